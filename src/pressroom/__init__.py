@@ -1,0 +1,83 @@
+"""Pressroom turns sources into documents, as durable jobs.
+
+| step | what happens | where |
+|---|---|---|
+| submit | check the request, compute its fingerprint, answer from the cache, join a job in flight, coalesce with a queued one, or insert | `queue.py` |
+| store | the row is committed before anybody hears "accepted" | `store/` |
+| deliver | workers hear that work waits | `delivery/` |
+| claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/sql/` |
+| render | source bytes in, output bytes out, inside limits | `worker/run.py` |
+| settle | what the result means (pure function), then one fenced transaction | `worker/judge.py`, `store/` |
+| notify | waiters and event streams | `notify/` |
+"""
+
+from pressroom.errors import (
+    Backpressure,
+    Cancelled,
+    JobCancelled,
+    JobFailed,
+    NotFound,
+    PressroomError,
+    QueueClosed,
+    QueueFull,
+    Refused,
+    SourceInvalid,
+    Timeout,
+    Transient,
+    WaitTimeout,
+)
+from pressroom.model import (
+    Answer,
+    Backoff,
+    Ending,
+    Event,
+    Job,
+    Kind,
+    Missed,
+    OnKey,
+    Partial,
+    Schedule,
+    Statement,
+    Status,
+    Submitted,
+    Tier,
+    kind,
+)
+from pressroom.queue import Page, Request
+from pressroom.wiring import Pressroom
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Backoff",
+    "Backpressure",
+    "Cancelled",
+    "Ending",
+    "Event",
+    "Job",
+    "JobCancelled",
+    "JobFailed",
+    "Kind",
+    "Missed",
+    "NotFound",
+    "OnKey",
+    "Page",
+    "Partial",
+    "Pressroom",
+    "PressroomError",
+    "QueueClosed",
+    "QueueFull",
+    "Refused",
+    "Request",
+    "Schedule",
+    "SourceInvalid",
+    "Statement",
+    "Status",
+    "Submitted",
+    "Tier",
+    "Timeout",
+    "Transient",
+    "WaitTimeout",
+    "kind",
+]

@@ -1,0 +1,5 @@
+import sys
+
+from pressroom.wiring import main
+
+sys.exit(main())

@@ -1,0 +1,7 @@
+"""The command line."""
+
+from typing import Any
+
+
+def main(*_: Any) -> int:
+    return 0

@@ -1,0 +1,218 @@
+"""Settings: defaults < pressroom.toml < environment < flags. Read once, frozen, and every problem told at once.
+
+A layer holds only what was really set, so that a default can never beat a file. The names of the source designs
+(JOB_POLL_INTERVAL_MS and others) are understood beside our own; docs/settings.md lists them all.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from pressroom.errors import InvalidSettings
+
+FILE = "pressroom.toml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    database: str = "sqlite:///pressroom.db"
+    workers: int = 0
+    lease: float = 15.0
+    poll_interval: float = 0.1
+    cleanup_interval: float = 60.0
+    grace: float = 30.0
+    max_queued: int = 1_000_000
+    imports: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the values, alone and together."""
+        if not self.database.startswith("sqlite:///") or self.database == "sqlite:///":
+            yield f"database: {_masked(self.database)!r} is not an address; use sqlite:///FILE or sqlite:///:memory:"
+        if not 0 <= self.workers <= 10_000:
+            yield f"workers: {self.workers} is not between 0 (one per core) and 10000"
+        if not 1 <= self.lease <= 3600:
+            yield f"lease: {self.lease:g} s is not between 1 and 3600 s"
+        if not 0.001 <= self.poll_interval <= 60:
+            yield f"poll_interval: {self.poll_interval:g} s is not between 1 ms and 60 s"
+        if self.poll_interval > self.lease / 3:
+            yield f"poll_interval: {self.poll_interval:g} s is too long for a lease of {self.lease:g} s; use at most a third"
+        if self.cleanup_interval <= 0:
+            yield f"cleanup_interval: {self.cleanup_interval:g} s is not above 0"
+        if self.grace < 0:
+            yield f"grace: {self.grace:g} s is negative"
+        if self.max_queued < 1:
+            yield f"max_queued: {self.max_queued} is not at least 1"
+
+    @property
+    def path(self) -> str:
+        """The SQLite file, or `:memory:`."""
+        return self.database.removeprefix("sqlite:///")
+
+    @property
+    def slots(self) -> int:
+        return self.workers or os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class _Name:
+    """One way to spell a setting."""
+
+    setting: str
+    read: Callable[[Any], Any]
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("a whole number")
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("a number")
+    return float(value)
+
+
+def _milliseconds(value: Any) -> float:
+    return _number(value) / 1000
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("text that is not empty")
+    return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(filter(None, (name.strip() for name in value.split(","))))
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ValueError("a list of names")
+
+
+def _file(value: Any) -> str:
+    return f"sqlite:///{_text(value)}"
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "database": _text,
+    "workers": _whole,
+    "lease": _number,
+    "poll_interval": _number,
+    "cleanup_interval": _number,
+    "grace": _number,
+    "max_queued": _whole,
+    "imports": _names,
+}
+
+# In the environment a later name wins over an earlier one: ours over those of the source designs.
+ENVIRONMENT: dict[str, _Name] = {
+    "JOB_DB_PATH": _Name("database", _file),
+    "DATABASE_URL": _Name("database", _text),
+    "RENDER_WORKERS": _Name("workers", _whole),
+    "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
+    "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
+    **{f"PRESSROOM_{name.upper()}": _Name(name, reader) for name, reader in _READERS.items()},
+}
+
+IN_FILE: dict[str, _Name] = {
+    "render_workers": _Name("workers", _whole),
+    **{name: _Name(name, reader) for name, reader in _READERS.items()},
+}
+
+# Read elsewhere: by the bootstrap script, the tests, the failpoints.
+_NOT_OURS = frozenset(
+    {
+        "PRESSROOM_PYTHON",
+        "PRESSROOM_CONFIG",
+        "PRESSROOM_FAILPOINTS",
+        "PRESSROOM_FAILPOINT_SEED",
+        "PRESSROOM_CLOCK_OFFSET",
+    }
+)
+
+
+def load(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
+) -> Settings:
+    """The settings of all layers together. Raises InvalidSettings with every problem found."""
+    environ = os.environ if environ is None else environ
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    path = Path(file or environ.get("PRESSROOM_CONFIG") or FILE)
+    layers = [
+        (str(path), IN_FILE, _read_file(path, required=file is not None, problems=problems)),
+        ("environment", ENVIRONMENT, _from_environment(environ, problems)),
+        ("flag", IN_FILE, {name: value for name, value in (flags or {}).items() if value is not None}),
+    ]
+    for origin, names, layer in layers:
+        for spelling in [name for name in names if name in layer]:
+            name = names[spelling]
+            try:
+                values[name.setting] = name.read(layer[spelling])
+                origins[name.setting] = f"{origin} ({spelling})" if spelling != name.setting else origin
+            except ValueError as reason:
+                problems.append(f"{spelling}: {layer[spelling]!r} is not {_expected(reason)} ({origin})")
+        for unknown in layer.keys() - names.keys():
+            problems.append(f"{unknown}: there is no such setting{_suggest(unknown, names)} ({origin})")
+    settings = Settings(**values, origins=origins)
+    problems += settings.problems()
+    if problems:
+        raise InvalidSettings(problems)
+    return settings
+
+
+def describe(settings: Settings) -> list[tuple[str, str, str]]:
+    """Each setting with its value and where it came from."""
+    return [
+        (one.name, _masked(str(getattr(settings, one.name))), settings.origins.get(one.name, "default"))
+        for one in fields(Settings)
+        if one.name != "origins"
+    ]
+
+
+def _read_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        if required:
+            problems.append(f"{path}: there is no such file")
+    except (OSError, UnicodeDecodeError) as reason:
+        problems.append(f"{path}: cannot be read: {reason}")
+    except tomllib.TOMLDecodeError as reason:
+        problems.append(f"{path}: {reason}")
+    return {}
+
+
+def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    ours = {name: value for name, value in environ.items() if name in ENVIRONMENT and value != ""}
+    for name in environ:
+        if name.startswith("PRESSROOM_") and name not in ENVIRONMENT and name not in _NOT_OURS:
+            problems.append(f"{name}: there is no such setting{_suggest(name, ENVIRONMENT)} (environment)")
+    return ours
+
+
+def _expected(reason: ValueError) -> str:
+    text = str(reason)
+    return "a number" if "convert" in text or "literal" in text else text
+
+
+def _suggest(unknown: str, names: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(unknown, names, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _masked(address: str) -> str:
+    """An address without its password."""
+    scheme, found, rest = address.partition("://")
+    credentials, at, host = rest.rpartition("@")
+    if not found or not at:
+        return address
+    return f"{scheme}://{credentials.partition(':')[0]}:***@{host}"

@@ -1,0 +1,238 @@
+"""What can go wrong, as a family. Branches follow what the reader of the error can do.
+
+PressroomError
+├── Refused                 mend the request: the same request will be refused again
+│   ├── UnknownKind
+│   ├── InvalidPayload
+│   ├── PayloadTooLarge
+│   ├── InvalidArgument     a key, delay, tier, filter or cursor out of bounds
+│   ├── NotFound            unknown, expired, or somebody else's
+│   └── NotFinished         only a job that ended can be retried
+├── Unavailable             wait and try again
+│   ├── QueueFull
+│   ├── QueueClosed
+│   └── StoreUnavailable
+│       ├── StoreBusy
+│       ├── StoreFull
+│       └── StoreReadOnly
+├── Unusable                an operator must mend the set-up
+│   ├── InvalidSettings
+│   ├── NotADatabase
+│   ├── DatabaseTooNew
+│   └── UnsafeFilesystem
+├── Attempt                 raised by a handler to say how its attempt ended
+│   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
+│   ├── Transient           may work next time
+│   ├── Timeout
+│   ├── Backpressure        no room now: costs no attempt
+│   └── Cancelled
+├── Ended                   what wait() raises when there is no value
+│   ├── JobFailed
+│   └── JobCancelled
+├── WaitTimeout             the caller stopped waiting; the job goes on
+├── StopTimeout             jobs were still running when the grace was over; they were released
+├── ClaimLost               this worker no longer owns the job; whatever it wrote late was refused
+└── TransactionExpired      a transaction was held open for too long
+
+`code` is public and never changes. `status` is the HTTP status the service answers with.
+"""
+
+from typing import Any, ClassVar
+
+
+class PressroomError(Exception):
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+
+
+class Refused(PressroomError):
+    code = "refused"
+    status = 400
+
+
+class UnknownKind(Refused):
+    code = "unknown_kind"
+    status = 422
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        offer = f"known kinds: {', '.join(sorted(known))}" if known else "no kinds are registered here"
+        super().__init__(f"there is no kind {name!r}; {offer}")
+
+
+class InvalidPayload(Refused):
+    code = "invalid_payload"
+    status = 422
+
+
+class PayloadTooLarge(Refused):
+    code = "payload_too_large"
+    status = 413
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"the payload is {size:,} bytes as JSON; the limit is {limit:,}")
+
+
+class InvalidArgument(Refused):
+    code = "invalid_argument"
+    status = 422
+
+
+class NotFound(Refused):
+    code = "not_found"
+    status = 404
+
+
+class NotFinished(Refused):
+    code = "not_finished"
+    status = 409
+
+
+class Unavailable(PressroomError):
+    code = "unavailable"
+    status = 503
+
+
+class QueueFull(Unavailable):
+    code = "queue_full"
+
+    def __init__(self, limit: int, retry_after: float) -> None:
+        super().__init__(f"the queue holds its limit of {limit:,} jobs; try again in {retry_after:g} s")
+        self.retry_after = retry_after
+
+
+class QueueClosed(Unavailable):
+    code = "queue_closed"
+
+    def __init__(self, message: str = "the queue is closed") -> None:
+        super().__init__(message)
+
+
+class StoreUnavailable(Unavailable):
+    code = "store_unavailable"
+
+
+class StoreBusy(StoreUnavailable):
+    code = "store_busy"
+
+
+class StoreFull(StoreUnavailable):
+    code = "store_full"
+
+
+class StoreReadOnly(StoreUnavailable):
+    code = "store_read_only"
+
+
+class Unusable(PressroomError):
+    code = "unusable"
+
+
+class InvalidSettings(Unusable):
+    """Every problem at once, because mending one per start is a waste of an afternoon."""
+
+    code = "invalid_settings"
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class NotADatabase(Unusable):
+    code = "not_a_database"
+
+
+class DatabaseTooNew(Unusable):
+    code = "database_too_new"
+
+
+class UnsafeFilesystem(Unusable):
+    code = "unsafe_filesystem"
+
+
+class Attempt(PressroomError):
+    code = "attempt"
+
+
+class SourceInvalid(Attempt):
+    code = "source_invalid"
+    status = 422
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None, excerpt: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+        self.excerpt = excerpt
+
+
+class Transient(Attempt):
+    code = "transient"
+
+
+class Timeout(Attempt):
+    code = "timeout"
+    status = 504
+
+    def __init__(self, message: str = "the time limit was reached") -> None:
+        super().__init__(message)
+
+
+class Backpressure(Attempt):
+    code = "backpressure"
+    status = 503
+
+    def __init__(self, message: str = "no room at the moment", *, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Cancelled(Attempt):
+    code = "cancelled"
+
+    def __init__(self, message: str = "cancelled") -> None:
+        super().__init__(message)
+
+
+class Ended(PressroomError):
+    """A job that ended without a value. `error` is its last error as the API shows it."""
+
+    def __init__(self, uid: str, error: dict[str, Any] | None) -> None:
+        self.uid = uid
+        self.error = error or {}
+        super().__init__(f"job_{uid} {self.verb}: {self.error.get('message', 'no reason was given')}")
+
+    verb: ClassVar[str] = "ended"
+
+
+class JobFailed(Ended):
+    code = "job_failed"
+    verb = "failed"
+
+
+class JobCancelled(Ended):
+    code = "job_cancelled"
+    verb = "was cancelled"
+
+
+class WaitTimeout(PressroomError):
+    code = "wait_timeout"
+    status = 504
+
+    def __init__(self, uid: str, seconds: float) -> None:
+        self.uid = uid
+        super().__init__(f"job_{uid} had not ended after {seconds:g} s; it goes on, and can be waited for again")
+
+
+class StopTimeout(PressroomError):
+    code = "stop_timeout"
+
+    def __init__(self, released: int, grace: float) -> None:
+        self.released = released
+        super().__init__(f"{released} jobs were still running after {grace:g} s and went back to the queue")
+
+
+class ClaimLost(PressroomError):
+    code = "claim_lost"
+
+
+class TransactionExpired(PressroomError):
+    code = "transaction_expired"

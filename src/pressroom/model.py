@@ -1,0 +1,361 @@
+"""The values that travel: a job, its states and tiers, what a kind of work promises, how an attempt ended."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pressroom.errors import InvalidArgument
+
+type JSON = bool | int | float | str | list[JSON] | dict[str, JSON] | None
+
+
+class Tier(IntEnum):
+    INTERACTIVE = 0  # somebody waits
+    BACKGROUND = 1
+
+
+class Status(StrEnum):
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    COMPLETED_WITH_ERRORS = "completed_with_errors"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        return not MOVES[self]
+
+
+# The database refuses every other move (migrations/*/0001_jobs.sql); a test compares the two.
+MOVES: dict[Status, frozenset[Status]] = {
+    Status.QUEUED: frozenset({Status.IN_PROGRESS, Status.CANCELLED, Status.FAILED}),
+    Status.IN_PROGRESS: frozenset(
+        {
+            Status.QUEUED,  # a retry, a release, a lost lease
+            Status.COMPLETED,
+            Status.COMPLETED_WITH_ERRORS,
+            Status.FAILED,
+            Status.CANCELLED,
+        }
+    ),
+    Status.COMPLETED: frozenset(),  # another try is another job
+    Status.COMPLETED_WITH_ERRORS: frozenset(),
+    Status.FAILED: frozenset(),
+    Status.CANCELLED: frozenset(),
+}
+
+
+class OnKey(StrEnum):
+    """What a submit does while a job of the same kind and key is queued."""
+
+    COALESCE = "coalesce"  # the newest payload takes the queued job's place
+    LINE_UP = "line_up"  # queue behind it
+    SKIP = "skip"  # the queued one is the answer
+
+
+class Answer(StrEnum):
+    """What a submit did."""
+
+    NEW = "new"
+    COALESCED = "coalesced"
+    SKIPPED = "skipped"
+    HIT = "hit"
+    JOINED = "joined"
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the jobs table, as the API shows it."""
+
+    id: int
+    uid: str
+    kind: str
+    tier: Tier
+    seq: int
+    run_at: datetime
+    status: Status
+    waits_for: str | None
+    phase: str | None
+    progress: dict[str, Any] | None
+    errors: list[dict[str, Any]]
+    last_error: str | None
+    failures: int
+    max_attempts: int
+    crashes: int
+    claim: int
+    worker: str | None
+    lease_until: datetime | None
+    key: str | None
+    fingerprint: str | None
+    org_id: str | None
+    project_id: str | None
+    build_id: str | None
+    subject: str | None
+    payload: Any
+    result: Any
+    parent: str | None
+    retry_of: str | None
+    superseded_by: str | None
+    version: int
+    cancel_requested: bool
+    delivery_ref: str | None
+    trace: dict[str, str] | None
+    date_created: datetime
+    date_started: datetime | None
+    date_completed: datetime | None
+
+    def __str__(self) -> str:
+        return f"job_{self.uid}"
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a submit: which job it is, and how it came to be that one.
+
+    `version` is the version of the payload that this submit brought. A job may end up rendering a later one;
+    its own `version` then is greater, and what was submitted here was superseded.
+    `differs` names the inputs that kept the nearest cache entry from being a hit.
+    """
+
+    id: int
+    uid: str
+    kind: str
+    answer: Answer
+    version: int
+    differs: list[str] | None = None
+
+    def __str__(self) -> str:
+        return f"job_{self.uid}"
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A job that a worker holds: what it needs to run one attempt, and the token that fences its writes."""
+
+    id: int
+    uid: str
+    kind: str
+    tier: int
+    seq: int
+    token: int
+    version: int
+    failures: int
+    max_attempts: int
+    crashes: int
+    key: str | None
+    fingerprint: str | None
+    org_id: str | None
+    project_id: str | None
+    build_id: str | None
+    subject: str | None
+    parent: str | None
+    trace: str | None
+    payload: str
+
+    @property
+    def attempt(self) -> int:
+        return self.failures + 1
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One line of a job's history. `id` grows over all jobs, so that a stream can be resumed after it."""
+
+    id: int
+    job_id: int
+    uid: str
+    at: datetime
+    type: str
+    data: dict[str, Any]
+
+    @property
+    def ends(self) -> bool:
+        return self.type in _ENDINGS
+
+
+_ENDINGS = frozenset(status.value for status in Status if status.ended)
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before the next attempt: base, doubled each time, capped, spread by jitter."""
+
+    base: float = 1.0
+    cap: float = 60.0
+    jitter: float = 0.1
+
+    def delay(self, failures: int, luck: float) -> float:
+        """`luck` in [0, 1) places the delay within the jitter; 0.5 is the middle."""
+        plain = min(self.cap, self.base * 2.0 ** min(failures - 1, 60))
+        return max(0.0, plain * (1 + self.jitter * (2 * luck - 1)))
+
+
+# How one attempt ended. judge() decides; the store carries it out.
+
+
+class Succeeded(msgspec.Struct, frozen=True):
+    result: str  # JSON
+
+
+class PartlySucceeded(msgspec.Struct, frozen=True):
+    result: str
+    error: dict[str, Any]
+
+
+class GaveUp(msgspec.Struct, frozen=True):
+    error: dict[str, Any]
+
+
+class Retry(msgspec.Struct, frozen=True):
+    error: dict[str, Any]
+    wait: float
+
+
+class Postponed(msgspec.Struct, frozen=True):
+    """No room for it now. Costs no attempt."""
+
+    reason: str
+    wait: float
+
+
+class Released(msgspec.Struct, frozen=True):
+    """Our own stop interrupted it. Costs no attempt and keeps its place."""
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    reason: str
+
+
+type Outcome = Succeeded | PartlySucceeded | GaveUp | Retry | Postponed | Released | Stopped
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What a handler returns when its work is done but some of it went wrong: the job is completed_with_errors."""
+
+    value: Any
+    errors: list[str]
+
+
+class Statement(NamedTuple):
+    """One SQL statement with its parameters, waiting to be run inside somebody's transaction."""
+
+    sql: str
+    params: Mapping[str, Any] | None = None
+
+
+type Row = tuple[Any, ...]
+
+# A unit of work is a generator: it yields statements and is sent their rows. It does no I/O of its own, so the same
+# text runs in SQLite's writer thread, over an asynchronous PostgreSQL connection, and step by step in a test.
+type Work[T] = Generator[Statement, list[Row], T]
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kind's `settling` hook is told in the transaction that ends the job."""
+
+    id: int
+    uid: str
+    status: Status
+    version: int
+    result: Any
+    error: dict[str, Any] | None
+    payload: Any
+    key: str | None
+    org_id: str | None
+    subject: str | None
+
+
+type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]
+type Settling = Callable[[Ending], Work[None]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of work: its name, the function that does it, and the promises made about it.
+
+    `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
+    rescue of a crashed worker. It yields the statements that write the application's own rows.
+    """
+
+    name: str
+    handler: Handler
+    tier: Tier = Tier.BACKGROUND
+    max_attempts: int = 3
+    backoff: Backoff = Backoff()
+    timeout: float | None = 300.0
+    on_key: OnKey = OnKey.COALESCE
+    on_backpressure: str = "wait"
+    max_crashes: int = 3
+    retention: timedelta = timedelta(days=7)
+    cache_for: timedelta | None = None
+    version: str = "1"
+    settling: Settling | None = None
+
+    def __post_init__(self) -> None:
+        problems = list(self._problems())
+        if problems:
+            raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
+
+    def __call__(self, job: Any, payload: Any) -> Any:
+        return self.handler(job, payload)
+
+    @cached_property
+    def is_coroutine(self) -> bool:
+        return inspect.iscoroutinefunction(self.handler)
+
+    def _problems(self) -> Generator[str]:
+        if not self.name or len(self.name) > 100 or not self.name.replace(".", "").replace("_", "").replace("-", "").isalnum():
+            yield "a name has 1 to 100 letters, digits, dots, dashes or underscores"
+        if self.max_attempts < 1:
+            yield "max_attempts is at least 1"
+        if self.max_crashes < 1:
+            yield "max_crashes is at least 1"
+        if self.timeout is not None and self.timeout <= 0:
+            yield "timeout is above 0 seconds, or None for no limit"
+        if self.retention < timedelta(0):
+            yield "retention is not negative"
+        if self.on_backpressure not in ("wait", "fail"):
+            yield "on_backpressure is 'wait' or 'fail'"
+
+
+def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:
+    """Turn a function into a kind of work: `@kind("shout", max_attempts=3, timeout=5)`. Options are the fields of `Kind`."""
+
+    def register(handler: Handler) -> Kind:
+        return Kind(name, handler, **promises)
+
+    return register
+
+
+class Missed(StrEnum):
+    """What a schedule does about ticks that passed while nobody was there to fire them."""
+
+    ONE = "one"  # fire the latest missed tick once
+    SKIP = "skip"  # wait for the next
+    ALL = "all"  # fire each, a hundred at most
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Submit a job at every tick of a cron expression (five fields, UTC). A tick fires once, in however many processes."""
+
+    name: str
+    cron: str
+    kind: str
+    payload: JSON = field(default_factory=dict)
+    missed: Missed = Missed.ONE
+    key: str | None = None
+
+
+def from_ms(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def to_ms(moment: datetime) -> int:
+    if moment.tzinfo is None:
+        raise InvalidArgument("a time without a time zone is ambiguous; pass one with tzinfo, such as datetime.now(UTC)")
+    return int(moment.timestamp() * 1000)

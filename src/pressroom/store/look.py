@@ -1,0 +1,147 @@
+"""Reading jobs, events and figures. Nothing here writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import NotFound
+from pressroom.model import Event, Job, Statement, Status, Tier, Work, from_ms, to_ms
+from pressroom.store.jobs import now
+from pressroom.store.rows import compact, event_of, job_of
+
+_OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
+_TROUBLED = frozenset({Status.FAILED, Status.COMPLETED_WITH_ERRORS, Status.CANCELLED})
+BEYOND = 1 << 62
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which jobs to list. What is left out does not filter."""
+
+    status: Sequence[Status] = ()
+    kind: str | None = None
+    tier: Tier | None = None
+    org_id: str | None = None
+    project_id: str | None = None
+    subject: str | None = None
+    key: str | None = None
+    parent: str | None = None
+    worker: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+def get(uid: str) -> Work[Job]:
+    rows = yield Statement("get_job", {"uid": uid})
+    if not rows:
+        raise NotFound(f"there is no job_{uid}; it never was, or its retention is over")
+    *row, payload = rows[0]
+    return job_of(tuple(row), payload)
+
+
+def list_jobs(wanted: Filter, before: int, limit: int) -> Work[list[Job]]:
+    """Jobs newest first, with ids below `before`. They come without their payloads."""
+    params = {
+        "statuses": compact(list(wanted.status)) if wanted.status else None,
+        "kind": wanted.kind,
+        "tier": wanted.tier,
+        "org_id": wanted.org_id,
+        "project_id": wanted.project_id,
+        "subject": wanted.subject,
+        "key": wanted.key,
+        "parent": wanted.parent,
+        "worker": wanted.worker,
+        "created_after": to_ms(wanted.created_after) if wanted.created_after else None,
+        "created_before": to_ms(wanted.created_before) if wanted.created_before else None,
+        "before": before,
+        "limit": limit,
+    }
+    rows = yield Statement(_statement_for(wanted), params)
+    return [job_of(row) for row in rows]
+
+
+def _statement_for(wanted: Filter) -> str:
+    """The statement whose index leaves the least to read."""
+    states = frozenset(wanted.status)
+    if wanted.key is not None:
+        return "list_jobs_by_key"
+    if wanted.parent is not None:
+        return "list_jobs_by_parent"
+    if states and states <= _OPEN:
+        return "list_open_jobs"
+    if states and states <= _TROUBLED:
+        return "list_troubled_jobs"
+    return "list_jobs"
+
+
+def events_of(job_id: int, after: int, limit: int = 500) -> Work[list[Event]]:
+    rows = yield Statement("events_of_job", {"job_id": job_id, "after": after, "limit": limit})
+    return [event_of(row) for row in rows]
+
+
+def events_after(after: int, limit: int = 500) -> Work[list[Event]]:
+    rows = yield Statement("events_after", {"after": after, "limit": limit})
+    return [event_of(row) for row in rows]
+
+
+def last_event() -> Work[int]:
+    ((last,),) = yield Statement("last_event")
+    return int(last)
+
+
+class Backlog(msgspec.Struct, frozen=True):
+    kind: str
+    tier: Tier
+    queued: int
+    ready: int
+    oldest: datetime
+
+
+class Running(msgspec.Struct, frozen=True):
+    kind: str
+    running: int
+    oldest: datetime
+
+
+class Ended(msgspec.Struct, frozen=True):
+    kind: str
+    org_id: str | None
+    status: Status
+    count: int
+    seconds: float | None
+
+
+class Stats(msgspec.Struct, frozen=True):
+    """The queue at a glance. `ended` counts the last hour."""
+
+    at: datetime
+    backlog: list[Backlog]
+    running: list[Running]
+    ended: list[Ended]
+    paused: list[str]
+
+    @property
+    def queued(self) -> int:
+        return sum(line.queued for line in self.backlog)
+
+
+def stats() -> Work[Stats]:
+    moment = yield from now()
+    backlog = yield Statement("count_backlog")
+    running = yield Statement("count_running")
+    ended = yield Statement("count_ended", {"since": moment - 3_600_000})
+    paused = yield Statement("list_paused")
+    return Stats(
+        from_ms(moment),
+        [Backlog(kind, Tier(tier), count, ready, from_ms(oldest)) for kind, tier, count, ready, oldest in backlog],
+        [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
+        [Ended(kind, org or None, Status(status), count, _seconds(mean)) for kind, org, status, count, mean in ended],
+        [name for (name,) in paused],
+    )
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    return None if milliseconds is None else float(milliseconds) / 1000

@@ -1,0 +1,1 @@
+SELECT cancel_requested FROM job WHERE id = :id AND claim = :claim AND status = 'in_progress'

@@ -1,0 +1,1 @@
+UPDATE render_cache SET hits = hits + 1 WHERE fingerprint = :fingerprint

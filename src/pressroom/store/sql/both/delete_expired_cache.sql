@@ -1,0 +1,1 @@
+DELETE FROM render_cache WHERE expires_at <= :now

@@ -1,0 +1,1 @@
+DELETE FROM job_input WHERE job_id = :id

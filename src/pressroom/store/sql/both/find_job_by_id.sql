@@ -1,0 +1,1 @@
+SELECT org_id, key FROM job WHERE id = :id

@@ -1,0 +1,1 @@
+INSERT INTO job_payload (job_id, body) VALUES (:id, :payload)

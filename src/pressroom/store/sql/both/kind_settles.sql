@@ -1,0 +1,1 @@
+SELECT settling FROM kind WHERE name = :name

@@ -1,0 +1,2 @@
+-- Running jobs that somebody asked to stop.
+SELECT id, claim FROM job WHERE cancel_requested = 1 AND status IN ('queued', 'in_progress') AND status = 'in_progress'

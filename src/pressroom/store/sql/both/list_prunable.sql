@@ -1,0 +1,8 @@
+-- Ended jobs past their retention that nothing refers to: no unexpired cache entry, no open child.
+SELECT id
+  FROM job
+ WHERE prune_after <= :now
+   AND NOT EXISTS (SELECT 1 FROM render_cache WHERE render_cache.job_id = job.id)
+   AND NOT EXISTS (SELECT 1 FROM job AS child WHERE child.parent = job.uid AND child.status IN ('queued', 'in_progress'))
+ ORDER BY prune_after
+ LIMIT :limit

@@ -1,0 +1,2 @@
+INSERT INTO kind (name, paused) VALUES (:name, :paused)
+    ON CONFLICT (name) DO UPDATE SET paused = excluded.paused

@@ -1,0 +1,1 @@
+UPDATE job_payload SET body = :payload WHERE job_id = :id

@@ -1,0 +1,196 @@
+"""The units of work behind the chores: rescue, prune, schedules, the register of workers."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pressroom.model import Schedule, Statement, Status, Work
+from pressroom.store.jobs import (
+    Kinds,
+    NewJob,
+    cancel_queued,
+    may_end,
+    now,
+    record,
+    reseat,
+    run_settling_hook,
+    submit,
+    successor_of,
+)
+from pressroom.store.rows import compact
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A job whose worker went silent."""
+
+    id: int
+    claim: int
+    kind: str
+    crashes: int
+    max_crashes: int
+    cancel_requested: bool
+    worker: str
+
+
+def find_lost(dead: Sequence[str]) -> Work[list[Lost]]:
+    """Jobs whose lease ran out, or whose worker is in `dead`."""
+    moment = yield from now()
+    rows = yield Statement("list_expired", {"now": moment, "dead": compact(dead)})
+    return [
+        Lost(id, claim, kind, crashes, limit, bool(asked), worker) for id, claim, kind, crashes, limit, asked, worker in rows
+    ]
+
+
+def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
+    """Take one job away from its silent worker. None if the worker was quicker.
+
+    It goes back to its place in the queue, with the crash counted and a pause before it runs again. It ends instead if a
+    cancel was waiting, if it took too many workers down with it, or if a newer payload of its key already waits.
+    """
+    moment = yield from now()
+    row = yield Statement("find_job_by_id", {"id": lost.id})
+    if not row:
+        return None
+    org_id, key = row[0]
+    successor = (yield from successor_of(lost.id, org_id, key, lost.kind, kinds)) if key is not None else None
+    ending = _ending_of(lost, successor)
+    if ending is not None and not (yield from may_end(lost.kind, kinds)):
+        return None  # another process knows what must be written when this kind ends
+    params = {"id": lost.id, "claim": lost.claim, "now": moment}
+    if ending is None:
+        if not (yield Statement("requeue_lost", params | {"run_at": moment + int(wait * 1000)})):
+            return None
+        yield from record(lost.id, "lost", {"worker": lost.worker, "crashes": lost.crashes + 1}, moment)
+    else:
+        status, error = ending
+        changes = {"status": status, "message": error["message"], "error": compact(error), "superseded_by": successor}
+        if not (yield Statement("end_lost", params | changes)):
+            return None
+        yield from record(lost.id, status, {"worker": lost.worker, "crashes": lost.crashes + 1, "error": error}, moment)
+        yield from run_settling_hook(lost.id, lost.kind, kinds)
+    if key is not None:
+        yield from reseat(org_id, key)
+    return ending[0] if ending else Status.QUEUED
+
+
+def _ending_of(lost: Lost, successor: str | None) -> tuple[Status, dict[str, str]] | None:
+    if lost.cancel_requested:
+        return Status.CANCELLED, {"code": "cancelled", "message": "cancelled"}
+    if lost.crashes + 1 >= lost.max_crashes:
+        return Status.FAILED, {
+            "code": "worker_crash",
+            "message": f"the worker died {lost.crashes + 1} times while running this job; it will not be tried again",
+        }
+    if successor is not None:
+        return Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}
+    return None
+
+
+def clamp_leases(lease: int) -> Work[None]:
+    moment = yield from now()
+    yield Statement("clamp_leases", {"now": moment, "lease": lease})
+
+
+def find_deferred_cancels(kinds: Kinds) -> Work[bool]:
+    rows = yield Statement("list_deferred_cancels")
+    return any(row[1] in kinds for row in rows)
+
+
+def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
+    """End queued jobs that were cancelled by a process that did not know their kind."""
+    moment = yield from now()
+    ended = []
+    for id, kind, org_id, key in (yield Statement("list_deferred_cancels")):
+        if kind in kinds:
+            yield from cancel_queued(id, kind, org_id, key, kinds, "cancelled", moment)
+            ended.append(id)
+    return ended
+
+
+def prune(limit: int) -> Work[int]:
+    """Delete what is past its retention and referred to by nothing. Looks and deletes in one transaction."""
+    moment = yield from now()
+    yield Statement("delete_expired_cache", {"now": moment})
+    yield Statement("delete_old_ticks", {"before": moment - 86_400_000})
+    yield Statement("delete_silent_workers", {"before": moment - 3_600_000})
+    ids = [id for (id,) in (yield Statement("list_prunable", {"now": moment, "limit": limit}))]
+    if not ids:
+        return 0
+    return len((yield Statement("delete_jobs", {"ids": compact(ids)})))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard:
+    """A worker as the others know it. `process` names the very process, so that its neighbours can see it die."""
+
+    uid: str
+    process: str
+    kinds: Sequence[str]
+    slots: int
+    running: int
+
+
+def save_worker(card: WorkerCard) -> Work[None]:
+    moment = yield from now()
+    yield Statement(
+        "save_worker",
+        {
+            "uid": card.uid,
+            "process": card.process,
+            "kinds": compact(list(card.kinds)),
+            "slots": card.slots,
+            "running": card.running,
+            "now": moment,
+        },
+    )
+
+
+def delete_worker(uid: str) -> Work[None]:
+    yield Statement("delete_worker", {"uid": uid})
+
+
+def list_workers() -> Work[list[tuple[WorkerCard, int, int]]]:
+    rows = yield Statement("list_workers")
+    return [
+        (WorkerCard(uid, process, json.loads(kinds), slots, running), started, seen)
+        for uid, process, kinds, slots, running, started, seen in rows
+    ]
+
+
+def save_schedule(schedule: Schedule) -> Work[None]:
+    moment = yield from now()
+    yield Statement(
+        "save_schedule",
+        {
+            "name": schedule.name,
+            "cron": schedule.cron,
+            "kind": schedule.kind,
+            "payload": compact(schedule.payload),
+            "missed": schedule.missed,
+            "key": schedule.key,
+            "now": moment,
+        },
+    )
+
+
+def list_schedules() -> Work[list[tuple[Schedule, int]]]:
+    """Each schedule with its last tick."""
+    rows = yield Statement("list_schedules")
+    return [
+        (Schedule(name, cron, kind, json.loads(payload), missed, key), last)
+        for name, cron, kind, payload, missed, key, last in rows
+    ]
+
+
+def fire(schedule: Schedule, tick: int, new: NewJob) -> Work[bool]:
+    """Submit a tick's job, unless the tick was fired already."""
+    if not (yield Statement("fire_tick", {"schedule": schedule.name, "tick": tick, "job": new.uid})):
+        return False
+    yield from submit(new)
+    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})
+    return True
+
+
+def skip_to(schedule: Schedule, tick: int) -> Work[None]:
+    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})

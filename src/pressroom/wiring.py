@@ -1,0 +1,216 @@
+"""The one place that picks backends and puts the parts together."""
+
+import asyncio
+import dataclasses
+import importlib
+import logging
+import os
+import socket
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from cronsim import CronSim, CronSimError
+
+from pressroom import cli, config
+from pressroom.clock import Clock, SystemClock
+from pressroom.config import Settings
+from pressroom.delivery.embedded import Embedded
+from pressroom.errors import InvalidArgument, InvalidSettings, StopTimeout, UnknownKind
+from pressroom.ids import new_uid
+from pressroom.model import Kind, Schedule
+from pressroom.notify.inside import Switchboard
+from pressroom.notify.tail import Tail
+from pressroom.queue import Queue
+from pressroom.store import jobs, look, upkeep
+from pressroom.store.sqlite import SQLite
+from pressroom.worker.chores import Chores
+from pressroom.worker.loop import Worker
+
+log = logging.getLogger("pressroom")
+
+
+class Pressroom(Queue):
+    """A queue on a database, with workers in this process.
+
+        async with Pressroom("sqlite:///press.db", kinds=[shout], workers=4) as press:
+            job = await press.submit("shout", {"text": "hi"})
+            print(await press.wait(job, timeout=5))
+
+    `workers` is the number of jobs that run at once; 0 is one per core, None is none: then this process only submits and
+    looks. Leaving the block stops the workers gracefully.
+    """
+
+    def __init__(
+        self,
+        database: str | None = None,
+        *,
+        kinds: Sequence[Kind] = (),
+        schedules: Sequence[Schedule] = (),
+        workers: int | None = 0,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        **options: Any,
+    ) -> None:
+        changes = {"database": database, "workers": workers or 0} | options
+        base = settings or Settings()
+        unknown = changes.keys() - {field.name for field in dataclasses.fields(Settings)}
+        if unknown:
+            raise InvalidArgument(f"there is no option {', '.join(sorted(unknown))}")
+        self.settings = dataclasses.replace(base, **{name: value for name, value in changes.items() if value is not None})
+        if problems := list(self.settings.problems()):
+            raise InvalidSettings(problems)
+        self._clock = clock or SystemClock()
+        self._registered = _by_name(kinds)
+        self._schedules = _checked(schedules, self._registered)
+        self._works = workers is not None
+        self._open = False
+        self.worker: Worker | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self.stop()
+        except StopTimeout as late:
+            log.warning("%s", late)
+
+    async def start(self) -> None:
+        """Open the database, bring it up to date, and start the workers."""
+        settings = self.settings
+        # Opening may wait for another process that migrates; the event loop need not wait with it.
+        database = await asyncio.to_thread(SQLite, settings.path, self._clock)
+        delivery, switchboard = Embedded(), Switchboard()
+        super().__init__(
+            database,
+            delivery,
+            switchboard,
+            self._registered,
+            max_queued=settings.max_queued,
+            stop_running=self._stop_if_running,
+        )
+        self._open = True
+        await self._database.run(lambda: jobs.register(self._registered), name="register")
+        self._tail = asyncio.create_task(self._make_tail().run())
+        self.chores = Chores(
+            database,
+            delivery,
+            self._registered,
+            self._schedules,
+            switchboard.tell,
+            self.for_schedule,
+            self._clock,
+            lease=settings.lease,
+            prune_interval=settings.cleanup_interval,
+        )
+        if self._works:
+            await self._start_work(delivery, switchboard)
+
+    async def stop(self, grace: float | None = None) -> None:
+        """Stop gracefully. Raises StopTimeout if the grace was too short for some jobs; they went back to the queue."""
+        if not self._open:
+            return
+        self._open = False
+        self._accepting = False
+        grace = self.settings.grace if grace is None else grace
+        released = 0
+        if self.worker is not None:
+            released = await self.worker.stop(grace, drain=self._database.volatile)
+            await self.chores.stop()
+        self._switchboard.close()
+        self._tail.cancel()
+        await asyncio.gather(self._tail, return_exceptions=True)
+        await asyncio.sleep(0)  # let those who wait take a last look before the database closes
+        await self._database.close()
+        if released:
+            raise StopTimeout(released, grace)
+
+    async def schedules(self) -> list[tuple[Schedule, int]]:
+        """Every schedule known to the database, with its last tick in milliseconds."""
+        return await self._database.read(upkeep.list_schedules)
+
+    async def workers(self) -> list[tuple[upkeep.WorkerCard, int, int]]:
+        """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
+        return await self._database.read(upkeep.list_workers)
+
+    async def _start_work(self, delivery: Embedded, switchboard: Switchboard) -> None:
+        for schedule in self._schedules:
+            await self._database.run(partial(upkeep.save_schedule, schedule), name="schedule")
+        settings = self.settings
+        self.worker = Worker(
+            self._database,
+            delivery,
+            self._registered,
+            switchboard.tell,
+            name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
+            slots=settings.slots,
+            lease=settings.lease,
+            poll=settings.poll_interval,
+        )
+        await self.worker.start()
+        self.chores.start()
+
+    def _make_tail(self) -> Tail:
+        database = self._database
+
+        async def news_after(last: int) -> tuple[int, list[int]]:
+            events = await database.read(lambda: look.events_after(last))
+            return (events[-1].id if events else last), [event.job_id for event in events]
+
+        async def newest() -> int:
+            return await database.read(look.last_event)
+
+        return Tail(self._switchboard, database.changed_elsewhere, news_after, newest, self.settings.poll_interval)
+
+    def _stop_if_running(self, id: int) -> None:
+        if self.worker is not None:
+            self.worker.stop_job(id)
+
+
+def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
+    named: dict[str, Kind] = {}
+    for kind in kinds:
+        if not isinstance(kind, Kind):
+            raise InvalidArgument(f"{kind!r} is not a kind; decorate the function with @kind(...)")
+        if kind.name in named:
+            raise InvalidArgument(f"two kinds are named {kind.name!r}")
+        named[kind.name] = kind
+    return named
+
+
+def _checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:
+    for schedule in schedules:
+        if schedule.kind not in kinds:
+            raise UnknownKind(schedule.kind, list(kinds))
+        try:
+            CronSim(schedule.cron, datetime.now(UTC))
+        except CronSimError as reason:
+            raise InvalidArgument(f"schedule {schedule.name!r}: {schedule.cron!r} is not a cron expression: {reason}") from None
+    return schedules
+
+
+def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
+    """The kinds and schedules that modules define at their top level."""
+    found: dict[str, Kind] = {}
+    schedules: dict[str, Schedule] = {}
+    for name in modules:
+        try:
+            module = importlib.import_module(name)
+        except ImportError as reason:
+            raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
+        for value in vars(module).values():
+            if isinstance(value, Kind):
+                found[value.name] = value
+            elif isinstance(value, Schedule):
+                schedules[value.name] = value
+    return list(found.values()), list(schedules.values())
+
+
+def main() -> int:
+    return cli.main(config.load, import_kinds, Pressroom)

@@ -1,0 +1,1 @@
+"""Workers claim jobs under a lease, run them, and settle what came of it."""

@@ -1,0 +1,212 @@
+"""What must be done now and then, each on its beat: rescue, prune, schedules, announcing again."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+
+from cronsim import CronSim
+
+from pressroom.clock import Clock
+from pressroom.delivery import Delivery
+from pressroom.model import Kind, Missed, Schedule, Status, from_ms
+from pressroom.store import Database, jobs, upkeep
+from pressroom.store.jobs import NewJob
+from pressroom.store.upkeep import Lost
+from pressroom.worker import process
+
+log = logging.getLogger("pressroom.chores")
+
+RESCUE_INTERVAL = 1.0
+SCHEDULE_INTERVAL = 1.0
+ANNOUNCE_INTERVAL = 5.0
+PRUNE_BATCH = 1_000
+LATE = 60_000  # a tick that is fired later than this, in milliseconds, was missed
+MOST_MISSED = 100
+CLOCK_STEP = 2_000  # milliseconds by which the clock may run ahead of the monotonic one before we call it a step
+
+type Chore = Callable[[], Awaitable[object]]
+
+
+async def every(seconds: float, chore: Chore, stopping: asyncio.Event) -> None:
+    """Do a chore on a beat until told to stop. A bad beat is logged; the next one comes."""
+    while not stopping.is_set():
+        try:
+            await chore()
+        except Exception:
+            log.exception("chore %s failed", getattr(chore, "__name__", chore))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await stopping.wait()
+
+
+class Chores:
+    """Any number of processes may do them at once: each is a transaction that looks before it acts."""
+
+    def __init__(
+        self,
+        database: Database,
+        delivery: Delivery,
+        kinds: dict[str, Kind],
+        schedules: Sequence[Schedule],
+        tell: Callable[[list[int]], None],
+        make: Callable[[Schedule], NewJob],
+        clock: Clock,
+        *,
+        lease: float,
+        prune_interval: float,
+    ) -> None:
+        self._database = database
+        self._delivery = delivery
+        self._kinds = kinds
+        self._schedules = schedules
+        self._tell = tell
+        self._make = make
+        self._clock = clock
+        self._lease = int(lease * 1000)
+        self._prune_interval = prune_interval
+        self._stopping = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._last_look: tuple[int, float] | None = None
+        self._trust_clock_from = 0.0
+
+    def start(self) -> None:
+        beats: list[tuple[float, Chore]] = [
+            (RESCUE_INTERVAL, self.rescue),
+            (self._prune_interval, self.prune),
+            (ANNOUNCE_INTERVAL, self.announce_again),
+        ]
+        if self._schedules:
+            beats.append((SCHEDULE_INTERVAL, self.fire_schedules))
+        for seconds, chore in beats:
+            self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
+
+    async def stop(self) -> None:
+        self._stopping.set()
+        await asyncio.gather(*self._tasks)
+
+    async def rescue(self) -> int:
+        """Give back the jobs of workers that died or went silent. One at a time: a bad one cannot stop the sweep."""
+        dead = await self._dead_workers()
+        trusted = self._clock_is_steady()
+        lost = await self._database.read(lambda: upkeep.find_lost(dead))
+        rescued = 0
+        for job in lost:
+            if trusted or job.worker in dead:
+                rescued += await self._rescue_one(job)
+        if lost:
+            await self._database.run(lambda: upkeep.clamp_leases(self._lease), name="rescue", durable=False)
+        await self._end_deferred_cancels()
+        if rescued:
+            self._delivery.announce(())
+        return rescued
+
+    async def _rescue_one(self, lost: Lost) -> bool:
+        try:
+            status = await self._database.run(
+                lambda: upkeep.rescue(lost, self._kinds, _pause_after(lost.crashes)), name="rescue"
+            )
+        except Exception:
+            log.exception("rescuing job %d failed; it is tried again", lost.id)
+            return False
+        if status is None:
+            return False
+        log.warning("worker %s went silent; its job %d is now %s", lost.worker, lost.id, status)
+        self._tell([lost.id])
+        return status is Status.QUEUED
+
+    async def _dead_workers(self) -> list[str]:
+        workers = await self._database.read(upkeep.list_workers)
+        return [card.uid for card, _, _ in workers if await asyncio.to_thread(process.is_dead, card.process)]
+
+    def _clock_is_steady(self) -> bool:
+        """After the clock jumped ahead every lease looks old. Wait one lease, in which the living renew theirs."""
+        wall, steady = self._clock.now_ms(), time.monotonic()
+        if self._last_look is not None:
+            ahead = (wall - self._last_look[0]) - (steady - self._last_look[1]) * 1000
+            if ahead > CLOCK_STEP:
+                log.warning("the clock jumped ahead by %.0f s; no lease is called old for a while", ahead / 1000)
+                self._trust_clock_from = steady + self._lease / 1000
+        self._last_look = (wall, steady)
+        return steady >= self._trust_clock_from
+
+    async def _end_deferred_cancels(self) -> None:
+        deferred = await self._database.read(lambda: upkeep.find_deferred_cancels(self._kinds))
+        if deferred:
+            ended = await self._database.run(lambda: upkeep.end_deferred_cancels(self._kinds), name="cancel")
+            self._tell(ended)
+
+    async def prune(self) -> int:
+        """Delete what is past its retention, a batch at a time, so that nobody waits long for the writer."""
+        deleted = 0
+        while not self._stopping.is_set():
+            batch = await self._database.run(lambda: upkeep.prune(PRUNE_BATCH), name="prune", durable=False)
+            deleted += batch
+            if batch < PRUNE_BATCH:
+                break
+        log.log(logging.INFO if deleted else logging.DEBUG, "pruned %d jobs past their retention", deleted)
+        return deleted
+
+    async def announce_again(self) -> None:
+        """Whatever was announced and lost is announced once more."""
+        if (await self._database.read(lambda: jobs.survey(self._kinds, look_for_work=True))).ready:
+            self._delivery.announce(())
+
+    async def fire_schedules(self) -> int:
+        """Submit the jobs of ticks that have come. The unique tick decides between processes."""
+        mine = {schedule.name: schedule for schedule in self._schedules}
+        fired = 0
+        for schedule, last in await self._database.read(upkeep.list_schedules):
+            if schedule.name in mine:
+                fired += await self._fire(mine[schedule.name], last)
+        if fired:
+            self._delivery.announce(())
+        return fired
+
+    async def _fire(self, schedule: Schedule, last: int) -> int:
+        now = self._clock.now_ms()
+        ticks = ticks_between(schedule.cron, last, now)
+        due = choose_ticks(ticks, schedule.missed, now)
+        fired = 0
+        for tick in due:
+            new = self._make(schedule)
+            fired += await self._database.run(partial(upkeep.fire, schedule, tick, new), name="schedule")
+        if ticks and not due:
+            await self._database.run(lambda: upkeep.skip_to(schedule, ticks[-1]), name="schedule")
+        return fired
+
+
+def _pause_after(crashes: int) -> float:
+    """The first crash may be anybody's; a job that was there twice waits, longer each time."""
+    return 0.0 if crashes == 0 else min(60.0, 2.0**crashes)
+
+
+def ticks_between(cron: str, after: int, until: int) -> list[int]:
+    """The ticks in (after, until], oldest first, the latest hundred at most: searched backwards, so a year is no work."""
+    start = from_ms(until + 1000)
+    ticks: list[int] = []
+    for tick in CronSim(cron, start, reverse=True):
+        moment = int(tick.timestamp() * 1000)
+        if moment <= after or len(ticks) == MOST_MISSED:
+            break
+        if moment <= until:
+            ticks.append(moment)
+    return ticks[::-1]
+
+
+def choose_ticks(ticks: list[int], missed: Missed, now: int) -> list[int]:
+    """Which of the ticks that have come are fired."""
+    match missed:
+        case Missed.ALL:
+            return ticks
+        case Missed.ONE:
+            return ticks[-1:]
+        case Missed.SKIP:
+            return [tick for tick in ticks[-1:] if now - tick <= LATE]
+
+
+def next_tick(cron: str, after: datetime) -> datetime:
+    return next(CronSim(cron, after.astimezone(UTC)))

@@ -1,0 +1,220 @@
+"""What a handler is given as `job`: who it works for, and how to tell about its progress."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from types import MappingProxyType
+from typing import Any
+
+from pressroom.errors import Cancelled, InvalidArgument, PressroomError
+from pressroom.model import Claim, Work
+from pressroom.store import Database, progress
+
+log = logging.getLogger("pressroom.worker")
+
+# Progress is for eyes. Ten looks a second are plenty, and a loop over a million rows may call step() each time.
+WRITE_INTERVAL = 0.1
+
+
+class RunningJob:
+    """One attempt at a job, as its handler sees it. All that it writes is refused once the claim is lost."""
+
+    # Most handlers use few of these, and thousands of jobs begin each second: what is not used is not set.
+    _progress: Mapping[str, Any] = MappingProxyType({})
+    _noun = ""
+    _written = 0.0
+    _pending: asyncio.Task[None] | None = None
+    failed_items: Sequence[str] = ()
+    cancelled = False
+
+    def __init__(self, claim: Claim, database: Database, tell: Callable[[list[int]], None]) -> None:
+        self._claim = claim
+        self._database = database
+        self._tell = tell
+
+    @property
+    def id(self) -> int:
+        return self._claim.id
+
+    @property
+    def uid(self) -> str:
+        return self._claim.uid
+
+    @property
+    def kind(self) -> str:
+        return self._claim.kind
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first."""
+        return self._claim.attempt
+
+    @property
+    def version(self) -> int:
+        """Which payload this is: raised each time a newer one took a queued job's place."""
+        return self._claim.version
+
+    @property
+    def key(self) -> str | None:
+        return self._claim.key
+
+    @property
+    def org_id(self) -> str | None:
+        return self._claim.org_id or None
+
+    @property
+    def subject(self) -> str | None:
+        return self._claim.subject
+
+    async def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> None:
+        """Begin a phase. Progress starts anew."""
+        self._progress = _without_none(done=0 if total is not None else None, total=total, message=message)
+        shown = dict(self._progress)
+        await self._write(lambda: progress.begin_phase(self.id, self._claim.token, name, shown))
+
+    async def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> None:
+        """Say how far the phase is. It never goes back, and never past the total."""
+        total = total if total is not None else self._progress.get("total")
+        done = max(done, self._progress.get("done", 0))
+        done = min(done, total) if total is not None else done
+        self._progress = {**self._progress, **_without_none(done=done, total=total, message=message)}
+        await self._show()
+
+    async def step(self, count: int = 1, *, message: str | None = None) -> None:
+        """`count` more are done."""
+        await self.progress(self._progress.get("done", 0) + count, message=message)
+
+    async def message(self, text: str) -> None:
+        self._progress = {**self._progress, "message": text}
+        await self._show()
+
+    async def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
+        """Begin a phase of named parts, all in progress: `await job.items("editions", ["main", "v2"])`."""
+        if len(set(names)) != len(names):
+            raise InvalidArgument(f"two of the {noun} have the same name")
+        self._noun, self._progress = noun, _without_none(items=noun, message=message)
+        await self._write(lambda: progress.begin_items(self.id, self._claim.token, phase or noun, noun, names, message))
+
+    async def item_completed(self, name: str) -> None:
+        noun = self._noun
+        await self._write(lambda: progress.move_item(self.id, self._claim.token, noun, name, "completed", None))
+
+    async def item_failed(self, name: str, error: str) -> None:
+        noun = self._noun
+        self.failed_items = [*self.failed_items, f"{name}: {error}"]
+        await self._write(lambda: progress.move_item(self.id, self._claim.token, noun, name, "failed", error))
+
+    @asynccontextmanager
+    async def item(self, name: str) -> AsyncIterator[None]:
+        """Work on one item: completed if the block ends, failed if it raises. What it raised goes on its way."""
+        try:
+            yield
+        except BaseException as error:
+            await asyncio.shield(self.item_failed(name, _worded(name, error)))
+            raise
+        await self.item_completed(name)
+
+    @property
+    def has_pending(self) -> bool:
+        return self._pending is not None
+
+    async def flush(self) -> None:
+        """Write what was held back. The worker does so when the handler returns."""
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+            await self._show_now()
+
+    async def _show(self) -> None:
+        self._stop_if_cancelled()
+        if self._pending is not None:
+            return
+        early = WRITE_INTERVAL - (time.monotonic() - self._written)
+        if early <= 0:
+            await self._show_now()
+        else:
+            self._pending = asyncio.ensure_future(self._show_later(early))
+
+    async def _show_later(self, delay: float) -> None:
+        await asyncio.sleep(delay)
+        self._pending = None
+        with suppress(PressroomError):  # a lost claim or a cancel is told to the handler by its next call
+            await self._show_now()
+
+    async def _show_now(self) -> None:
+        shown = dict(self._progress)
+        self._written = time.monotonic()
+        await self._write(lambda: progress.show(self.id, self._claim.token, shown))
+
+    async def _write(self, unit: Callable[[], Work[bool]]) -> None:
+        self._stop_if_cancelled()
+        if await self._database.run(unit, name="progress", durable=False, after=lambda _: self._tell([self.id])):
+            self.cancelled = True
+            self._stop_if_cancelled()
+
+    def _stop_if_cancelled(self) -> None:
+        if self.cancelled:
+            raise Cancelled
+
+
+class BlockingJob:
+    """The same for a handler that is a plain function in a thread: each call returns when it is written."""
+
+    def __init__(self, job: RunningJob, loop: asyncio.AbstractEventLoop) -> None:
+        self._job = job
+        self._loop = loop
+        self.id, self.uid, self.kind = job.id, job.uid, job.kind
+        self.attempt, self.version, self.key = job.attempt, job.version, job.key
+        self.org_id, self.subject = job.org_id, job.subject
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether to stop. A long loop may look at it; `phase`, `step` and the others raise Cancelled by themselves."""
+        return self._job.cancelled
+
+    def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> None:
+        self._wait(self._job.phase(name, total=total, message=message))
+
+    def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> None:
+        self._wait(self._job.progress(done, total=total, message=message))
+
+    def step(self, count: int = 1, *, message: str | None = None) -> None:
+        self._wait(self._job.step(count, message=message))
+
+    def message(self, text: str) -> None:
+        self._wait(self._job.message(text))
+
+    def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
+        self._wait(self._job.items(noun, names, phase=phase, message=message))
+
+    def item_completed(self, name: str) -> None:
+        self._wait(self._job.item_completed(name))
+
+    def item_failed(self, name: str, error: str) -> None:
+        self._wait(self._job.item_failed(name, error))
+
+    @contextmanager
+    def item(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self.item_failed(name, _worded(name, error))
+            raise
+        self.item_completed(name)
+
+    def _wait(self, coroutine: Any) -> None:
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+def _worded(name: str, error: BaseException) -> str:
+    """Our own errors are worded for callers. Others may hold anything, so the log has them and the caller their class."""
+    if isinstance(error, PressroomError):
+        return str(error)
+    log.error("item %s failed", name, exc_info=error)
+    return type(error).__name__
+
+
+def _without_none(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,87 @@
+"""What an attempt's result means. Values in, a value out: no clock, no database, no dice."""
+
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import Backpressure, Cancelled, PressroomError, Refused, SourceInvalid, Timeout
+from pressroom.model import (
+    Claim,
+    GaveUp,
+    Kind,
+    Outcome,
+    PartlySucceeded,
+    Postponed,
+    Released,
+    Retry,
+    Stopped,
+    Succeeded,
+)
+
+MESSAGE_LIMIT = 2_000
+DETAIL_LIMIT = 8_000
+
+
+class WorkerStopping(PressroomError):
+    """Why a handler was stopped when its worker had to stop."""
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """A handler's value, as JSON, and what went wrong on the way without stopping it."""
+
+    value: str
+    errors: Sequence[str]
+
+
+def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: float) -> Outcome:
+    match result:
+        case Returned(value, errors) if not errors:
+            return Succeeded(value)
+        case Returned(value, errors):
+            return PartlySucceeded(value, _error(claim, "partial", "; ".join(errors)))
+        case WorkerStopping():
+            return Released()
+        case Cancelled():
+            return Stopped(str(result))
+        case Backpressure() if kind.on_backpressure == "wait":
+            return Postponed(str(result), result.retry_after)
+        case SourceInvalid() | Refused() | Backpressure():  # wrong today, wrong tomorrow
+            return GaveUp(describe(claim, result))
+        case _ if claim.attempt >= claim.max_attempts:
+            return GaveUp(describe(claim, result))
+        case _:
+            return Retry(describe(claim, result), kind.backoff.delay(claim.attempt, luck))
+
+
+def describe(claim: Claim, error: BaseException) -> dict[str, Any]:
+    """An error as the job keeps it. What we did not word ourselves may hold secrets: it goes under `detail`, for operators."""
+    if not isinstance(error, PressroomError):
+        message = f"{type(error).__name__} in the handler of {claim.kind}; the worker's log has the details"
+        return _error(claim, "handler_error", message) | {"detail": _trace(error)}
+    described = _error(claim, error.code, str(error))
+    if isinstance(error, SourceInvalid):
+        place = {"line": error.line, "column": error.column, "excerpt": clean(error.excerpt, 500) if error.excerpt else None}
+        described |= {name: value for name, value in place.items() if value is not None}
+    return described
+
+
+def timed_out(kind: Kind) -> Timeout:
+    return Timeout(f"{kind.name} did not finish within its limit of {kind.timeout:g} s")
+
+
+def _error(claim: Claim, code: str, message: str) -> dict[str, Any]:
+    return {"attempt": claim.attempt, "code": code, "message": clean(message, MESSAGE_LIMIT)}
+
+
+def _trace(error: BaseException) -> str:
+    return clean("".join(traceback.format_exception(error)), DETAIL_LIMIT, keep_end=True)
+
+
+def clean(text: str, limit: int, *, keep_end: bool = False) -> str:
+    """Text that both databases can keep: valid Unicode, no NUL, of bounded length."""
+    text = text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    if len(text) <= limit:
+        return text
+    return "…" + text[-limit:] if keep_end else text[:limit] + "…"

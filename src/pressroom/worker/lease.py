@@ -1,0 +1,55 @@
+"""Keeping leases alive, from a thread of its own.
+
+A handler that keeps the event loop busy for a minute is rude, not dead; were the heartbeat on the loop, its job would be
+taken away and run again, for ever. Past the time limit no lease is renewed, so that what truly hangs is taken over.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from pressroom.store import Database, jobs, upkeep
+
+log = logging.getLogger("pressroom.worker")
+
+BEATS_PER_LEASE = 5  # three beats may be late or lost before the lease is
+
+
+class LeaseKeeper:
+    def __init__(
+        self,
+        database: Database,
+        lease: float,
+        held: Callable[[], Sequence[tuple[int, int]]],
+        report: Callable[[dict[int, bool], Sequence[tuple[int, int]]], None],
+        card: Callable[[], upkeep.WorkerCard],
+    ) -> None:
+        self._database = database
+        self._lease = int(lease * 1000)
+        self._beat = lease / BEATS_PER_LEASE
+        self._held = held
+        self._report = report
+        self._card = card
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pressroom-lease", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._beat):
+            try:
+                self._renew()
+            except Exception:
+                log.exception("a heartbeat failed; the next one comes in %.1f s", self._beat)
+
+    def _renew(self) -> None:
+        claims = self._held()
+        if claims:
+            kept = self._database.run_from_thread(lambda: jobs.renew(claims, self._lease), name="heartbeat", durable=False)
+            self._report(kept, claims)
+        self._database.run_from_thread(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False)

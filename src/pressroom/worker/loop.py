@@ -1,0 +1,343 @@
+"""The worker: claim what there is room for, run it, settle it together with the next claim."""
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import cast
+
+from pressroom.delivery import Delivery
+from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
+from pressroom.model import Claim, Kind, Outcome, Released, Status, Work
+from pressroom.store import Database, jobs, upkeep
+from pressroom.store.jobs import Room, Settled, Settlement, Turn
+from pressroom.worker import process
+from pressroom.worker.context import RunningJob
+from pressroom.worker.judge import WorkerStopping, judge, timed_out
+from pressroom.worker.lease import LeaseKeeper
+from pressroom.worker.run import Attempt
+from pressroom.worker.threads import Threads
+
+log = logging.getLogger("pressroom.worker")
+
+STOP_GRACE = 1.5  # what is told to stop has this long to do so; then it is left behind
+TICK = 0.1  # how often time limits are looked at
+HANDFUL = 50  # enough finished jobs to be worth a commit of their own
+TURNS_IN_FLIGHT = 2  # one is being written while the handlers of the other run
+
+
+@dataclass
+class Tally:
+    """What a worker has seen, for the curious and the tests."""
+
+    claimed: int = 0
+    settled: int = 0
+    stale: int = 0
+    abandoned: int = 0
+    ended: dict[Status, int] = field(default_factory=dict)
+
+
+class Worker:
+    """Runs jobs in a number of slots. Background work leaves one slot free, so that somebody who waits need not."""
+
+    def __init__(
+        self,
+        database: Database,
+        delivery: Delivery,
+        kinds: dict[str, Kind],
+        tell: Callable[[list[int]], None],
+        *,
+        name: str,
+        slots: int,
+        lease: float = 15.0,
+        poll: float = 0.1,
+        luck: Callable[[], float] = random.random,
+    ) -> None:
+        self.name = name
+        self.slots = slots
+        self.tally = Tally()
+        self._database = database
+        self._delivery = delivery
+        self._kinds = kinds
+        self._tell = tell
+        self._lease = lease
+        self._poll = poll
+        self._luck = luck
+        self._reserved = 1 if slots > 1 else 0
+        self._batch = max(1, (slots + 1) // 2)
+        self._running: dict[int, Attempt] = {}
+        self._background = 0
+        self._finished: list[Settlement] = []
+        self._turns: set[asyncio.Task[None]] = set()
+        self._asked = Room(0, 0)
+        self._hungry = True
+        self._news = 0
+        self._wake = asyncio.Event()
+        self._claiming = True
+        self._closed = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._threads = Threads()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._keeper = LeaseKeeper(database, lease, self._held, self._heard_from_keeper, self._card)
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self._database.run(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False)
+        self._keeper.start()
+        self._wake.set()
+        for part in (self._take_turns, self._listen, self._poll_database, self._watch_the_time):
+            self._tasks.append(asyncio.create_task(part(), name=f"pressroom-{part.__name__}"))
+
+    async def stop(self, grace: float, *, drain: bool = False) -> int:
+        """Stop claiming, finish what runs within the grace, release the rest. Returns how many had to be released.
+
+        Leases are kept until the end. With `drain` the queue is emptied first, as far as the grace allows: for a
+        database that will not survive us.
+        """
+        deadline = time.monotonic() + grace
+        if not drain:
+            self._claiming = False
+        await self._until_idle(deadline)
+        self._claiming = False
+        released = await self._release_all()
+        await self._until_idle(time.monotonic() + STOP_GRACE)
+        self._closed.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self._keeper.stop)
+        self._threads.close()
+        with contextlib.suppress(PressroomError):
+            await self._database.run(lambda: upkeep.delete_worker(self.name), name="heartbeat", durable=False)
+        return released
+
+    def stop_job(self, id: int) -> None:
+        """Stop a job that was cancelled, if it runs here."""
+        attempt = self._running.get(id)
+        if attempt is not None:
+            attempt.job.cancelled = True
+            attempt.interrupt(Cancelled(), STOP_GRACE)
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    async def _take_turns(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while len(self._turns) < TURNS_IN_FLIGHT and self._has_work():
+                self._begin_turn()
+            self._note_idleness()
+
+    def _has_work(self) -> bool:
+        return bool(self._finished) or (self._hungry and self._claiming and self._room().total > 0)
+
+    def _room(self) -> Room:
+        """Free slots, not counting those that a turn under way has asked for."""
+        busy = len(self._running) + self._asked.total
+        total = min(self.slots - busy, self._batch)
+        return Room(total, min(total, self.slots - self._reserved - self._background - self._asked.background))
+
+    def _begin_turn(self) -> None:
+        settlements, self._finished = self._finished, []
+        room = self._room() if self._claiming and self._hungry else Room(0, 0)
+        room = Room(max(0, room.total), max(0, room.background))
+        self._asked = Room(self._asked.total + room.total, self._asked.background + room.background)
+        task = asyncio.Task(self._turn(settlements, room), loop=self._loop, eager_start=True)
+        if not task.done():
+            self._turns.add(task)
+
+    async def _turn(self, settlements: list[Settlement], room: Room) -> None:
+        news = self._news
+        try:
+            result = await self._settle_and_claim(settlements, room)
+        except StoreUnavailable as reason:
+            log.error("the store is unavailable, trying again: %s", reason)
+            self._finished = settlements + self._finished
+            await asyncio.sleep(self._poll)
+            result = None
+        except Exception:
+            log.exception("a turn failed")
+            result = await self._settle_one_by_one(settlements)
+            await asyncio.sleep(self._poll)
+        self._asked = Room(self._asked.total - room.total, self._asked.background - room.background)
+        self._turns.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+        if result is not None:
+            self._account_for(result.settled)
+            if len(result.claims) < room.total and news == self._news:
+                self._hungry = False
+            for claim in result.claims:
+                self._begin(claim)
+                if len(self._finished) >= HANDFUL and len(self._turns) < TURNS_IN_FLIGHT:
+                    self._begin_turn()  # let these be written while the handlers of the rest run
+        self._wake.set()
+
+    async def _settle_and_claim(self, settlements: Sequence[Settlement], room: Room) -> Turn:
+        def unit() -> Work[Turn]:
+            return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds)
+
+        return await self._database.run(unit, name="turn", durable=bool(settlements))
+
+    async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> Turn:
+        """A settling hook raised. The others are settled without it; its own job is settled with that error."""
+        settled: list[Settled] = []
+        for settlement in settlements:
+            claim, kind = settlement.claim, self._kinds[settlement.claim.kind]
+            hookless = {name: other for name, other in self._kinds.items() if name != claim.kind}
+            for kinds in (self._kinds, self._kinds, hookless):
+                try:
+                    settled += (await self._settle_alone(settlement, kinds)).settled
+                    break
+                except Exception as error:
+                    log.exception("settling job_%s failed", claim.uid)
+                    settlement = Settlement(claim, judge(claim, kind, error, self._luck()))
+        return Turn(settled, [])
+
+    async def _settle_alone(self, settlement: Settlement, kinds: dict[str, Kind]) -> Turn:
+        def unit() -> Work[Turn]:
+            return jobs.turn([settlement], self.name, (), Room(0, 0), 0, kinds)
+
+        return await self._database.run(unit, name="turn")
+
+    def _account_for(self, settled: Sequence[Settled]) -> None:
+        for one in settled:
+            if one.status is None:
+                self.tally.stale += 1
+                log.warning("job_%s was taken away while it ran here; its late result was refused", one.claim.uid)
+                continue
+            self.tally.settled += 1
+            self.tally.ended[one.status] = self.tally.ended.get(one.status, 0) + 1
+        if settled:
+            self._tell([one.claim.id for one in settled])
+
+    def _begin(self, claim: Claim) -> None:
+        self.tally.claimed += 1
+        self._background += claim.tier > 0
+        job = RunningJob(claim, self._database, self._tell)
+        attempt = self._running[claim.id] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
+        # Most of the way is not worth a round through the event loop: an eager task runs until it first has to wait.
+        task = asyncio.Task(self._carry_out(attempt), loop=self._loop, eager_start=True)
+        if not task.done():
+            attempt.task = task
+            self._tell([claim.id])
+
+    async def _carry_out(self, attempt: Attempt) -> None:
+        result = await attempt.make()
+        if attempt.over:
+            return
+        claim = attempt.claim
+        if isinstance(result, BaseException) and not isinstance(result, PressroomError):
+            log.error("job_%s (%s), attempt %d failed", claim.uid, claim.kind, claim.attempt, exc_info=result)
+        self._finish(attempt, judge(claim, attempt.kind, result, self._luck()))
+
+    def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
+        attempt.over = True
+        claim = attempt.claim
+        del self._running[claim.id]
+        self._background -= claim.tier > 0
+        self._finished.append(Settlement(claim, outcome))
+        self._hungry = True
+        self._wake.set()
+
+    async def _listen(self) -> None:
+        while True:
+            if await self._delivery.arrival(60.0):
+                self._hear()
+
+    def _hear(self) -> None:
+        self._news += 1
+        self._hungry = True
+        self._wake.set()
+
+    async def _poll_database(self) -> None:
+        """The floor under delivery: work that nobody announced, jobs that another process cancelled."""
+        while True:
+            await asyncio.sleep(self._poll)
+            looking = not self._hungry and self._claiming and self._room().total > 0
+            if not looking and not self._running:
+                continue
+            try:
+                found = await self._database.read(partial(jobs.survey, self._kinds, look_for_work=looking))
+            except Exception:
+                log.exception("looking for work failed; trying again")
+                continue
+            for id, token in found.cancelling:
+                if id in self._running and self._running[id].claim.token == token:
+                    self.stop_job(id)
+            if found.ready:
+                self._hear()
+
+    async def _watch_the_time(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            now = time.monotonic()
+            for attempt in list(self._running.values()):
+                if attempt.stop_by is None and now >= attempt.deadline:
+                    attempt.interrupt(timed_out(attempt.kind), STOP_GRACE)
+                elif attempt.stop_by is not None and now >= attempt.stop_by:
+                    self._abandon(attempt)
+
+    def _abandon(self, attempt: Attempt) -> None:
+        """It would not stop. Its slot is freed and its job settled; whatever it still writes is refused."""
+        self.tally.abandoned += 1
+        claim, reason = attempt.claim, attempt.stopped or Cancelled()
+        log.error("job_%s (%s) did not stop when told to; it was left behind", claim.uid, claim.kind)
+        self._finish(attempt, judge(claim, attempt.kind, reason, self._luck()))
+
+    async def _release_all(self) -> int:
+        left = list(self._running.values())
+        for attempt in left:
+            attempt.interrupt(WorkerStopping(), STOP_GRACE)
+        tasks = [attempt.task for attempt in left if attempt.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=0.5)
+        for attempt in left:
+            if not attempt.over:
+                self._finish(attempt, Released())
+            log.info("job_%s was stopped and goes back to the queue", attempt.claim.uid)
+        return len(left)
+
+    async def _until_idle(self, deadline: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._loop.time() + max(0.0, deadline - time.monotonic())):
+                self._idle.clear()
+                self._wake.set()
+                await self._idle.wait()
+
+    def _note_idleness(self) -> None:
+        if self._running or self._finished or self._turns:
+            return
+        if not (self._claiming and self._hungry):
+            self._idle.set()
+
+    def _held(self) -> list[tuple[int, int]]:
+        """What the lease keeper should renew. Called from its thread."""
+        now = time.monotonic()
+        return [
+            (attempt.claim.id, attempt.claim.token)
+            for attempt in list(self._running.values())
+            if now < attempt.deadline + 2 * STOP_GRACE
+        ]
+
+    def _heard_from_keeper(self, kept: dict[int, bool], asked: Sequence[tuple[int, int]]) -> None:
+        lost = [claim for claim in asked if claim[0] not in kept]
+        cancelled = [id for id, flag in kept.items() if flag]
+        if lost or cancelled:
+            self._loop.call_soon_threadsafe(self._act_on_keeper, lost, cancelled)
+
+    def _act_on_keeper(self, lost: list[tuple[int, int]], cancelled: list[int]) -> None:
+        for id, token in lost:
+            attempt = self._running.get(id)
+            if attempt is not None and attempt.claim.token == token:
+                log.warning("job_%s was taken away from this worker; stopping it", attempt.claim.uid)
+                attempt.interrupt(Cancelled("the claim was lost"), STOP_GRACE)
+        for id in cancelled:
+            self.stop_job(id)
+
+    def _card(self) -> upkeep.WorkerCard:
+        return upkeep.WorkerCard(self.name, process.identity(), sorted(self._kinds), self.slots, len(self._running))

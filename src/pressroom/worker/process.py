@@ -1,0 +1,38 @@
+"""Which process a worker is, precisely enough for a neighbour on the same machine to see that it died."""
+
+import os
+import socket
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def _place() -> str:
+    """The machine since its last start, and the process namespace: elsewhere the same pid is another process."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
+    return f"{socket.gethostname()}/{boot}/{namespace}"
+
+
+def _started(pid: int) -> str | None:
+    """The process's start in clock ticks: a pid that was given again has another one. None if there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    state, *fields = text.rpartition(")")[2].split()
+    return None if state in ("Z", "X") else fields[18]
+
+
+def identity() -> str:
+    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def is_dead(process: str) -> bool:
+    """True only if the process was on this machine and is gone. Of other machines we know nothing."""
+    place, _, started = process.rpartition("/")
+    place, _, pid = place.rpartition("/")
+    return bool(place) and place == _place() and _started(int(pid)) != started

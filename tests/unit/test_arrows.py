@@ -1,0 +1,56 @@
+"""Who may import whom. The arrows of the design, held by a test."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pressroom
+
+ROOT = Path(pressroom.__file__).parent
+
+# A part may import what stands on a lower step. On the same step nobody imports anybody, but for the pairs named below.
+STEPS = [
+    {"errors", "clock"},
+    {"model", "ids", "failpoints", "jsontext"},
+    {"fingerprint", "config"},
+    {"store", "delivery", "artifacts", "renderers", "notify"},
+    {"worker", "queue"},
+    {"api", "cli", "web", "apps"},
+    {"wiring"},
+    {"__init__", "__main__", "testing"},
+]
+STEP_OF = {name: number for number, names in enumerate(STEPS) for name in names}
+
+
+def part_of(path: Path) -> str:
+    relative = path.relative_to(ROOT)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imported_parts(path: Path) -> set[str]:
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "pressroom":
+            parts |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pressroom."):
+            parts.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            parts |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("pressroom.")}
+    return parts
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path: Path) -> None:
+    part = part_of(path)
+    for other in imported_parts(path) - {part}:
+        assert STEP_OF[other] < STEP_OF[part], f"{part} may not import {other}"
+
+
+def test_only_wiring_names_a_backend() -> None:
+    backends = ("pressroom.store.sqlite", "pressroom.delivery.embedded")
+    for path in ROOT.rglob("*.py"):
+        if path.name in ("wiring.py", "sqlite.py", "embedded.py", "testing.py"):
+            continue
+        for backend in backends:
+            assert backend not in path.read_text(), f"{path.name} names {backend}"
