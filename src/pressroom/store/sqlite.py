@@ -66,7 +66,7 @@ class _Request:
             self.future.set_result(self.result)
 
 
-class _Connection:
+class Connection:
     """One connection to the file, with our settings, our clock and our errors."""
 
     def __init__(self, path: str, clock: Clock, *, readonly: bool = False) -> None:
@@ -158,10 +158,10 @@ class SQLite:
         self.volatile = path == ":memory:"
         if not self.volatile:
             _prepare_folder(Path(path))
-        self._writer = _Connection(path, clock)
+        self._writer = Connection(path, clock)
         with Translated(path):
             migrate.bring_up_to_date(self._writer.raw, path)
-        self._reader = self._writer if self.volatile else _Connection(path, clock, readonly=True)
+        self._reader = self._writer if self.volatile else Connection(path, clock, readonly=True)
         self._inbox: queue.SimpleQueue[_Request | _Held | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._synchronous = ""

@@ -1,0 +1,42 @@
+"""For our users' tests and ours: a clock to move, and a store to drive step by step."""
+
+import apsw
+
+from pressroom.clock import Clock, ManualClock
+from pressroom.model import Work
+from pressroom.store import migrate
+from pressroom.store.sqlite import Connection
+
+
+class SteppedStore:
+    """The real statements on a database in memory, one unit of work at a time, on a clock that a test moves.
+
+    There are no threads and no event loop: what a test does is all that happens.
+    """
+
+    def __init__(self, clock: Clock | None = None, path: str = ":memory:") -> None:
+        self.clock = clock or ManualClock()
+        self._connection = Connection(path, self.clock)
+        migrate.bring_up_to_date(self._connection.raw, path)
+
+    @property
+    def raw(self) -> apsw.Connection:
+        return self._connection.raw
+
+    def run[T](self, work: Work[T]) -> T:
+        """Carry out a unit of work in a transaction of its own. If it raises, nothing of it remains."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = self._connection.carry_out(work)
+        except BaseException:
+            if self.raw.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+        return result
+
+    def close(self) -> None:
+        self.raw.close()
+
+
+__all__ = ["ManualClock", "SteppedStore"]

@@ -1,0 +1,52 @@
+"""Fixtures that every test may use."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pressroom import failpoints
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run coroutine tests on a loop of their own. Twelve lines instead of a plug-in."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    asyncio.run(pyfuncitem.obj(**arguments))
+    return True
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """The address of a database file that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'press.db'}"
+
+
+@pytest.fixture(autouse=True)
+def _disarm_failpoints() -> Any:
+    yield
+    failpoints.disarm()
+
+
+@pytest.fixture
+def eventually() -> Callable[..., Any]:
+    """Wait for a condition, not for a second."""
+
+    async def wait(condition: Callable[[], Any], within: float = 10.0) -> Any:
+        deadline = asyncio.get_running_loop().time() + within
+        while True:
+            value = condition()
+            if inspect.isawaitable(value):
+                value = await value
+            if value:
+                return value
+            if asyncio.get_running_loop().time() > deadline:
+                raise AssertionError(f"did not become true within {within} s")
+            await asyncio.sleep(0.005)
+
+    return wait
