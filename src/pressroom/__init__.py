@@ -27,6 +27,7 @@ from pressroom.errors import (
     WaitTimeout,
 )
 from pressroom.model import (
+    VERSION,
     Answer,
     Backoff,
     Ending,
@@ -46,7 +47,7 @@ from pressroom.model import (
 from pressroom.queue import Page, Request
 from pressroom.wiring import Pressroom
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Answer",

@@ -172,7 +172,7 @@ def load(
 def describe(settings: Settings) -> list[tuple[str, str, str]]:
     """Each setting with its value and where it came from."""
     return [
-        (one.name, _masked(str(getattr(settings, one.name))), settings.origins.get(one.name, "default"))
+        (one.name, _masked(_shown(getattr(settings, one.name))), settings.origins.get(one.name, "default"))
         for one in fields(Settings)
         if one.name != "origins"
     ]
@@ -207,6 +207,10 @@ def _expected(reason: ValueError) -> str:
 def _suggest(unknown: str, names: Mapping[str, object]) -> str:
     close = difflib.get_close_matches(unknown, names, n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _masked(address: str) -> str:

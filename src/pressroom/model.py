@@ -12,6 +12,8 @@ import msgspec
 
 from pressroom.errors import InvalidArgument
 
+VERSION = "0.1.0"  # pyproject.toml says the same; a test compares them
+
 type JSON = bool | int | float | str | list[JSON] | dict[str, JSON] | None
 
 

@@ -38,6 +38,7 @@ FURTHEST = timedelta(days=3660)
 
 type JobLike = Job | Submitted | str
 type Answers = list[Submitted]  # inside Queue, `list` is a method
+type Events = list[Event]
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -88,6 +89,11 @@ class Queue:
         self._together = _Together(database, self._plain_unit, self._submitted_many)
         self._stop_running = stop_running
         self._accepting = True
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds that this process knows."""
+        return self._kinds
 
     async def submit(
         self,
@@ -238,6 +244,14 @@ class Queue:
                 if self._switchboard.closed:
                     raise QueueClosed(f"the queue is closing; watch job_{current.uid} again after event {after}")
                 await news.wait()
+
+    async def history(self, job: JobLike) -> Sequence[Event]:
+        """What has happened to the job so far."""
+        current = await self.get(job)
+        events: Events = []
+        while more := await self._database.read(partial(look.events_of, current.id, events[-1].id if events else 0)):
+            events += more
+        return events
 
     async def events(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """All jobs' events as they happen; from now on, or from the one after `after`."""

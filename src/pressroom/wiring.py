@@ -6,7 +6,8 @@ import importlib
 import logging
 import os
 import socket
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
@@ -24,7 +25,7 @@ from pressroom.model import Kind, Schedule
 from pressroom.notify.inside import Switchboard
 from pressroom.notify.tail import Tail
 from pressroom.queue import Queue
-from pressroom.store import jobs, look, upkeep
+from pressroom.store import fsck, jobs, look, sqlite_care, upkeep
 from pressroom.store.sqlite import SQLite
 from pressroom.worker.chores import Chores
 from pressroom.worker.loop import Worker
@@ -83,9 +84,16 @@ class Pressroom(Queue):
 
     async def start(self) -> None:
         """Open the database, bring it up to date, and start the workers."""
-        settings = self.settings
         # Opening may wait for another process that migrates; the event loop need not wait with it.
-        database = await asyncio.to_thread(SQLite, settings.path, self._clock)
+        database = await asyncio.to_thread(SQLite, self.settings.path, self._clock)
+        try:
+            await self._start_on(database)
+        except BaseException:
+            await database.close()
+            raise
+
+    async def _start_on(self, database: SQLite) -> None:
+        settings = self.settings
         delivery, switchboard = Embedded(), Switchboard()
         super().__init__(
             database,
@@ -95,8 +103,8 @@ class Pressroom(Queue):
             max_queued=settings.max_queued,
             stop_running=self._stop_if_running,
         )
-        self._open = True
         await self._database.run(lambda: jobs.register(self._registered), name="register")
+        self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
         self.chores = Chores(
             database,
@@ -196,7 +204,9 @@ def _checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[
 
 
 def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
-    """The kinds and schedules that modules define at their top level."""
+    """The kinds and schedules that modules define at their top level. The current folder is searched first."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
     found: dict[str, Kind] = {}
     schedules: dict[str, Schedule] = {}
     for name in modules:
@@ -212,5 +222,35 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     return list(found.values()), list(schedules.values())
 
 
+class _Wires:
+    """What the command line asks for, made of the parts chosen here."""
+
+    def load(self, flags: Mapping[str, Any], file: str | None) -> Settings:
+        return config.load(flags, file=file)
+
+    def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
+        known, schedules = import_kinds(settings.imports)
+        if kinds is not None:
+            unknown = set(kinds) - {kind.name for kind in known}
+            if unknown:
+                raise UnknownKind(", ".join(sorted(unknown)), [kind.name for kind in known])
+            known = [kind for kind in known if kind.name in kinds]
+            schedules = [schedule for schedule in schedules if schedule.kind in kinds]
+        workers = settings.workers if works else None
+        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, settings=settings)
+
+    def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
+        return sqlite_care.examine(settings.path)
+
+    def audit(self, settings: Settings) -> list[fsck.Violation]:
+        return sqlite_care.audit(settings.path)
+
+    def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
+        missing = sqlite_care.pending_migrations(settings.path)
+        if apply and missing:
+            asyncio.run(SQLite(settings.path, SystemClock()).close())
+        return [f"{migration.number:04} {migration.name}" for migration in missing]
+
+
 def main() -> int:
-    return cli.main(config.load, import_kinds, Pressroom)
+    return cli.main(_Wires())

@@ -1,7 +1,165 @@
-"""The command line."""
+"""The command line. It parses, opens the queue through `Wires`, and hands over to one function a command."""
 
+import asyncio
+import logging
+import os
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from typing import Any
 
+from pressroom.cli import care, exits, jobs, queues, work
+from pressroom.cli.output import Output
+from pressroom.cli.wires import Wires
+from pressroom.config import Settings
+from pressroom.errors import InvalidSettings, PressroomError
+from pressroom.model import VERSION, Status
 
-def main(*_: Any) -> int:
-    return 0
+log = logging.getLogger("pressroom")
+
+_DESCRIPTION = """\
+Durable jobs on one machine.
+
+examples:
+  pressroom work --import myapp.kinds       work on jobs until stopped
+  pressroom jobs list --status failed       what went wrong
+  pressroom jobs watch job_01JD…            see one happen
+  pressroom queue pause pdf                 let no worker claim jobs of a kind
+  pressroom check                           is everything in order?
+"""
+
+_EPILOG = """\
+exit codes: 0 well; 1 failed, or a problem was found; 2 wrong usage or a refused request; 3 the source is invalid;
+4 the store or queue is unavailable, try again; 5 waited too long; 6 no such job; 8 the queue is full;
+9 completed with errors; 130 interrupted
+"""
+
+# The flags that are settings: a flag left out must stay distinct from its default.
+_SETTINGS = ("database", "workers", "grace", "imports")
+
+
+def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
+    args = _parser().parse_args(argv)
+    output = Output(as_json=args.json)
+    logging.basicConfig(level=_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        return _run(wires, args, output)
+    except InvalidSettings as invalid:
+        for problem in invalid.problems:
+            print(f"pressroom: {problem}", file=sys.stderr)
+        return exits.USAGE
+    except PressroomError as error:
+        print(f"pressroom: {error} [{error.code}]", file=sys.stderr)
+        return exits.code_for(error)
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.OK
+
+
+def _run(wires: Wires, args: Namespace, output: Output) -> int:
+    flags = {name: getattr(args, name, None) for name in _SETTINGS}
+    if args.command == "check":
+        return care.check(wires, args, output, flags)
+    settings = wires.load(flags, args.config)
+    match args.command:
+        case "fsck":
+            return care.fsck(wires, settings, output)
+        case "migrate":
+            return care.migrate(wires, settings, args, output)
+        case "work":
+            return asyncio.run(work.work(wires, settings, args, output))
+        case _:
+            return asyncio.run(_with_queue(wires, settings, args, output))
+
+
+async def _with_queue(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    async with wires.open(settings) as queue:
+        result: int = await args.act(queue, args, output)
+        return result
+
+
+def _level(verbose: int) -> int:
+    return (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+
+
+def _parser() -> ArgumentParser:
+    common = ArgumentParser(add_help=False)
+    common.add_argument("--database", metavar="URL", help="sqlite:///FILE (default: the setting `database`)")
+    common.add_argument("--config", metavar="FILE", help="read settings from this file instead of ./pressroom.toml")
+    common.add_argument("--import", dest="imports", metavar="MODULE,…", help="modules that define kinds and schedules")
+    common.add_argument("--json", action="store_true", help="print JSON: one value, or one per line for streams")
+    common.add_argument("-v", "--verbose", action="count", default=0, help="say more on standard error; twice for most")
+
+    parser = ArgumentParser("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_work(commands, common)
+    _add_jobs(commands, common)
+    _add_queue(commands, common)
+    commands.add_parser("check", parents=[common], help="look at settings, versions and database; say what to mend")
+    commands.add_parser("fsck", parents=[common], help="test every invariant of the rows; exit 1 with those that break one")
+    migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
+    migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
+    return parser
+
+
+def _add_work(commands: Any, common: ArgumentParser) -> None:
+    parser = commands.add_parser("work", parents=[common], help="work on jobs until stopped")
+    parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
+    parser.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of the imported kinds")
+    parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
+
+
+def _add_jobs(commands: Any, common: ArgumentParser) -> None:
+    actions = commands.add_parser("jobs", help="list, show, cancel, retry, watch").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+
+    listing = actions.add_parser("list", parents=[common], help="jobs that match, newest first")
+    listing.add_argument("--status", action="append", choices=[status.value for status in Status], help="may be repeated")
+    listing.add_argument("--kind")
+    listing.add_argument("--tier", choices=["interactive", "background"])
+    listing.add_argument("--org")
+    listing.add_argument("--subject")
+    listing.add_argument("--key")
+    listing.add_argument("--parent", metavar="JOB")
+    listing.add_argument("--since", metavar="AGE", help="submitted within this time: 30s, 15m, 2h, 7d")
+    listing.add_argument("--limit", type=int, default=50)
+    listing.add_argument("--cursor", help="as the last page gave it")
+    listing.set_defaults(act=jobs.list_jobs)
+
+    show = actions.add_parser("show", parents=[common], help="one job with its history and errors")
+    show.add_argument("job")
+    show.set_defaults(act=jobs.show)
+
+    cancel = actions.add_parser("cancel", parents=[common], help="cancel jobs, queued or running")
+    cancel.add_argument("job", nargs="+")
+    cancel.add_argument("--reason", default="cancelled")
+    cancel.set_defaults(act=jobs.cancel)
+
+    retry = actions.add_parser("retry", parents=[common], help="run ended jobs again, as new jobs")
+    retry.add_argument("job", nargs="+")
+    retry.set_defaults(act=jobs.retry)
+
+    watch = actions.add_parser("watch", parents=[common], help="a job's events until it ends; the exit code tells how")
+    watch.add_argument("job")
+    watch.add_argument("--after", type=int, default=0, metavar="EVENT", help="resume after this event")
+    watch.set_defaults(act=jobs.watch)
+
+
+def _add_queue(commands: Any, common: ArgumentParser) -> None:
+    actions = commands.add_parser("queue", help="stats, pause, resume").add_subparsers(required=True, metavar="ACTION")
+    actions.add_parser("stats", parents=[common], help="backlog, running, and the last hour").set_defaults(act=queues.stats)
+    for name, act, text in (
+        ("pause", queues.pause, "let no worker claim jobs of these kinds"),
+        ("resume", queues.resume, "let them be claimed again"),
+    ):
+        parser = actions.add_parser(name, parents=[common], help=text)
+        parser.add_argument("kind", nargs="+")
+        parser.set_defaults(act=act)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -149,11 +149,12 @@ def submit_plain(jobs: Sequence[NewJob], room: Callable[[], Work[None]] | None =
 
 
 def _find_answer(new: NewJob, input: Fingerprint, moment: int) -> Work[Submitted | None]:
-    found = yield Statement("find_cached", {"fingerprint": input.digest, "now": moment})
+    asked = {"fingerprint": input.digest, "key": new.key, "org_id": new.org_id, "now": moment}
+    found = yield Statement("find_cached", asked)
     if found:
         yield Statement("count_hit", {"fingerprint": input.digest})
         return _met(found[0], new, Answer.HIT)
-    found = yield Statement("find_in_flight", {"fingerprint": input.digest, "key": new.key})
+    found = yield Statement("find_in_flight", asked)
     if not found:
         return None
     yield from _raise_tier(found[0][0], new)

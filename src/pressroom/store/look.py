@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -111,7 +111,7 @@ class Ended(msgspec.Struct, frozen=True):
     org_id: str | None
     status: Status
     count: int
-    seconds: float | None
+    mean: timedelta | None
 
 
 class Stats(msgspec.Struct, frozen=True):
@@ -138,10 +138,10 @@ def stats() -> Work[Stats]:
         from_ms(moment),
         [Backlog(kind, Tier(tier), count, ready, from_ms(oldest)) for kind, tier, count, ready, oldest in backlog],
         [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
-        [Ended(kind, org or None, Status(status), count, _seconds(mean)) for kind, org, status, count, mean in ended],
+        [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
         [name for (name,) in paused],
     )
 
 
-def _seconds(milliseconds: Any) -> float | None:
-    return None if milliseconds is None else float(milliseconds) / 1000
+def _length(milliseconds: Any) -> timedelta | None:
+    return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))

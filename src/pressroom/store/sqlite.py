@@ -76,16 +76,23 @@ class Connection:
         self._texts = load("sqlite")
         with Translated(path):
             self.raw = apsw.Connection(path, flags=flags, statementcachesize=200)
-            self.raw.set_busy_handler(_Patience())
-            self.raw.create_scalar_function("now_ms", lambda *_: clock.now_ms(), 0)
-            self._cursor = self.raw.cursor()
-            if not readonly:
-                self.execute("PRAGMA journal_mode = WAL")
-                self.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
-                self.execute("PRAGMA wal_autocheckpoint = 4000")
-            self.execute("PRAGMA foreign_keys = ON")
-            self.execute("PRAGMA cache_size = -65536")
-            self.execute("PRAGMA temp_store = MEMORY")
+            try:
+                self._prepare(clock, readonly=readonly)
+            except BaseException:
+                self.raw.close()
+                raise
+
+    def _prepare(self, clock: Clock, *, readonly: bool) -> None:
+        self.raw.set_busy_handler(_Patience())
+        self.raw.create_scalar_function("now_ms", lambda *_: clock.now_ms(), 0)
+        self._cursor = self.raw.cursor()
+        if not readonly:
+            self.execute("PRAGMA journal_mode = WAL")
+            self.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
+            self.execute("PRAGMA wal_autocheckpoint = 4000")
+        self.execute("PRAGMA foreign_keys = ON")
+        self.execute("PRAGMA cache_size = -65536")
+        self.execute("PRAGMA temp_store = MEMORY")
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         return self._cursor.execute(sql, params).fetchall()
@@ -159,9 +166,13 @@ class SQLite:
         if not self.volatile:
             _prepare_folder(Path(path))
         self._writer = Connection(path, clock)
-        with Translated(path):
-            migrate.bring_up_to_date(self._writer.raw, path)
-        self._reader = self._writer if self.volatile else Connection(path, clock, readonly=True)
+        try:
+            with Translated(path):
+                migrate.bring_up_to_date(self._writer.raw, path)
+            self._reader = self._writer if self.volatile else Connection(path, clock, readonly=True)
+        except BaseException:
+            self._writer.raw.close()
+            raise
         self._inbox: queue.SimpleQueue[_Request | _Held | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._synchronous = ""

@@ -11,10 +11,10 @@ def load(dialect: str) -> dict[str, str]:
     for folder in ("both", dialect):
         for file in (files("pressroom.store") / "sql" / folder).iterdir():
             if file.name.endswith(".sql"):
-                statements[file.name.removesuffix(".sql")] = _without_comments(file.read_text())
+                statements[file.name.removesuffix(".sql")] = without_comments(file.read_text())
     return statements
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """The comments are for readers of the file; the database would parse them on every first use."""
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--")).strip()

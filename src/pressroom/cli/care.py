@@ -1,0 +1,72 @@
+"""`pressroom check`, `fsck` and `migrate`: is all well, and if not, what to do."""
+
+from argparse import Namespace
+
+from pressroom import config
+from pressroom.cli import exits
+from pressroom.cli.output import Output
+from pressroom.cli.wires import Wires
+from pressroom.config import Settings
+from pressroom.errors import InvalidSettings
+
+
+def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object]) -> int:
+    """Settings, versions and database. Every problem is told, with how to mend it."""
+    try:
+        settings = wires.load(flags, args.config)
+    except InvalidSettings as invalid:
+        return _tell_problems(invalid.problems, output)
+    findings = list(wires.examine(settings))
+    if output.as_json:
+        output.data(
+            {
+                "settings": [dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe(settings)],
+                "findings": [{"what": f.what, "well": f.well, "detail": f.detail, "mend": f.mend} for f in findings],
+                "well": all(finding.well for finding in findings),
+            }
+        )
+    else:
+        output.table(("SETTING", "VALUE", "FROM"), config.describe(settings))
+        output.line()
+        for finding in findings:
+            output.line(f"{'ok     ' if finding.well else 'PROBLEM'} {finding.what:<12} {finding.detail}")
+            if not finding.well:
+                output.line(f"        to mend it: {finding.mend}")
+    return exits.OK if all(finding.well for finding in findings) else exits.FAILED
+
+
+def _tell_problems(problems: list[str], output: Output) -> int:
+    if output.as_json:
+        output.data({"settings": [], "findings": [], "problems": problems, "well": False})
+    for problem in problems if not output.as_json else ():
+        output.line(f"PROBLEM setting     {problem}")
+    return exits.FAILED
+
+
+def fsck(wires: Wires, settings: Settings, output: Output) -> int:
+    """Every invariant that can be read off the rows."""
+    violations = list(wires.audit(settings))
+    if output.as_json:
+        output.data(
+            [{"check": v.check, "meaning": v.meaning, "job": v.job and f"job_{v.job}", "detail": v.detail} for v in violations]
+        )
+    elif violations:
+        output.table(("CHECK", "JOB", "DETAIL"), ((v.check, v.job and f"job_{v.job}", v.detail) for v in violations))
+        output.line()
+        for name, meaning in sorted({v.check: v.meaning for v in violations}.items()):
+            output.line(f"{name}: {meaning}")
+    else:
+        output.line("all invariants hold")
+    return exits.FAILED if violations else exits.OK
+
+
+def migrate(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    names = list(wires.migrations(settings, apply=not args.dry_run))
+    if output.as_json:
+        output.data({"migrations": names, "applied": not args.dry_run})
+    elif not names:
+        output.line("the database is up to date")
+    else:
+        for name in names:
+            output.line(f"{'would apply' if args.dry_run else 'applied'} {name}")
+    return exits.OK

@@ -1,0 +1,43 @@
+"""Exit codes. Public: scripts depend on them, so they never change meaning."""
+
+from pressroom.errors import (
+    JobCancelled,
+    JobFailed,
+    NotFound,
+    PressroomError,
+    QueueFull,
+    Refused,
+    Unavailable,
+    WaitTimeout,
+)
+
+OK = 0
+FAILED = 1
+USAGE = 2
+SOURCE_INVALID = 3
+UNAVAILABLE = 4
+TIMEOUT = 5
+NOT_FOUND = 6
+QUEUE_FULL = 8
+PARTIAL = 9
+INTERRUPTED = 130
+
+
+def code_for(error: PressroomError) -> int:
+    match error:
+        case NotFound():
+            return NOT_FOUND
+        case QueueFull():
+            return QUEUE_FULL
+        case Unavailable():
+            return UNAVAILABLE
+        case WaitTimeout():
+            return TIMEOUT
+        case JobFailed() if error.error.get("code") == "source_invalid":
+            return SOURCE_INVALID
+        case JobFailed() | JobCancelled():
+            return FAILED
+        case Refused():
+            return USAGE
+        case _:
+            return FAILED

@@ -1,0 +1,48 @@
+"""What the command line needs of the rest. `wiring.py` provides it: only there are backends named."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from pressroom.config import Settings
+from pressroom.queue import Queue
+
+
+class Finding(Protocol):
+    @property
+    def what(self) -> str: ...
+    @property
+    def well(self) -> bool: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def mend(self) -> str: ...
+
+
+class Violation(Protocol):
+    @property
+    def check(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def job(self) -> str | None: ...
+    @property
+    def detail(self) -> str: ...
+
+
+class Wires(Protocol):
+    def load(self, flags: Mapping[str, Any], file: str | None) -> Settings: ...
+
+    def open(
+        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None
+    ) -> AbstractAsyncContextManager[Queue]:
+        """The queue of these settings, with the kinds of their imports. `kinds` limits which of them a worker takes."""
+        ...
+
+    def examine(self, settings: Settings) -> Sequence[Finding]: ...
+
+    def audit(self, settings: Settings) -> Sequence[Violation]: ...
+
+    def migrations(self, settings: Settings, *, apply: bool) -> Sequence[str]:
+        """The names of the migrations that are missing; with `apply` they are applied."""
+        ...

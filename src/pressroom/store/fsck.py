@@ -1,0 +1,48 @@
+"""Does the database keep its promises? Every invariant that can be read off the rows, as one query each (sql/fsck/)."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pressroom.model import Statement, Work
+from pressroom.store.statements import without_comments
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    meaning: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Violation:
+    check: str
+    meaning: str
+    job: str | None
+    detail: str
+
+
+def checks() -> list[Check]:
+    found = []
+    for file in (files("pressroom.store") / "sql" / "fsck").iterdir():
+        if file.name.endswith(".sql"):
+            text = file.read_text()
+            meaning = text.splitlines()[0].removeprefix("-- ")
+            found.append(Check(file.name.removesuffix(".sql"), meaning, without_comments(text)))
+    return sorted(found, key=lambda check: check.name)
+
+
+def audit() -> Work[list[Violation]]:
+    """Look at every row. Reads only; from one snapshot, so workers may go on meanwhile."""
+    violations = []
+    for (message,) in (yield Statement("PRAGMA integrity_check")):
+        if message != "ok":
+            violations.append(Violation("integrity", "SQLite finds the file damaged.", None, message))
+    for table, row, parent, _ in (yield Statement("PRAGMA foreign_key_check")):
+        violations.append(
+            Violation("orphan", "A row refers to another that is gone.", None, f"{table} row {row} has no {parent}")
+        )
+    for check in checks():
+        for job, detail in (yield Statement(check.sql)):
+            violations.append(Violation(check.name, check.meaning, job, detail))
+    return violations

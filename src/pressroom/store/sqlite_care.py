@@ -1,0 +1,92 @@
+"""Looking after an SQLite file: what state it is in, without changing it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from pressroom.clock import SystemClock
+from pressroom.errors import PressroomError
+from pressroom.store import fsck, migrate
+from pressroom.store.fsck import Violation
+from pressroom.store.sqlite import Connection, Translated
+
+OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
+LOW_SPACE = 256 * 1024 * 1024
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at. `mend` says what to do if it is not well."""
+
+    what: str
+    well: bool
+    detail: str
+    mend: str = ""
+
+
+def examine(path: str) -> list[Finding]:
+    findings = [*_versions()]
+    if path == ":memory:":
+        return [*findings, Finding("database", True, "in memory: it ends with the process")]
+    return [*findings, *_folder(Path(path)), *_file(path)]
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding("python", sys.version_info >= (3, 12), sys.version.split()[0], "use Python 3.12 or newer")
+    version = apsw.sqlite_lib_version()
+    new_enough = tuple(int(part) for part in version.split(".")) >= OLDEST_SQLITE
+    yield Finding("sqlite", new_enough, f"{version} (apsw {apsw.apsw_version()})", "upgrade apsw")
+
+
+def _folder(path: Path) -> Iterator[Finding]:
+    folder = path.parent.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    writable = os.access(folder, os.W_OK)
+    yield Finding("folder", writable, str(folder), f"let this user write to {folder}")
+    try:
+        migrate.refuse_network_filesystem(path)
+        yield Finding("filesystem", True, "local")
+    except PressroomError as unsafe:
+        yield Finding("filesystem", False, str(unsafe), "move the database to a local disk")
+    free = shutil.disk_usage(folder).free
+    yield Finding("disk space", free >= LOW_SPACE, f"{free / 1024**2:,.0f} MiB free", "free some space")
+
+
+def _file(path: str) -> Iterator[Finding]:
+    if not Path(path).exists():
+        yield Finding("database", True, f"{path} does not exist yet; it is made at the first start")
+        return
+    yield Finding("database", os.access(path, os.W_OK), path, f"let this user write to {path}")
+    try:
+        with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
+            missing = migrate.pending(connection, path)
+            ((damage,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    except PressroomError as problem:
+        yield Finding("schema", False, str(problem), "see docs/errors.md, " + problem.code)
+        return
+    yield Finding("journal", mode == "wal", str(mode), "start Pressroom once on it; it switches to WAL")
+    names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+    yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
+    yield Finding("integrity", damage == "ok", str(damage), "restore a backup; `pressroom fsck` tells more")
+
+
+def audit(path: str) -> list[Violation]:
+    """Test every invariant, on a connection that cannot write."""
+    connection = Connection(path, SystemClock(), readonly=True)
+    with closing(connection.raw), Translated(path):
+        connection.execute("BEGIN")
+        return connection.carry_out(fsck.audit())
+
+
+def pending_migrations(path: str) -> list[migrate.Migration]:
+    if path == ":memory:" or not Path(path).exists():
+        return migrate.migrations()
+    with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        return migrate.pending(connection, path)

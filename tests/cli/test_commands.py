@@ -1,0 +1,345 @@
+"""The command line, as a person and as a script would use it."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pressroom import Pressroom, kind, wiring
+from pressroom.model import VERSION
+
+KINDS = """
+import asyncio
+from pressroom import Partial, SourceInvalid, kind
+
+@kind("shout", max_attempts=1)
+async def shout(job, payload):
+    await job.phase("shouting", total=3)
+    for word in ("one", "two", "three"):
+        await job.step(message=word)
+    return payload["text"].upper()
+
+@kind("wrong")
+async def wrong(job, payload):
+    raise SourceInvalid("no closing bracket", line=3, column=7)
+
+@kind("odd", max_attempts=1)
+async def odd(job, payload):
+    raise ValueError("the password is hunter2")
+
+@kind("partial")
+async def partial(job, payload):
+    return Partial("half", ["the other half is missing"])
+
+@kind("endless", timeout=None)
+async def endless(job, payload):
+    await job.phase("dreaming")
+    await asyncio.Event().wait()
+"""
+
+type Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as a user has it: kinds in a module, settings in pressroom.toml."""
+    (tmp_path / "mykinds.py").write_text(KINDS)
+    (tmp_path / "pressroom.toml").write_text('database = "sqlite:///press.db"\nimports = ["mykinds"]\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "mykinds", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    def command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
+        try:
+            code = wiring.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command
+
+
+def submit(*requests: tuple[str, Any]) -> list[str]:
+    """Submit as an application would, and let nobody work."""
+
+    async def act() -> list[str]:
+        kinds, _ = wiring.import_kinds(["mykinds"])
+        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=None) as press:
+            return [str(await press.submit(name, payload, subject=f"page {name}")) for name, payload in requests]
+
+    return asyncio.run(act())
+
+
+def work_off(*, timeout: float = 20) -> None:
+    """Let a worker in this process finish what is queued."""
+
+    async def act() -> None:
+        kinds, _ = wiring.import_kinds(["mykinds"])
+        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
+            for job in (await press.list()).jobs:
+                await press.settled(job, timeout=timeout)
+
+    asyncio.run(act())
+
+
+def test_jobs_can_be_listed_filtered_and_paged(run: Run) -> None:
+    submit(*[("shout", {"text": "hi"})] * 3, ("wrong", None))
+    work_off()
+
+    code, out, _ = run("jobs", "list", "--status", "failed")
+    assert code == 0
+    assert "no closing bracket" in out
+    assert "page shout" not in out
+
+    _, out, _ = run("jobs", "list", "--limit", "3", "--json")
+    first = json.loads(out)
+    _, out, _ = run("jobs", "list", "--limit", "3", "--json", "--cursor", first["cursor"])
+    second = json.loads(out)
+    assert len({job["id"] for job in first["jobs"] + second["jobs"]}) == 4
+    assert second["cursor"] is None
+
+
+def test_a_job_is_shown_with_its_history_and_its_errors(run: Run) -> None:
+    (job,) = submit(("odd", {"n": 1}))
+    work_off()
+
+    code, out, _ = run("jobs", "show", job)
+
+    assert code == 0
+    assert "handler_error" in out
+    assert "ValueError: the password is hunter2" in out, "an operator needs the traceback"
+    shown = json.loads(run("jobs", "show", job, "--json")[1])
+    assert shown["payload"] == {"n": 1}
+    assert [event["type"] for event in shown["events"]] == ["queued", "started", "failed"]
+    assert "hunter2" not in json.dumps(shown["events"]) + shown["last_error"]  # D22
+
+
+@pytest.mark.parametrize(("name", "code"), [("shout", 0), ("wrong", 3), ("odd", 1), ("partial", 9)])
+def test_watching_ends_with_the_job_and_the_exit_code_tells_how(run: Run, name: str, code: int) -> None:
+    (job,) = submit((name, {"text": "hi"}))
+    work_off()
+
+    ended, out, _ = run("jobs", "watch", job)
+    as_json = [json.loads(line) for line in run("jobs", "watch", job, "--json")[1].splitlines()]
+
+    assert ended == code
+    assert "queued" in out
+    assert as_json[0]["type"] == "queued"
+    resumed = run("jobs", "watch", job, "--json", "--after", str(as_json[0]["id"]))[1].splitlines()
+    assert [json.loads(line)["id"] for line in resumed] == [event["id"] for event in as_json[1:]]
+
+
+def test_a_queued_job_is_cancelled_and_retried_as_a_new_one(run: Run) -> None:
+    (job,) = submit(("shout", {"text": "hi"}))
+
+    assert run("jobs", "cancel", job)[:2] == (0, f"{job} is cancelled\n")
+    assert run("jobs", "cancel", job)[0] == 0, "asking twice is no mistake"
+    code, out, _ = run("jobs", "retry", job, "--json")
+    again = json.loads(out)
+
+    assert code == 0
+    shown = json.loads(run("jobs", "show", f"job_{again['uid']}", "--json")[1])
+    assert f"job_{shown['retry_of']}" == job
+    assert shown["status"] == "queued"
+
+
+def test_cancelling_what_has_ended_says_so(run: Run) -> None:
+    (job,) = submit(("shout", {"text": "hi"}))
+    work_off()
+
+    code, out, _ = run("jobs", "cancel", job)
+
+    assert code == 1
+    assert "had already ended: completed" in out
+
+
+def test_a_paused_kind_is_shown_and_resumed(run: Run) -> None:
+    submit(("shout", {"text": "hi"}))
+
+    assert run("queue", "pause", "shout")[0] == 0
+    stats = json.loads(run("queue", "stats", "--json")[1])
+    assert stats["paused"] == ["shout"]
+    assert stats["backlog"][0]["queued"] == 1
+    assert "paused: shout" in run("queue", "stats")[1]
+
+    assert run("queue", "resume", "shout")[0] == 0
+    assert json.loads(run("queue", "stats", "--json")[1])["paused"] == []
+
+
+def test_check_says_what_is_set_and_where_it_came_from(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOB_POLL_INTERVAL_MS", "250")
+
+    code, out, _ = run("check")
+    as_json = json.loads(run("check", "--json")[1])
+
+    assert code == 0
+    assert "environment (JOB_POLL_INTERVAL_MS)" in out
+    assert {"name": "poll_interval", "value": "0.25", "from": "environment (JOB_POLL_INTERVAL_MS)"} in as_json["settings"]
+    assert as_json["well"] is True
+
+
+def test_check_tells_every_wrong_setting_at_once(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "pressroom.toml").write_text('workers = "many"\nlaese = 3\n')
+    monkeypatch.setenv("PRESSROOM_WROKERS", "3")
+
+    code, out, _ = run("check")
+
+    assert code == 1
+    assert "workers: 'many' is not a number" in out
+    assert "laese: there is no such setting; did you mean lease?" in out
+    assert "did you mean PRESSROOM_WORKERS?" in out
+    assert run("jobs", "list")[0] == 2
+
+
+def test_check_finds_a_file_that_is_no_database(run: Run, folder: Path) -> None:
+    (folder / "press.db").write_text("no database at all, but long enough to be taken for one " * 40)
+
+    code, out, _ = run("check")
+
+    assert code == 1
+    assert "PROBLEM schema" in out
+    assert "to mend it" in out
+
+
+def test_fsck_is_content_with_a_healthy_database(run: Run) -> None:
+    submit(("shout", {"text": "hi"}), ("wrong", None), ("odd", None), ("partial", None))
+    work_off()
+
+    assert run("fsck") == (0, "all invariants hold\n", "")
+    assert json.loads(run("fsck", "--json")[1]) == []
+
+
+def test_fsck_exits_with_the_rows_that_break_an_invariant(run: Run, folder: Path) -> None:
+    (job,) = submit(("shout", {"text": "hi"}))
+    connection = apsw.Connection(str(folder / "press.db"))
+    connection.execute("DELETE FROM job_payload")
+    connection.close()
+
+    code, out, _ = run("fsck", "--json")
+
+    assert code == 1
+    assert [(row["check"], row["job"]) for row in json.loads(out)] == [("missing_payload", job)]
+    assert job in run("fsck")[1]
+
+
+def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, folder: Path) -> None:
+    assert "would apply 0001 jobs" in run("migrate", "--dry-run")[1]
+    assert not (folder / "press.db").exists()
+    assert "applied 0001 jobs" in run("migrate")[1]
+    assert run("migrate")[1] == "the database is up to date\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["jobs", "show", "job_01M7GSS1TQE00A2Y4HRBTP8ZY6"], 6),
+        (["jobs", "show", "nonsense"], 6),
+        (["jobs", "list", "--since", "yesterday"], 2),
+        (["jobs", "list", "--limit", "0"], 2),
+        (["jobs", "list", "--status", "done"], 2),
+        (["work", "--kinds", "nope"], 2),
+        (["work", "--slots", "many"], 2),
+        (["jobs", "list", "--database", "mysql://x"], 2),
+        (["jobs", "list", "--config", "missing.toml"], 2),
+        (["nonsense"], 2),
+        ([], 2),
+        (["--version"], 0),
+        (["--help"], 0),
+    ],
+    ids=str,
+)
+def test_exit_codes_are_as_documented(run: Run, arguments: list[str], code: int) -> None:
+    ended, _, err = run(*arguments)
+
+    assert ended == code
+    assert "Traceback" not in err
+
+
+def test_a_module_that_cannot_be_imported_is_named(run: Run) -> None:
+    code, _, err = run("work", "--import", "no_such_module")
+
+    assert code == 2
+    assert "no_such_module" in err
+
+
+def test_the_version_is_the_projects() -> None:
+    pyproject = Path(__file__).parents[2] / "pyproject.toml"
+    assert f'version = "{VERSION}"' in pyproject.read_text()
+
+
+def test_what_a_job_says_cannot_move_the_cursor(run: Run) -> None:
+    @kind("shout")
+    async def shout(job: Any, payload: Any) -> None: ...
+
+    async def act() -> str:
+        async with Pressroom("sqlite:///press.db", kinds=[shout], workers=None) as press:
+            return str(await press.submit("shout", {}, subject="\x1b[2J\x1b]0;owned\x07"))
+
+    job = asyncio.run(act())
+
+    assert "\x1b" not in run("jobs", "list")[1] + run("jobs", "show", job)[1]
+
+
+@contextmanager
+def a_worker(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A real process, stopped as an operator stops it."""
+    command = [sys.executable, "-m", "pressroom", "work", *arguments]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        assert "working on sqlite:///press.db" in worker.stdout.readline()
+        try:
+            yield worker
+        finally:
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(timeout=30) == 0
+
+
+def test_a_worker_works_until_it_is_told_to_stop(folder: Path, run: Run) -> None:
+    jobs = submit(*[("shout", {"text": "hi"})] * 5)
+
+    with a_worker(folder, "--slots", "2"):
+        for job in jobs:
+            assert run("jobs", "watch", job)[0] == 0
+
+
+def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run) -> None:  # I19
+    (job,) = submit(("endless", None))
+
+    with a_worker(folder, "--slots", "2"):
+        while json.loads(run("jobs", "show", job, "--json")[1])["phase"] != "dreaming":
+            pass
+
+        assert run("jobs", "cancel", job)[0] == 0
+        assert run("jobs", "watch", job)[0] == 1
+
+        assert json.loads(run("jobs", "show", job, "--json")[1])["status"] == "cancelled"
+
+
+def test_two_workers_and_an_application_share_one_file(folder: Path, run: Run) -> None:  # P4
+    async def act() -> None:
+        kinds, _ = wiring.import_kinds(["mykinds"])
+        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
+            jobs = await asyncio.gather(*[press.submit("shout", {"text": f"job {n}"}) for n in range(200)])
+            values = await asyncio.gather(*[press.wait(job, timeout=60) for job in jobs])
+
+            assert values == [f"JOB {n}" for n in range(200)]
+            assert all([(await press.get(job)).failures == 0 for job in jobs])
+
+    with a_worker(folder, "--slots", "2"), a_worker(folder, "--slots", "2"):
+        asyncio.run(act())
+
+    assert json.loads(run("fsck", "--json")[1]) == []

@@ -1,0 +1,1 @@
+"""What users and operators go through, from submit to the last answer."""

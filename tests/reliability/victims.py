@@ -1,0 +1,72 @@
+"""Real processes to torment. They are forked from a lab that has imported everything: a fresh Python takes a third of a
+second to start, and a lab that kills seven processes a second would do nothing else."""
+
+import asyncio
+import ctypes
+import logging
+import os
+import signal
+import traceback
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pressroom import failpoints
+
+type Role = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+@dataclass
+class Victim:
+    pid: int
+    ended: int | None = None  # how, as waitpid tells: negative for a signal
+
+    def signal(self, number: signal.Signals) -> None:
+        if not self.has_ended():
+            os.kill(self.pid, number)
+
+    def has_ended(self) -> bool:
+        if self.ended is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.ended = os.waitstatus_to_exitcode(status)
+        return self.ended is not None
+
+
+def start(role: Role, log: Path, *, spec: str = "", clock_ahead: float = 0.0) -> Victim:
+    """Run a role in a process of its own, with failpoints armed. The caller must be single-threaded, as the lab is."""
+    lab = os.getpid()
+    pid = os.fork()
+    if pid:
+        return Victim(pid)
+    status = 1
+    try:
+        _leave_no_orphans(lab)
+        logging.basicConfig(filename=log, level=logging.WARNING, format="%(asctime)s %(process)d %(name)s %(message)s")
+        os.environ["PRESSROOM_CLOCK_OFFSET"] = str(clock_ahead)
+        failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
+        asyncio.run(_until_terminated(role))
+        status = 0
+    except BaseException:
+        logging.getLogger("lab").exception("a role broke")
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+async def _until_terminated(role: Role) -> None:
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    await role(stopping)
+
+
+def _leave_no_orphans(lab: int) -> None:
+    """Whoever kills the lab wants it gone with all that it started, the paused ones too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != lab:
+        os._exit(1)

@@ -1,0 +1,92 @@
+"""Settings come in layers, and a layer holds only what was really set."""
+
+from pathlib import Path
+
+import pytest
+
+from pressroom import config
+from pressroom.config import Settings
+from pressroom.errors import InvalidSettings
+
+
+def load(
+    tmp_path: Path, *, toml: str = "", env: dict[str, str] | None = None, flags: dict[str, object] | None = None
+) -> Settings:
+    file = tmp_path / "pressroom.toml"
+    file.write_text(toml)
+    return config.load(flags, env or {}, file)
+
+
+def test_everything_works_with_nothing_set() -> None:
+    settings = config.load({}, {}, None)
+
+    assert settings == Settings()
+    assert settings.slots >= 1
+    assert settings.poll_interval == 0.1  # P13
+    assert settings.cleanup_interval == 60.0  # P14
+
+
+def test_flags_beat_the_environment_which_beats_the_file_which_beats_the_defaults(tmp_path: Path) -> None:
+    toml = "workers = 1\nlease = 20\ngrace = 5\n"
+    settings = load(tmp_path, toml=toml, env={"PRESSROOM_WORKERS": "2", "PRESSROOM_LEASE": "30"}, flags={"workers": "3"})
+
+    assert (settings.workers, settings.lease, settings.grace, settings.max_queued) == (3, 30.0, 5.0, 1_000_000)
+    assert settings.origins["workers"] == "flag"
+    assert settings.origins["lease"] == "environment (PRESSROOM_LEASE)"
+
+
+def test_a_flag_that_was_not_given_does_not_beat_the_file(tmp_path: Path) -> None:
+    """A default that looks like a set value once overwrote what another product's users had in their files."""
+    assert load(tmp_path, toml="workers = 7", flags={"workers": None}).workers == 7
+    assert load(tmp_path, toml="workers = 7", env={"PRESSROOM_WORKERS": ""}).workers == 7
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "value"),
+    [
+        ({"JOB_POLL_INTERVAL_MS": "250"}, "poll_interval", 0.25),  # P13, I11
+        ({"JOB_CLEANUP_INTERVAL_MS": "5000"}, "cleanup_interval", 5.0),  # P14
+        ({"JOB_DB_PATH": "data/jobs.db"}, "database", "sqlite:///data/jobs.db"),  # I11
+        ({"DATABASE_URL": "sqlite:///a.db"}, "database", "sqlite:///a.db"),
+        ({"DATABASE_URL": "sqlite:///a.db", "PRESSROOM_DATABASE": "sqlite:///b.db"}, "database", "sqlite:///b.db"),
+        ({"RENDER_WORKERS": "3"}, "workers", 3),
+        ({"PRESSROOM_IMPORTS": "a.b, c"}, "imports", ("a.b", "c")),
+    ],
+)
+def test_the_names_of_the_source_designs_are_understood(tmp_path: Path, env: dict[str, str], name: str, value: object) -> None:
+    assert getattr(load(tmp_path, env=env), name) == value
+
+
+def test_render_workers_in_the_file_means_workers_and_zero_means_the_cores(tmp_path: Path) -> None:  # W20, W31
+    assert load(tmp_path, toml="render_workers = 3").slots == 3
+    assert load(tmp_path, toml="render_workers = 0").slots >= 1
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings) as refused:
+        load(
+            tmp_path,
+            toml='workers = "x"\nlease = true\nimports = [1]\nwrokers = 1\n',
+            env={"PRESSROOM_GRACE": "soon", "PRESSROOM_NONSENSE": "1", "PRESSROOM_DATABASE": "mysql://u:secret@h/d"},
+        )
+
+    told = "\n".join(refused.value.problems)
+    for name in ("workers", "lease", "imports", "wrokers", "PRESSROOM_GRACE", "PRESSROOM_NONSENSE", "database"):
+        assert name in told
+    assert "secret" not in told, "an address is shown without its password"
+
+
+def test_values_are_also_checked_together(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="too long for a lease"):
+        load(tmp_path, toml="lease = 3\npoll_interval = 2\n")
+
+
+def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="line 2"):
+        load(tmp_path, toml="workers = 1\nlease =\n")
+
+
+def test_every_setting_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    for name in (*config.ENVIRONMENT, *config.IN_FILE):
+        assert f"`{name}`" in text, f"docs/settings.md does not mention {name}"
