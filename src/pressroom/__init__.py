@@ -14,6 +14,7 @@
 from pressroom.errors import (
     Backpressure,
     Cancelled,
+    Interrupted,
     JobCancelled,
     JobFailed,
     NotFound,
@@ -56,6 +57,7 @@ __all__ = [
     "Cancelled",
     "Ending",
     "Event",
+    "Interrupted",
     "Job",
     "JobCancelled",
     "JobFailed",

@@ -34,6 +34,8 @@ PressroomError
 ├── ClaimLost               this worker no longer owns the job; whatever it wrote late was refused
 └── TransactionExpired      a transaction was held open for too long
 
+Interrupted stands apart, as a BaseException: it is how a handler's thread is told to stop.
+
 `code` is public and never changes. `status` is the HTTP status the service answers with.
 """
 
@@ -190,6 +192,10 @@ class Cancelled(Attempt):
 
     def __init__(self, message: str = "cancelled") -> None:
         super().__init__(message)
+
+
+class Interrupted(BaseException):
+    """Raised in a handler's thread to stop it. Not an Exception, so that a broad `except Exception` lets it through."""
 
 
 class Ended(PressroomError):

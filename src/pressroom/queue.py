@@ -198,9 +198,9 @@ class Queue:
     async def settled(self, job: JobLike, *, timeout: float | None = None) -> Job:
         """The job once it has ended, however it ended. Raises WaitTimeout, NotFound, or QueueClosed when the queue stops."""
         uid = _uid_of(job)
-        current = await self.get(uid)
+        id = (await self.get(uid)).id if isinstance(job, str) else job.id
         deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
-        with self._switchboard.listen(current.id) as news:
+        with self._switchboard.listen(id) as news:
             while True:
                 news.clear()
                 current = await self.get(uid)
@@ -285,7 +285,9 @@ class Queue:
         """Run an ended job again: a new job with the same payload, which names the old one as `retry_of`."""
         self._refuse_when_closed()
         uid = _uid_of(job)
-        return await self._database.run(lambda: jobs.retry(uid, self._again), name="submit", after=self._submitted)
+        return await self._database.run(
+            lambda: jobs.retry(uid, self._again, self._admission.room_for_one), name="submit", after=self._submitted
+        )
 
     async def pause(self, kind: str) -> None:
         """Let no worker claim jobs of this kind until it is resumed. What runs goes on; submits are accepted."""

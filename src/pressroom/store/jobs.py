@@ -469,10 +469,10 @@ def turn(
     return Turn(settled, claims)
 
 
-def renew(claims: Sequence[tuple[int, int]], lease: int) -> Work[dict[int, bool]]:
+def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[int, bool]]:
     """Prolong leases. Maps each job still held to whether somebody asked to cancel it; what is missing was lost."""
     moment = yield from now()
-    rows = yield Statement("renew_leases", {"claims": compact(claims), "lease": lease, "now": moment})
+    rows = yield Statement("renew_leases", {"claims": compact(claims), "now": moment})
     return {id: bool(cancelled) for id, cancelled in rows}
 
 
@@ -512,7 +512,7 @@ def cancel_queued(id: int, kind: str, org_id: str, key: str | None, kinds: Kinds
         yield from reseat(org_id, key)
 
 
-def retry(uid: str, make: Callable[[Row], NewJob]) -> Work[Submitted]:
+def retry(uid: str, make: Callable[[Row], NewJob], room: Callable[[], Work[None]]) -> Work[Submitted]:
     """Run an ended job again as a new one that names the old."""
     rows = yield Statement("get_job", {"uid": uid})
     if not rows:
@@ -520,7 +520,7 @@ def retry(uid: str, make: Callable[[Row], NewJob]) -> Work[Submitted]:
     new = make(rows[0])
     if not Status(rows[0][6]).ended:
         raise NotFinished(f"job_{uid} has not ended; cancel it first, or wait for it")
-    return (yield from submit(new))
+    return (yield from submit(new, room))
 
 
 def record(id: int, type: str, data: dict[str, Any], moment: int) -> Work[None]:

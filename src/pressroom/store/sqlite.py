@@ -7,6 +7,7 @@ file: whoever writes takes the lock at once (BEGIN IMMEDIATE) and the others wai
 
 import asyncio
 import concurrent.futures
+import logging
 import queue
 import random
 import threading
@@ -36,6 +37,8 @@ from pressroom.model import Row, Statement, Work
 from pressroom.store import migrate
 from pressroom.store.statements import load
 
+log = logging.getLogger("pressroom.store")
+
 BUSY_TIMEOUT = 5.0
 HOLD_LIMIT = 5.0  # a transaction held open stops every other writer; five seconds is long for a few statements
 GROUP_LIMIT = 512  # beyond this an fsync is shared so widely that waiting for more gains nothing
@@ -57,7 +60,10 @@ class _Request:
 
     def answer(self) -> None:
         if self.error is None and self.after is not None:
-            self.after(self.result)
+            try:
+                self.after(self.result)
+            except Exception:
+                log.exception("telling what came of %s failed; it is committed all the same", self.name)
         if self.future.done():
             return
         if self.error is not None:
@@ -218,7 +224,11 @@ class SQLite:
     async def transaction(self) -> AsyncIterator["HeldTransaction"]:
         held = _Held(asyncio.get_running_loop())
         self._put(held)
-        await held.begun
+        try:
+            await held.begun
+        except asyncio.CancelledError:
+            held.inbox.put(_End.ROLLBACK)
+            raise
         transaction = HeldTransaction(held)
         try:
             yield transaction
@@ -279,6 +289,12 @@ class SQLite:
         try:
             with Translated(self.path):
                 self._begin(durable=any(request.durable for request in group))
+        except BaseException as refused:  # the same for all: nobody gets in by asking again
+            for request in group:
+                request.error = refused
+            return
+        try:
+            with Translated(self.path):
                 for request in group:
                     self._attempt(request, alone=len(group) == 1)
                 self._commit([request.name for request in group if request.error is None])
@@ -344,7 +360,7 @@ class SQLite:
                     self._attempt(request, alone=False)
                     if request.error is None:
                         held.done.append(request)
-                    held.loop.call_soon_threadsafe(request.answer_early)
+                    held.answer(request.answer_early)
                 if request is _End.COMMIT:
                     self._commit([request.name for request in held.done])
         except queue.Empty:
@@ -359,7 +375,11 @@ class SQLite:
         while (first := self._reads.get()) is not None:
             group = [first]
             with suppress(queue.Empty):
-                while len(group) < GROUP_LIMIT and (more := self._reads.get_nowait()) is not None:
+                while len(group) < GROUP_LIMIT:
+                    more = self._reads.get_nowait()
+                    if more is None:  # closing: finish these, then see the end again
+                        self._reads.put(None)
+                        break
                     group.append(more)
             self._read_together(group)
             _answer(group)
@@ -434,8 +454,11 @@ class _Held:
                 future.set_exception(error)
                 future.exception()  # whoever still waits gets it; nobody is scolded for not asking
 
-        with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(resolve)
+        self.answer(resolve)
+
+    def answer(self, tell: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop was closed: nobody is left to tell
+            self.loop.call_soon_threadsafe(tell)
 
     def end(self, error: BaseException | None) -> None:
         self.over = error or TransactionExpired("the transaction is over")
@@ -447,7 +470,7 @@ class _Held:
                 return
             if isinstance(late, _HeldRequest):
                 late.error = self.over
-                self.loop.call_soon_threadsafe(late.answer)
+                self.answer(late.answer)
 
 
 class HeldTransaction:

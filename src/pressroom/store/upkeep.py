@@ -87,9 +87,15 @@ def _ending_of(lost: Lost, successor: str | None) -> tuple[Status, dict[str, str
     return None
 
 
-def clamp_leases(lease: int) -> Work[None]:
+def any_lease_too_long() -> Work[bool]:
     moment = yield from now()
-    yield Statement("clamp_leases", {"now": moment, "lease": lease})
+    ((found,),) = yield Statement("any_lease_too_long", {"now": moment})
+    return bool(found)
+
+
+def clamp_leases() -> Work[None]:
+    moment = yield from now()
+    yield Statement("clamp_leases", {"now": moment})
 
 
 def find_deferred_cancels(kinds: Kinds) -> Work[bool]:

@@ -97,8 +97,9 @@ class Chores:
         for job in lost:
             if trusted or job.worker in dead:
                 rescued += await self._rescue_one(job)
-        if lost:
-            await self._database.run(lambda: upkeep.clamp_leases(self._lease), name="rescue", durable=False)
+        if await self._database.read(upkeep.any_lease_too_long):
+            log.warning("the clock was set back; leases are shortened to what a lease can be")
+            await self._database.run(upkeep.clamp_leases, name="rescue", durable=False)
         await self._end_deferred_cancels()
         if rescued:
             self._delivery.announce(())

@@ -25,7 +25,6 @@ class LeaseKeeper:
         card: Callable[[], upkeep.WorkerCard],
     ) -> None:
         self._database = database
-        self._lease = int(lease * 1000)
         self._beat = lease / BEATS_PER_LEASE
         self._held = held
         self._report = report
@@ -50,6 +49,6 @@ class LeaseKeeper:
     def _renew(self) -> None:
         claims = self._held()
         if claims:
-            kept = self._database.run_from_thread(lambda: jobs.renew(claims, self._lease), name="heartbeat", durable=False)
+            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False)
             self._report(kept, claims)
         self._database.run_from_thread(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False)

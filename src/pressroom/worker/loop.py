@@ -103,6 +103,8 @@ class Worker:
             self._claiming = False
         await self._until_idle(deadline)
         self._claiming = False
+        if self._turns:
+            await asyncio.wait(self._turns, timeout=STOP_GRACE)  # a claim under way may still bring jobs
         released = await self._release_all()
         await self._until_idle(time.monotonic() + STOP_GRACE)
         self._closed.set()

@@ -6,17 +6,13 @@ import time
 from typing import Any
 
 from pressroom import failpoints, jsontext
-from pressroom.errors import Cancelled, InvalidPayload, PayloadTooLarge, SourceInvalid
+from pressroom.errors import Cancelled, Interrupted, InvalidPayload, PayloadTooLarge, SourceInvalid, Timeout
 from pressroom.model import Claim, Kind, Partial
 from pressroom.worker.context import BlockingJob, RunningJob
 from pressroom.worker.judge import Returned
 from pressroom.worker.threads import Call, Threads
 
 RESULT_LIMIT = 1024 * 1024  # what is larger belongs into an artifact
-
-
-class Interrupted(BaseException):
-    """Raised in a handler's thread to stop it. Not an Exception, so that a broad `except Exception` lets it through."""
 
 
 class Attempt:
@@ -42,6 +38,8 @@ class Attempt:
             if self.job.has_pending:
                 await self.job.flush()
             failpoints.hit("handler.returned")
+            if isinstance(self.stopped, Timeout):
+                return self.stopped  # it caught the cancellation and came back too late all the same
             return _returned(value, self.job)
         except KeyboardInterrupt:
             raise

@@ -32,6 +32,7 @@ CREATE TABLE job (
     max_crashes      INTEGER NOT NULL CHECK (max_crashes >= 1),
     claim            INTEGER NOT NULL DEFAULT 0,
     worker           TEXT,
+    lease            INTEGER, -- how long the claim was granted for, and is prolonged by
     lease_until      INTEGER,
     key              TEXT,
     fingerprint      TEXT,
@@ -56,7 +57,7 @@ CREATE TABLE job (
     CHECK (waits_for IS NULL OR status = 'queued'),
     CHECK (waits_for IS NOT 'key' OR key IS NOT NULL),
     CHECK ((status = 'in_progress') = (lease_until IS NOT NULL)),
-    CHECK (status <> 'in_progress' OR (worker IS NOT NULL AND date_started IS NOT NULL)),
+    CHECK (status <> 'in_progress' OR (worker IS NOT NULL AND lease IS NOT NULL AND date_started IS NOT NULL)),
     CHECK ((status IN ('queued', 'in_progress')) = (date_completed IS NULL)),
     CHECK ((date_completed IS NULL) = (prune_after IS NULL)),
     CHECK (status NOT IN ('completed', 'completed_with_errors') OR result IS NOT NULL)
