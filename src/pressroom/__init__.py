@@ -45,7 +45,8 @@ from pressroom.model import (
     Tier,
     kind,
 )
-from pressroom.queue import Page, Request
+from pressroom.queue import Page
+from pressroom.request import Request
 from pressroom.wiring import Pressroom
 
 __version__ = VERSION

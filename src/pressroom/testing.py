@@ -5,7 +5,7 @@ import apsw
 from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
 from pressroom.store import migrate
-from pressroom.store.sqlite import Connection
+from pressroom.store.sqlite_connection import Connection
 
 
 class SteppedStore:

@@ -15,6 +15,7 @@ STEPS = [
     {"model", "ids", "failpoints", "jsontext"},
     {"fingerprint", "config"},
     {"store", "delivery", "artifacts", "renderers", "notify"},
+    {"request", "admission"},
     {"worker", "queue"},
     {"api", "cli", "web", "apps"},
     {"wiring"},

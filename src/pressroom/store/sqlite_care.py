@@ -14,7 +14,7 @@ from pressroom.clock import SystemClock
 from pressroom.errors import PressroomError
 from pressroom.store import fsck, migrate
 from pressroom.store.fsck import Violation
-from pressroom.store.sqlite import Connection, Translated
+from pressroom.store.sqlite_connection import Connection, Translated
 
 OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
 LOW_SPACE = 256 * 1024 * 1024

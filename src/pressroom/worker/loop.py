@@ -69,7 +69,7 @@ class Worker:
         self._luck = luck
         self._reserved = 1 if slots > 1 else 0
         self._batch = max(1, (slots + 1) // 2)
-        self._running: dict[int, Attempt] = {}
+        self._running: dict[tuple[int, int], Attempt] = {}  # by job and token: a job may come back while its zombie still runs
         self._background = 0
         self._finished: list[Settlement] = []
         self._turns: set[asyncio.Task[None]] = set()
@@ -78,7 +78,6 @@ class Worker:
         self._news = 0
         self._wake = asyncio.Event()
         self._claiming = True
-        self._closed = asyncio.Event()
         self._idle = asyncio.Event()
         self._threads = Threads()
         self._tasks: list[asyncio.Task[None]] = []
@@ -107,7 +106,6 @@ class Worker:
             await asyncio.wait(self._turns, timeout=STOP_GRACE)  # a claim under way may still bring jobs
         released = await self._release_all()
         await self._until_idle(time.monotonic() + STOP_GRACE)
-        self._closed.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -119,10 +117,10 @@ class Worker:
 
     def stop_job(self, id: int) -> None:
         """Stop a job that was cancelled, if it runs here."""
-        attempt = self._running.get(id)
-        if attempt is not None:
-            attempt.job.cancelled = True
-            attempt.interrupt(Cancelled(), STOP_GRACE)
+        for attempt in self._running.values():
+            if attempt.claim.id == id:
+                attempt.job.cancelled = True
+                attempt.interrupt(Cancelled(), STOP_GRACE)
 
     @property
     def running(self) -> int:
@@ -221,7 +219,7 @@ class Worker:
         self.tally.claimed += 1
         self._background += claim.tier > 0
         job = RunningJob(claim, self._database, self._tell)
-        attempt = self._running[claim.id] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
+        attempt = self._running[claim.id, claim.token] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
         # Most of the way is not worth a round through the event loop: an eager task runs until it first has to wait.
         task = asyncio.Task(self._carry_out(attempt), loop=self._loop, eager_start=True)
         if not task.done():
@@ -240,7 +238,7 @@ class Worker:
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         attempt.over = True
         claim = attempt.claim
-        del self._running[claim.id]
+        del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))
         self._hungry = True
@@ -269,7 +267,7 @@ class Worker:
                 log.exception("looking for work failed; trying again")
                 continue
             for id, token in found.cancelling:
-                if id in self._running and self._running[id].claim.token == token:
+                if (id, token) in self._running:
                     self.stop_job(id)
             if found.ready:
                 self._hear()
@@ -320,11 +318,7 @@ class Worker:
     def _held(self) -> list[tuple[int, int]]:
         """What the lease keeper should renew. Called from its thread."""
         now = time.monotonic()
-        return [
-            (attempt.claim.id, attempt.claim.token)
-            for attempt in list(self._running.values())
-            if now < attempt.deadline + 2 * STOP_GRACE
-        ]
+        return [claim for claim, attempt in list(self._running.items()) if now < attempt.deadline + 2 * STOP_GRACE]
 
     def _heard_from_keeper(self, kept: dict[int, bool], asked: Sequence[tuple[int, int]]) -> None:
         lost = [claim for claim in asked if claim[0] not in kept]
@@ -334,8 +328,8 @@ class Worker:
 
     def _act_on_keeper(self, lost: list[tuple[int, int]], cancelled: list[int]) -> None:
         for id, token in lost:
-            attempt = self._running.get(id)
-            if attempt is not None and attempt.claim.token == token:
+            attempt = self._running.get((id, token))
+            if attempt is not None:
                 log.warning("job_%s was taken away from this worker; stopping it", attempt.claim.uid)
                 attempt.interrupt(Cancelled("the claim was lost"), STOP_GRACE)
         for id in cancelled:

@@ -1,0 +1,151 @@
+"""What may be asked for. Everything that enters the queue is checked here, and nowhere else."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from pressroom import jsontext
+from pressroom.errors import InvalidArgument, UnknownKind
+from pressroom.fingerprint import Fingerprint, fingerprint
+from pressroom.ids import new_uid, parse_uid
+from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
+from pressroom.store.jobs import NewJob
+
+PAYLOAD_LIMIT = 1024 * 1024
+KEY_LIMIT = 512
+NAME_LIMIT = 255
+FURTHEST = timedelta(days=3660)
+
+type JobLike = Job | Submitted | str
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One job to submit, for `submit_many`. The fields are those of `Queue.submit`."""
+
+    kind: str
+    payload: Any = None
+    tier: Tier | None = None
+    key: str | None = None
+    delay: float | timedelta = 0
+    run_at: datetime | None = None
+    fingerprint: Mapping[str, Any] | None = None
+    org_id: str | None = None
+    project_id: str | None = None
+    build_id: str | None = None
+    subject: str | None = None
+    parent: JobLike | None = None
+    trace: Mapping[str, str] | None = None
+    max_attempts: int | None = None
+
+
+def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
+    """A request that may be stored, or the error that says what is wrong with it."""
+    kind = kinds.get(request.kind)
+    if kind is None:
+        raise UnknownKind(str(request.kind)[:NAME_LIMIT], list(kinds))
+    org_id = _text(request.org_id, "org_id", NAME_LIMIT) or ""
+    input, cache_for = _input_of(request, kind, org_id)
+    return NewJob(
+        uid=new_uid(),
+        kind=kind.name,
+        tier=kind.tier if request.tier is None else _tier(request.tier),
+        payload=jsontext.encode(request.payload, limit=PAYLOAD_LIMIT),
+        on_key=kind.on_key,
+        max_attempts=_attempts(request.max_attempts, kind),
+        max_crashes=kind.max_crashes,
+        retention=int(kind.retention.total_seconds() * 1000),
+        delay=_delay(request.delay),
+        run_at=None if request.run_at is None else to_ms(request.run_at),
+        key=_text(request.key, "key", KEY_LIMIT),
+        fingerprint=input,
+        cache_for=cache_for,
+        org_id=org_id,
+        project_id=_text(request.project_id, "project_id", NAME_LIMIT),
+        build_id=_text(request.build_id, "build_id", NAME_LIMIT),
+        subject=_text(request.subject, "subject", NAME_LIMIT),
+        parent=None if request.parent is None else uid_of(request.parent),
+        trace=None if request.trace is None else jsontext.encode(dict(request.trace), limit=4096, what="the trace"),
+    )
+
+
+def again(row: Row, kinds: Mapping[str, Kind]) -> NewJob:
+    """A finished job's row as a new job. A fingerprint is not taken along: whoever retries wants it done again."""
+    # fmt: off
+    (_, uid, name, tier, _, _, _, _, _, _, _, _, _, max_attempts, _, _, _, _, key, _, org_id,
+     project_id, build_id, subject, _, parent, *_, payload) = row
+    # fmt: on
+    kind = kinds.get(name)
+    return NewJob(
+        uid=new_uid(),
+        kind=name,
+        tier=tier,
+        payload=payload,
+        on_key=kind.on_key if kind else OnKey.LINE_UP,
+        max_attempts=max_attempts,
+        max_crashes=kind.max_crashes if kind else 3,
+        retention=int((kind.retention if kind else timedelta(days=7)).total_seconds() * 1000),
+        key=key,
+        org_id=org_id,
+        project_id=project_id,
+        build_id=build_id,
+        subject=subject,
+        parent=parent,
+        retry_of=uid,
+    )
+
+
+def uid_of(job: JobLike) -> str:
+    return parse_uid(job) if isinstance(job, str) else job.uid
+
+
+def _input_of(request: Request, kind: Kind, org_id: str) -> tuple[Fingerprint | None, int]:
+    """The name of the input. A kind that caches is fingerprinted by its payload if the caller names no fields."""
+    fields = request.fingerprint
+    if fields is None:
+        if kind.cache_for is None:
+            return None, 0
+        fields = {"payload": request.payload}
+    try:
+        named = fingerprint({"org": org_id, "kind": kind.name, "version": kind.version, **fields})
+    except (TypeError, ValueError) as reason:
+        raise InvalidArgument(f"a fingerprint's fields are bytes, text or JSON: {reason}") from None
+    return named, 0 if kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000)
+
+
+def _tier(tier: Any) -> Tier:
+    try:
+        return Tier(tier)
+    except ValueError:
+        raise InvalidArgument(f"{tier!r} is not a tier; use Tier.INTERACTIVE or Tier.BACKGROUND") from None
+
+
+def _attempts(asked: int | None, kind: Kind) -> int:
+    attempts = kind.max_attempts if asked is None else asked
+    if not 1 <= attempts <= 1000:
+        raise InvalidArgument(f"max_attempts is 1 to 1000, not {attempts}")
+    return attempts
+
+
+def _delay(delay: float | timedelta) -> int:
+    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
+    if not 0 <= seconds <= FURTHEST.total_seconds():  # also false for NaN
+        raise InvalidArgument(f"a delay is 0 to {FURTHEST.total_seconds():g} seconds, not {seconds:g}")
+    return int(seconds * 1000)
+
+
+def _text(value: str | None, name: str, limit: int) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(f"{name} is text that is not empty")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} is not valid Unicode") from None
+    if "\0" in value:
+        raise InvalidArgument(f"{name} holds a NUL character")
+    if size > limit:
+        raise InvalidArgument(f"{name} has {size:,} bytes; the limit is {limit}")
+    return value
