@@ -213,6 +213,8 @@ class Queue:
                         return
                 if events:
                     continue
+                if (await self.get(current.uid)).status.ended:
+                    return  # it was asked for what came after the ending
                 if self._switchboard.closed:
                     raise QueueClosed(f"the queue is closing; watch job_{current.uid} again after event {after}")
                 await news.wait()

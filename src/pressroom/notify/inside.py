@@ -39,7 +39,10 @@ class Switchboard:
         for news in self._everything:
             news.set()
 
+    def tell_everybody(self) -> None:
+        self.tell(list(self._listeners))
+
     def close(self) -> None:
         """Wake everybody for the last time."""
         self.closed = True
-        self.tell(list(self._listeners))
+        self.tell_everybody()

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
@@ -160,7 +160,11 @@ class RunningJob:
 
 
 class BlockingJob:
-    """The same for a handler that is a plain function in a thread: each call returns when it is written."""
+    """The same for a handler that is a plain function in a thread: each call returns when it is written.
+
+    A plain function may hand back a coroutine, as a decorator around one does. That runs on the event loop, where waiting
+    would stop everything: there each call returns something to await.
+    """
 
     def __init__(self, job: RunningJob, loop: asyncio.AbstractEventLoop) -> None:
         self._job = job
@@ -174,29 +178,32 @@ class BlockingJob:
         """Whether to stop. A long loop may look at it; `phase`, `step` and the others raise Cancelled by themselves."""
         return self._job.cancelled
 
-    def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> None:
-        self._wait(self._job.phase(name, total=total, message=message))
+    def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> Any:
+        return self._do(self._job.phase(name, total=total, message=message))
 
-    def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> None:
-        self._wait(self._job.progress(done, total=total, message=message))
+    def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> Any:
+        return self._do(self._job.progress(done, total=total, message=message))
 
-    def step(self, count: int = 1, *, message: str | None = None) -> None:
-        self._wait(self._job.step(count, message=message))
+    def step(self, count: int = 1, *, message: str | None = None) -> Any:
+        return self._do(self._job.step(count, message=message))
 
-    def message(self, text: str) -> None:
-        self._wait(self._job.message(text))
+    def message(self, text: str) -> Any:
+        return self._do(self._job.message(text))
 
-    def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
-        self._wait(self._job.items(noun, names, phase=phase, message=message))
+    def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> Any:
+        return self._do(self._job.items(noun, names, phase=phase, message=message))
 
-    def item_completed(self, name: str) -> None:
-        self._wait(self._job.item_completed(name))
+    def item_completed(self, name: str) -> Any:
+        return self._do(self._job.item_completed(name))
 
-    def item_failed(self, name: str, error: str) -> None:
-        self._wait(self._job.item_failed(name, error))
+    def item_failed(self, name: str, error: str) -> Any:
+        return self._do(self._job.item_failed(name, error))
+
+    def item(self, name: str) -> Any:
+        return self._job.item(name) if self._on_the_loop() else self._item(name)
 
     @contextmanager
-    def item(self, name: str) -> Iterator[None]:
+    def _item(self, name: str) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
@@ -204,8 +211,13 @@ class BlockingJob:
             raise
         self.item_completed(name)
 
-    def _wait(self, coroutine: Any) -> None:
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+    def _do(self, coroutine: Coroutine[Any, Any, None]) -> Any:
+        if self._on_the_loop():
+            return coroutine
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def _on_the_loop(self) -> bool:
+        return asyncio._get_running_loop() is self._loop
 
 
 def _worded(name: str, error: BaseException) -> str:
