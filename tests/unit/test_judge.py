@@ -1,0 +1,120 @@
+"""What an attempt's result means. A pure function, so a table of cases says it all."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pressroom.errors import (
+    Backpressure,
+    Cancelled,
+    InvalidArgument,
+    NotFound,
+    SourceInvalid,
+    Timeout,
+    Transient,
+)
+from pressroom.model import (
+    Backoff,
+    Claim,
+    GaveUp,
+    Kind,
+    Outcome,
+    PartlySucceeded,
+    Postponed,
+    Released,
+    Retry,
+    Stopped,
+    Succeeded,
+)
+from pressroom.worker.judge import Returned, WorkerStopping, clean, describe, judge
+
+KIND = Kind("k", lambda job, payload: None, max_attempts=3, backoff=Backoff(base=2, cap=60, jitter=0))
+
+
+def a_claim(failures: int = 0) -> Claim:
+    return Claim(1, "0" * 26, "k", 1, 1, 1, 1, failures, 3, 0, None, None, "", None, None, None, None, None, "{}")
+
+
+def verdict(result: Returned | BaseException, failures: int = 0, kind: Kind = KIND) -> Outcome:
+    return judge(a_claim(failures), kind, result, luck=0.5)
+
+
+def test_a_value_succeeds() -> None:
+    assert verdict(Returned('"HI"', [])) == Succeeded('"HI"')
+
+
+def test_a_value_with_errors_succeeds_in_part() -> None:  # Q35
+    outcome = verdict(Returned("1", ["v2: no"]))
+
+    assert isinstance(outcome, PartlySucceeded)
+    assert outcome.error["message"] == "v2: no"
+
+
+@pytest.mark.parametrize("error", [SourceInvalid("bad"), InvalidArgument("bad"), NotFound("gone")])
+def test_what_is_wrong_today_and_tomorrow_is_not_tried_again(error: Exception) -> None:
+    assert isinstance(verdict(error), GaveUp)
+
+
+@pytest.mark.parametrize("error", [Transient("no"), Timeout(), ValueError("x"), RuntimeError(), SystemExit(1), MemoryError()])
+def test_what_may_pass_is_tried_again_until_the_attempts_are_used_up(error: BaseException) -> None:  # Q33, D30
+    first, second, third = (verdict(error, failures) for failures in (0, 1, 2))
+
+    assert isinstance(first, Retry)
+    assert isinstance(second, Retry)
+    assert (first.wait, second.wait) == (2, 4)
+    assert isinstance(third, GaveUp)
+
+
+def test_a_periodic_kind_gets_one_retry() -> None:  # Q34
+    twice = replace(KIND, max_attempts=2)
+    claim = a_claim()
+
+    assert isinstance(judge(claim, twice, Transient("no"), 0.5), Retry)
+    assert isinstance(judge(_with(claim, failures=1, max_attempts=2), twice, Transient("no"), 0.5), GaveUp)
+
+
+def _with(claim: Claim, **changes: Any) -> Claim:
+    return Claim(**{name: changes.get(name, getattr(claim, name)) for name in Claim.__struct_fields__})
+
+
+def test_no_room_costs_no_attempt_unless_the_kind_says_fail() -> None:  # I15
+    assert verdict(Backpressure(retry_after=3)) == Postponed("no room at the moment", 3)
+    assert isinstance(verdict(Backpressure(), kind=replace(KIND, on_backpressure="fail")), GaveUp)
+
+
+def test_being_cancelled_and_being_stopped_are_no_failures() -> None:  # W25
+    assert verdict(Cancelled("enough")) == Stopped("enough")
+    assert verdict(WorkerStopping()) == Released()
+
+
+def test_an_error_of_ours_is_told_word_for_word_with_its_place() -> None:
+    error = describe(a_claim(), SourceInvalid("no bracket", line=3, column=7, excerpt="[x"))
+
+    assert error == {
+        "attempt": 1,
+        "code": "source_invalid",
+        "message": "no bracket",
+        "line": 3,
+        "column": 7,
+        "excerpt": "[x",
+    }
+
+
+def test_an_error_we_did_not_word_is_kept_from_callers_but_not_from_operators() -> None:  # D22
+    try:
+        raise ValueError("the password is hunter2")
+    except ValueError as caught:
+        error = describe(a_claim(), caught)
+
+    assert "hunter2" not in error["message"]
+    assert "hunter2" in error["detail"]
+
+
+def test_a_message_is_bounded_and_can_be_stored() -> None:
+    error = describe(a_claim(), Transient("\0 \ud800 " + "x" * 10_000))
+
+    assert len(error["message"]) < 2_100
+    assert "\0" not in error["message"]
+    error["message"].encode()
+    assert clean("abcdef", 3, keep_end=True) == "…def"
