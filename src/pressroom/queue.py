@@ -256,12 +256,15 @@ class Queue:
         return await self.get(uid)
 
     async def retry(self, job: JobLike) -> Submitted:
-        """Run an ended job again: a new job with the same payload, which names the old one as `retry_of`."""
+        """Run an ended job again: a new job with the same payload, which names the old one as `retry_of`.
+
+        If its kind coalesces and a newer job of its key is open, that one is the answer (`skipped`).
+        """
         self._refuse_when_closed()
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return jobs.retry(uid, partial(again, kinds=self._kinds), self._admission.room_for_one)
+            return jobs.retry(uid, again, self._admission.room_for_one)
 
         return await self._database.run(unit, name="submit", after=self._submitted)
 

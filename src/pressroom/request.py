@@ -70,22 +70,21 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
     )
 
 
-def again(row: Row, kinds: Mapping[str, Kind]) -> NewJob:
-    """A finished job's row as a new job. A fingerprint is not taken along: whoever retries wants it done again."""
+def again(row: Row) -> NewJob:
+    """An ended job as a new one. Its fingerprint is not taken along: whoever retries wants it done again."""
     # fmt: off
-    (_, uid, name, tier, _, _, _, _, _, _, _, _, _, max_attempts, _, _, _, _, key, _, org_id,
-     project_id, build_id, subject, _, parent, *_, payload) = row
+    (uid, _, kind, tier, max_attempts, max_crashes, retention, on_key, key, org_id,
+     project_id, build_id, subject, parent, body) = row
     # fmt: on
-    kind = kinds.get(name)
     return NewJob(
         uid=new_uid(),
-        kind=name,
+        kind=kind,
         tier=tier,
-        payload=payload,
-        on_key=kind.on_key if kind else OnKey.LINE_UP,
+        payload=body,
+        on_key=OnKey(on_key),
         max_attempts=max_attempts,
-        max_crashes=kind.max_crashes if kind else 3,
-        retention=int((kind.retention if kind else timedelta(days=7)).total_seconds() * 1000),
+        max_crashes=max_crashes,
+        retention=retention,
         key=key,
         org_id=org_id,
         project_id=project_id,

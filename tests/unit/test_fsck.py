@@ -13,16 +13,16 @@ DROP INDEX job_holder; DROP INDEX job_event_ending;
 """
 
 A_JOB = """
-INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, retention, date_created)
-VALUES (1, '00000000000000000000000001', 'k', 1, 1, 0, 'queued', 3, 3, 0, 0);
+INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, on_key, retention, date_created)
+VALUES (1, '00000000000000000000000001', 'k', 1, 1, 0, 'queued', 3, 3, 'skip', 0, 0);
 INSERT INTO job_payload VALUES (1, '{}');
 INSERT INTO job_event (job_id, at, type) VALUES (1, 0, 'queued');
 UPDATE sequence SET value = 10;
 """
 
 ANOTHER = """
-INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, retention, date_created)
-VALUES (2, '00000000000000000000000002', 'k', 1, 2, 0, 'queued', 3, 3, 0, 0);
+INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, on_key, retention, date_created)
+VALUES (2, '00000000000000000000000002', 'k', 1, 2, 0, 'queued', 3, 3, 'skip', 0, 0);
 INSERT INTO job_payload VALUES (2, '{}');
 INSERT INTO job_event (job_id, at, type) VALUES (2, 0, 'queued');
 """

@@ -7,8 +7,8 @@ from pressroom.model import MOVES, Status
 from pressroom.testing import SteppedStore
 
 AN_OPEN_JOB = """
-INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, retention, date_created)
-VALUES (1, '00000000000000000000000001', 'k', 1, 1, 0, 'queued', 3, 3, 0, 0)
+INSERT INTO job (id, uid, kind, tier, seq, run_at, status, max_attempts, max_crashes, on_key, retention, date_created)
+VALUES (1, '00000000000000000000000001', 'k', 1, 1, 0, 'queued', 3, 3, 'skip', 0, 0)
 """
 
 # A row of each status that the CHECK constraints are content with, so that only the move itself is on trial.

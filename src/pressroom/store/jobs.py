@@ -138,6 +138,7 @@ def submit_plain(jobs: Sequence[NewJob], room: Callable[[], Work[None]] | None =
                 new.parent,
                 new.trace,
                 new.retention,
+                new.on_key,
             )
         )
         payloads.append((id, new.payload))
@@ -222,6 +223,7 @@ def _insert(new: NewJob, run_at: int, moment: int) -> Work[int]:
             "max_attempts": new.max_attempts,
             "max_crashes": new.max_crashes,
             "key": new.key,
+            "on_key": new.on_key,
             "fingerprint": new.fingerprint.digest if new.fingerprint else None,
             "org_id": new.org_id,
             "project_id": new.project_id,
@@ -277,7 +279,7 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[lis
     failpoints.hit("claim.selected")
     ids = compact(chosen)
     rows = yield Statement("claim_jobs", {"ids": ids, "worker": worker, "lease": lease, "now": moment})
-    yield Statement("record_starts", {"ids": ids, "now": moment})
+    yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
     return sorted((Claim(*row) for row in rows), key=_by_order)
 
 
@@ -310,7 +312,7 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
     """Close attempts, each if its claim still owns the job, with all that belongs to their endings."""
     moment = yield from now()
     unfinished = [one for one in settlements if isinstance(one.outcome, Retry | Released | Postponed)]
-    superseded = yield from _find_superseded(unfinished, kinds)
+    superseded = yield from _find_superseded(unfinished)
     numbers = yield from _numbers_for_retries(unfinished)
     lines = [_line(settlement, moment, numbers, superseded) for settlement in settlements]
     kept = yield Statement("settle_jobs", {"settlements": compact(lines), "now": moment})
@@ -319,7 +321,8 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
     for settlement in settlements:
         id = settlement.claim.id
         status = statuses.get(id)
-        results.append(Settled(settlement.claim, settlement.outcome, status, superseded.get(id)))
+        cancelled = status is Status.CANCELLED
+        results.append(Settled(settlement.claim, settlement.outcome, status, superseded.get(id) if cancelled else None))
         if status is not None:
             events.append((id, *_event_of(settlement, status)))
     yield Statement("insert_events", {"events": compact(events), "now": moment})
@@ -338,23 +341,21 @@ def _needs_follow_up(settled: Settled, kinds: Kinds) -> bool:
     )
 
 
-def _find_superseded(settlements: Sequence[Settlement], kinds: Kinds) -> Work[dict[int, str]]:
+def _find_superseded(settlements: Sequence[Settlement]) -> Work[dict[int, str]]:
     """A failed attempt of a coalescing kind is not tried again when a newer payload already waits: that one takes over."""
     superseded = {}
     for settlement in settlements:
         claim = settlement.claim
         if claim.key is None:
             continue
-        successor = yield from successor_of(claim.id, claim.org_id or "", claim.key, claim.kind, kinds)
+        successor = yield from successor_of(claim.id)
         if successor is not None:
             superseded[claim.id] = successor
     return superseded
 
 
-def successor_of(id: int, org_id: str, key: str, kind: str, kinds: Kinds) -> Work[str | None]:
-    if kind not in kinds or kinds[kind].on_key is not OnKey.COALESCE:
-        return None
-    found = yield Statement("find_successor", {"id": id, "org_id": org_id, "key": key, "kind": kind})
+def successor_of(id: int) -> Work[str | None]:
+    found = yield Statement("find_successor", {"id": id})
     return found[0][0] if found else None
 
 
@@ -493,6 +494,8 @@ def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
         return int(id)
     yield Statement("request_cancel", {"id": id})
     yield from record(id, "cancelling", {"reason": reason}, moment)
+    if key is not None:
+        yield from reseat(org_id, key)
     return int(id)
 
 
@@ -513,13 +516,21 @@ def cancel_queued(id: int, kind: str, org_id: str, key: str | None, kinds: Kinds
 
 
 def retry(uid: str, make: Callable[[Row], NewJob], room: Callable[[], Work[None]]) -> Work[Submitted]:
-    """Run an ended job again as a new one that names the old."""
-    rows = yield Statement("get_job", {"uid": uid})
+    """Run an ended job again as a new one that names the old.
+
+    If its kind coalesces and a job of the same key is open, that one is newer and is the answer: an old payload must not
+    take its place, nor run after it.
+    """
+    rows = yield Statement("find_for_retry", {"uid": uid})
     if not rows:
         raise NotFound(f"there is no job_{uid}")
-    new = make(rows[0])
-    if not Status(rows[0][6]).ended:
+    if not Status(rows[0][1]).ended:
         raise NotFinished(f"job_{uid} has not ended; cancel it first, or wait for it")
+    new = make(rows[0])
+    if new.key is not None and new.on_key is OnKey.COALESCE:
+        newer = yield Statement("find_newer", {"org_id": new.org_id, "key": new.key, "kind": new.kind})
+        if newer:
+            return _met(newer[0], new, Answer.SKIPPED)
     return (yield from submit(new, room))
 
 

@@ -29,6 +29,7 @@ def begin_items(id: int, token: int, phase: str, noun: str, names: list[str], me
     """Begin a phase in which every named item is in progress."""
     progress = {"items": noun} | ({"message": message} if message else {})
     cancelled = yield from begin_phase(id, token, phase, progress)
+    yield Statement("forget_items", {"id": id, "claim": token, "noun": noun})  # a phase that is begun again starts anew
     yield Statement("insert_items", {"id": id, "claim": token, "noun": noun, "names": compact(names)})
     return cancelled
 

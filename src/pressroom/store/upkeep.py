@@ -22,68 +22,75 @@ from pressroom.store.rows import compact
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A job whose worker went silent."""
+    """A claim whose worker went silent, or is known to be dead."""
 
     id: int
     claim: int
     kind: str
-    crashes: int
-    max_crashes: int
-    cancel_requested: bool
     worker: str
+    dead: bool
+    crashes: int
 
 
 def find_lost(dead: Sequence[str]) -> Work[list[Lost]]:
     """Jobs whose lease ran out, or whose worker is in `dead`."""
     moment = yield from now()
     rows = yield Statement("list_expired", {"now": moment, "dead": compact(dead)})
-    return [
-        Lost(id, claim, kind, crashes, limit, bool(asked), worker) for id, claim, kind, crashes, limit, asked, worker in rows
-    ]
+    return [Lost(id, claim, kind, worker, worker in dead, crashes) for id, claim, kind, worker, crashes in rows]
 
 
 def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
-    """Take one job away from its silent worker. None if the worker was quicker.
+    """Take one job away from its silent worker. None if the worker was quicker, or if another process must end it.
 
     It goes back to its place in the queue, with the crash counted and a pause before it runs again. It ends instead if a
     cancel was waiting, if it took too many workers down with it, or if a newer payload of its key already waits.
     """
     moment = yield from now()
-    row = yield Statement("find_job_by_id", {"id": lost.id})
-    if not row:
+    rows = yield Statement("find_lost", {"id": lost.id, "claim": lost.claim, "now": moment, "dead": int(lost.dead)})
+    if not rows:
         return None
-    org_id, key = row[0]
-    successor = (yield from successor_of(lost.id, org_id, key, lost.kind, kinds)) if key is not None else None
-    ending = _ending_of(lost, successor)
-    if ending is not None and not (yield from may_end(lost.kind, kinds)):
-        return None  # another process knows what must be written when this kind ends
-    params = {"id": lost.id, "claim": lost.claim, "now": moment}
+    org_id, key, crashes, max_crashes, asked = rows[0]
+    successor = (yield from successor_of(lost.id)) if key is not None else None
+    ending = _ending_of(crashes + 1, max_crashes, bool(asked), successor)
+    history = {"worker": lost.worker, "crashes": crashes + 1}
     if ending is None:
-        if not (yield Statement("requeue_lost", params | {"run_at": moment + int(wait * 1000)})):
-            return None
-        yield from record(lost.id, "lost", {"worker": lost.worker, "crashes": lost.crashes + 1}, moment)
+        yield Statement("requeue_lost", {"id": lost.id, "now": moment, "run_at": moment + int(wait * 1000)})
+        yield from record(lost.id, "lost", history, moment)
+    elif not (yield from may_end(lost.kind, kinds)):
+        return None
     else:
-        status, error = ending
-        changes = {"status": status, "message": error["message"], "error": compact(error), "superseded_by": successor}
-        if not (yield Statement("end_lost", params | changes)):
-            return None
-        yield from record(lost.id, status, {"worker": lost.worker, "crashes": lost.crashes + 1, "error": error}, moment)
+        yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.changes)
+        yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
         yield from run_settling_hook(lost.id, lost.kind, kinds)
     if key is not None:
         yield from reseat(org_id, key)
-    return ending[0] if ending else Status.QUEUED
+    return Status.QUEUED if ending is None else ending.status
 
 
-def _ending_of(lost: Lost, successor: str | None) -> tuple[Status, dict[str, str]] | None:
-    if lost.cancel_requested:
-        return Status.CANCELLED, {"code": "cancelled", "message": "cancelled"}
-    if lost.crashes + 1 >= lost.max_crashes:
-        return Status.FAILED, {
-            "code": "worker_crash",
-            "message": f"the worker died {lost.crashes + 1} times while running this job; it will not be tried again",
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    status: Status
+    error: dict[str, str]
+    superseded_by: str | None = None
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        return {
+            "status": self.status,
+            "message": self.error["message"],
+            "error": compact(self.error),
+            "superseded_by": self.superseded_by,
         }
+
+
+def _ending_of(crashes: int, max_crashes: int, asked: bool, successor: str | None) -> _Ending | None:
+    if asked:
+        return _Ending(Status.CANCELLED, {"code": "cancelled", "message": "cancelled"})
+    if crashes >= max_crashes:
+        message = f"the worker died {crashes} times while running this job; it will not be tried again"
+        return _Ending(Status.FAILED, {"code": "worker_crash", "message": message})
     if successor is not None:
-        return Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}
+        return _Ending(Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}, successor)
     return None
 
 

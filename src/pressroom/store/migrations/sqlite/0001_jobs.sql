@@ -20,8 +20,9 @@ CREATE TABLE job (
     run_at           INTEGER NOT NULL,
     status           TEXT    NOT NULL CHECK (status IN
                      ('queued', 'in_progress', 'completed', 'completed_with_errors', 'failed', 'cancelled')),
-    -- Why a queued job is not ready: its time has not come, or its key is busy. NULL is ready.
-    waits_for        TEXT    CHECK (waits_for IN ('time', 'key')),
+    -- Why a queued job is not ready: its time has not come, its key is busy, or it was cancelled by a process that does
+    -- not know how to end its kind. NULL is ready.
+    waits_for        TEXT    CHECK (waits_for IN ('time', 'key', 'cancel')),
     phase            TEXT,
     progress         TEXT    CHECK (progress IS NULL OR json_valid(progress)),
     errors           TEXT    CHECK (errors IS NULL OR json_valid(errors)),
@@ -35,6 +36,7 @@ CREATE TABLE job (
     lease            INTEGER, -- how long the claim was granted for, and is prolonged by
     lease_until      INTEGER,
     key              TEXT,
+    on_key           TEXT    NOT NULL CHECK (on_key IN ('coalesce', 'line_up', 'skip')),
     fingerprint      TEXT,
     org_id           TEXT    NOT NULL DEFAULT '',
     project_id       TEXT,

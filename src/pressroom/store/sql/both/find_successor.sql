@@ -1,6 +1,8 @@
--- A newer payload of the same kind and key that waits behind this job.
-SELECT uid
+-- A newer payload of the same kind and key that waits behind this job, and takes over if it is not done at once.
+SELECT newer.uid
   FROM job
- WHERE org_id = :org_id AND key = :key AND kind = :kind AND status = 'queued' AND cancel_requested = 0 AND id <> :id
- ORDER BY seq DESC
+  JOIN job AS newer ON newer.org_id = job.org_id AND newer.key = job.key AND newer.kind = job.kind
+   AND newer.status = 'queued' AND newer.cancel_requested = 0 AND newer.id <> job.id
+ WHERE job.id = :id AND job.on_key = 'coalesce'
+ ORDER BY newer.seq DESC
  LIMIT 1

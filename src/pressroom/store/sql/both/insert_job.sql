@@ -1,5 +1,5 @@
 -- A job is born queued. A keyed one starts out behind its key; reseating lets it forward if nobody holds the key.
-INSERT INTO job (id, uid, kind, tier, seq, run_at, status, waits_for, max_attempts, max_crashes, key, fingerprint, org_id,
+INSERT INTO job (id, uid, kind, tier, seq, run_at, status, waits_for, max_attempts, max_crashes, key, on_key, fingerprint, org_id,
                  project_id, build_id, subject, parent, retry_of, trace, retention, date_created)
-VALUES (:id, :uid, :kind, :tier, :id, :run_at, 'queued', :waits_for, :max_attempts, :max_crashes, :key, :fingerprint, :org_id,
+VALUES (:id, :uid, :kind, :tier, :id, :run_at, 'queued', :waits_for, :max_attempts, :max_crashes, :key, :on_key, :fingerprint, :org_id,
         :project_id, :build_id, :subject, :parent, :retry_of, :trace, :retention, :now)

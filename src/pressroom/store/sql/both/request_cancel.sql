@@ -1,4 +1,6 @@
--- The cancel has won from here on: settle_jobs.sql lets no other ending through. The worker stops the work and settles.
-UPDATE job SET cancel_requested = 1
+-- The cancel has won from here on: settle_jobs.sql lets no other ending through, and a queued job is ready no more. Whoever
+-- runs it, or knows how to end it, does the rest.
+UPDATE job
+   SET cancel_requested = 1, waits_for = CASE WHEN status = 'queued' THEN 'cancel' END
  WHERE id = :id AND status IN ('queued', 'in_progress') AND cancel_requested = 0
 RETURNING id

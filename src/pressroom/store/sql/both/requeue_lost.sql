@@ -2,5 +2,4 @@
 UPDATE job
    SET status = 'queued', lease_until = NULL, crashes = crashes + 1, run_at = :run_at,
        waits_for = CASE WHEN :run_at > :now THEN 'time' WHEN key IS NOT NULL THEN 'key' END
- WHERE id = :id AND claim = :claim AND status = 'in_progress'
-RETURNING org_id, key
+ WHERE id = :id AND status = 'in_progress'

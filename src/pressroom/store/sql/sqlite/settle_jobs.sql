@@ -12,11 +12,11 @@ UPDATE job
        run_at = coalesce(s.run_at, job.run_at),
        seq = coalesce(s.seq, job.seq),
        result = CASE WHEN cancel_requested = 1 THEN NULL ELSE s.result END,
-       errors = CASE WHEN s.error IS NULL THEN errors
+       errors = CASE WHEN s.error IS NULL OR (cancel_requested = 1 AND s.superseded_by IS NOT NULL) THEN errors
                      ELSE json_insert(coalesce(errors, '[]'), '$[#]', json(s.error)) END,
        last_error = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE coalesce(s.message, last_error) END,
        failures = job.failures + s.failures,
-       superseded_by = s.superseded_by,
+       superseded_by = CASE WHEN cancel_requested = 0 THEN s.superseded_by END,
        lease_until = NULL,
        date_completed = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now END,
        prune_after = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now + retention END

@@ -1,1 +1,0 @@
-SELECT org_id, key FROM job WHERE id = :id
