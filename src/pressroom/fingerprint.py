@@ -14,13 +14,17 @@ from pressroom.jsontext import canonical
 
 _DOMAIN = b"pressroom1\0"
 
+# In front of the names that a caller gives to fields: none of them can pass for the org, the kind or its version.
+CALLERS = "input "
+
 
 class Fingerprint(msgspec.Struct, frozen=True):
     digest: str
     fields: dict[str, str]  # the name of each field with a short digest of its value, to explain a miss
 
     def differs_from(self, other: Mapping[str, str]) -> list[str]:
-        return sorted(name for name in self.fields.keys() | other.keys() if self.fields.get(name) != other.get(name))
+        names = self.fields.keys() | other.keys()
+        return sorted(name.removeprefix(CALLERS) for name in names if self.fields.get(name) != other.get(name))
 
 
 def fingerprint(fields: Mapping[str, Any]) -> Fingerprint:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import IntEnum, StrEnum
+from enum import EnumType, IntEnum, StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -298,7 +298,8 @@ class Kind:
     settling: Settling | None = None
 
     def __post_init__(self) -> None:
-        problems = list(self._problems())
+        problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
+        problems = problems or [*self._problems()]
         if problems:
             raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
 
@@ -351,6 +352,25 @@ class Schedule:
     payload: JSON = field(default_factory=dict)
     missed: Missed = Missed.ONE
     key: str | None = None
+
+    def __post_init__(self) -> None:
+        if problems := [*_coerced(self, missed=Missed)]:
+            raise InvalidArgument(f"schedule {self.name!r}: {'; '.join(problems)}")
+
+
+def _coerced(value: Any, **types: Callable[[Any], Any]) -> Generator[str]:
+    """Let a word stand for what it names (`on_key="skip"`) and a number for seconds. Tells what stands for nothing."""
+    for name, make in types.items():
+        given = getattr(value, name)
+        try:
+            object.__setattr__(value, name, make(given))  # frozen from here on
+        except (TypeError, ValueError):
+            words = f": one of {', '.join(str(word.value) for word in make)}" if isinstance(make, EnumType) else ""
+            yield f"{name} cannot be {given!r}{words}"
+
+
+def _length(given: timedelta | float | None) -> timedelta | None:
+    return given if given is None or isinstance(given, timedelta) else timedelta(seconds=given)
 
 
 def from_ms(milliseconds: int) -> datetime:

@@ -8,7 +8,7 @@ import msgspec
 
 from pressroom import jsontext
 from pressroom.errors import InvalidArgument, UnknownKind
-from pressroom.fingerprint import Fingerprint, fingerprint
+from pressroom.fingerprint import CALLERS, Fingerprint, fingerprint
 from pressroom.ids import new_uid, parse_uid
 from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
 from pressroom.store.jobs import NewJob
@@ -106,8 +106,9 @@ def _input_of(request: Request, kind: Kind, org_id: str) -> tuple[Fingerprint | 
         if kind.cache_for is None:
             return None, 0
         fields = {"payload": request.payload}
+    ours = {"org": org_id, "kind": kind.name, "version": kind.version}
     try:
-        named = fingerprint({"org": org_id, "kind": kind.name, "version": kind.version, **fields})
+        named = fingerprint(ours | {f"{CALLERS}{name}": value for name, value in fields.items()})
     except (TypeError, ValueError) as reason:
         raise InvalidArgument(f"a fingerprint's fields are bytes, text or JSON: {reason}") from None
     return named, 0 if kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000)

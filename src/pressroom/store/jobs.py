@@ -492,7 +492,7 @@ def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
     if status == Status.QUEUED and (yield from may_end(kind, kinds)):
         yield from cancel_queued(id, kind, org_id, key, kinds, reason, moment)
         return int(id)
-    yield Statement("request_cancel", {"id": id})
+    yield Statement("request_cancel", {"id": id, "reason": reason})
     yield from record(id, "cancelling", {"reason": reason}, moment)
     if key is not None:
         yield from reseat(org_id, key)

@@ -49,9 +49,9 @@ def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
     rows = yield Statement("find_lost", {"id": lost.id, "claim": lost.claim, "now": moment, "dead": int(lost.dead)})
     if not rows:
         return None
-    org_id, key, crashes, max_crashes, asked = rows[0]
+    org_id, key, crashes, max_crashes, asked, reason = rows[0]
     successor = (yield from successor_of(lost.id)) if key is not None else None
-    ending = _ending_of(crashes + 1, max_crashes, bool(asked), successor)
+    ending = _ending_of(crashes + 1, max_crashes, reason if asked else None, successor)
     history = {"worker": lost.worker, "crashes": crashes + 1}
     if ending is None:
         yield Statement("requeue_lost", {"id": lost.id, "now": moment, "run_at": moment + int(wait * 1000)})
@@ -83,9 +83,9 @@ class _Ending:
         }
 
 
-def _ending_of(crashes: int, max_crashes: int, asked: bool, successor: str | None) -> _Ending | None:
-    if asked:
-        return _Ending(Status.CANCELLED, {"code": "cancelled", "message": "cancelled"})
+def _ending_of(crashes: int, max_crashes: int, cancelled: str | None, successor: str | None) -> _Ending | None:
+    if cancelled is not None:
+        return _Ending(Status.CANCELLED, {"code": "cancelled", "message": cancelled})
     if crashes >= max_crashes:
         message = f"the worker died {crashes} times while running this job; it will not be tried again"
         return _Ending(Status.FAILED, {"code": "worker_crash", "message": message})
@@ -114,9 +114,9 @@ def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
     """End queued jobs that were cancelled by a process that did not know their kind."""
     moment = yield from now()
     ended = []
-    for id, kind, org_id, key in (yield Statement("list_deferred_cancels")):
+    for id, kind, org_id, key, reason in (yield Statement("list_deferred_cancels")):
         if kind in kinds:
-            yield from cancel_queued(id, kind, org_id, key, kinds, "cancelled", moment)
+            yield from cancel_queued(id, kind, org_id, key, kinds, reason, moment)
             ended.append(id)
     return ended
 

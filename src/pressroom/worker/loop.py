@@ -241,8 +241,7 @@ class Worker:
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))
-        self._hungry = True
-        self._wake.set()
+        self._hear()  # a slot is free, and settling this one may make another ready
 
     async def _listen(self) -> None:
         while True:

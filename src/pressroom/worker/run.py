@@ -69,6 +69,7 @@ class Attempt:
         job = BlockingJob(self.job, loop)
         self._call = self._threads.run(lambda: self.kind.handler(job, payload), loop)
         value = await self._call.future
+        self._call = None  # the thread is done; from here on it is the task that can be stopped
         return await value if inspect.isawaitable(value) else value
 
 

@@ -14,7 +14,7 @@ UPDATE job
        result = CASE WHEN cancel_requested = 1 THEN NULL ELSE s.result END,
        errors = CASE WHEN s.error IS NULL OR (cancel_requested = 1 AND s.superseded_by IS NOT NULL) THEN errors
                      ELSE json_insert(coalesce(errors, '[]'), '$[#]', json(s.error)) END,
-       last_error = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE coalesce(s.message, last_error) END,
+       last_error = CASE WHEN cancel_requested = 1 THEN last_error ELSE coalesce(s.message, last_error) END,
        failures = job.failures + s.failures,
        superseded_by = CASE WHEN cancel_requested = 0 THEN s.superseded_by END,
        lease_until = NULL,
