@@ -365,8 +365,9 @@ def _coerced(value: Any, **types: Callable[[Any], Any]) -> Generator[str]:
         try:
             object.__setattr__(value, name, make(given))  # frozen from here on
         except (TypeError, ValueError):
-            words = f": one of {', '.join(str(word.value) for word in make)}" if isinstance(make, EnumType) else ""
-            yield f"{name} cannot be {given!r}{words}"
+            yield f"{name} cannot be {given!r}" + (
+                f"; it is one of {', '.join(map(str, make))}" if isinstance(make, EnumType) else ""
+            )
 
 
 def _length(given: timedelta | float | None) -> timedelta | None:
