@@ -316,11 +316,12 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
     numbers = yield from _numbers_for_retries(unfinished)
     lines = [_line(settlement, moment, numbers, superseded) for settlement in settlements]
     kept = yield Statement("settle_jobs", {"settlements": compact(lines), "now": moment})
-    statuses = {id: _STATUSES[status] for id, status, *_ in kept}
+    # By claim too: a stale attempt may be settled beside the live one, and its ending is not the live one's.
+    statuses = {(id, token): _STATUSES[status] for id, token, status in kept}
     events, results = [], []
     for settlement in settlements:
         id = settlement.claim.id
-        status = statuses.get(id)
+        status = statuses.get((id, settlement.claim.token))
         cancelled = status is Status.CANCELLED
         results.append(Settled(settlement.claim, settlement.outcome, status, superseded.get(id) if cancelled else None))
         if status is not None:
@@ -530,6 +531,7 @@ def retry(uid: str, make: Callable[[Row], NewJob], room: Callable[[], Work[None]
     if new.key is not None and new.on_key is OnKey.COALESCE:
         newer = yield Statement("find_newer", {"org_id": new.org_id, "key": new.key, "kind": new.kind})
         if newer:
+            yield from _raise_tier(newer[0][0], new)
             return _met(newer[0], new, Answer.SKIPPED)
     return (yield from submit(new, room))
 

@@ -163,6 +163,10 @@ def delete_worker(uid: str) -> Work[None]:
     yield Statement("delete_worker", {"uid": uid})
 
 
+def forget_workers(dead: Sequence[str]) -> Work[None]:
+    yield Statement("delete_dead_workers", {"dead": compact(dead)})
+
+
 def list_workers() -> Work[list[tuple[WorkerCard, int, int]]]:
     rows = yield Statement("list_workers")
     return [

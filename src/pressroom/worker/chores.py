@@ -100,6 +100,8 @@ class Chores:
         if await self._database.read(upkeep.any_lease_too_long):
             log.warning("the clock was set back; leases are shortened to what a lease can be")
             await self._database.run(upkeep.clamp_leases, name="rescue", durable=False)
+        if dead:
+            await self._database.run(lambda: upkeep.forget_workers(dead), name="rescue", durable=False)
         await self._end_deferred_cancels()
         if rescued:
             self._delivery.announce(())
@@ -120,8 +122,8 @@ class Chores:
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
-        workers = await self._database.read(upkeep.list_workers)
-        return [card.uid for card, _, _ in workers if await asyncio.to_thread(process.is_dead, card.process)]
+        cards = [card for card, _, _ in await self._database.read(upkeep.list_workers)]
+        return await asyncio.to_thread(lambda: [card.uid for card in cards if process.is_dead(card.process)])
 
     def _clock_is_steady(self) -> bool:
         """After the clock jumped ahead every lease looks old. Wait one lease, in which the living renew theirs."""

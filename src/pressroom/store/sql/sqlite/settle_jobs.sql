@@ -24,4 +24,4 @@ UPDATE job
                value->>5 AS result, value->>6 AS error, value->>7 AS message, value->>8 AS failures, value->>9 AS superseded_by
           FROM json_each(:settlements)) AS s
  WHERE job.id = s.id AND job.claim = s.claim AND job.status = 'in_progress'
-RETURNING job.id, job.status
+RETURNING job.id, job.claim, job.status
