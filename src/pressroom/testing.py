@@ -4,7 +4,8 @@ import apsw
 
 from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
-from pressroom.store import migrate
+from pressroom.store import migrate, upkeep
+from pressroom.store.jobs import Kinds
 from pressroom.store.sqlite_connection import Connection
 
 
@@ -39,4 +40,12 @@ class SteppedStore:
         self.raw.close()
 
 
-__all__ = ["ManualClock", "SteppedStore"]
+def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
+    """One sweep of the chore that ends cancelled jobs for processes that could not, as one unit of work."""
+    found = yield from upkeep.find_deferred_cancels(kinds)
+    for deferred in found:
+        yield from upkeep.end_deferred_cancel(deferred, kinds)
+    return [deferred.id for deferred in found]
+
+
+__all__ = ["ManualClock", "SteppedStore", "end_deferred_cancels"]

@@ -105,20 +105,25 @@ def clamp_leases() -> Work[None]:
     yield Statement("clamp_leases", {"now": moment})
 
 
-def find_deferred_cancels(kinds: Kinds) -> Work[bool]:
+@dataclass(frozen=True, slots=True)
+class DeferredCancel:
+    """A queued job that was cancelled by a process that did not know how to end its kind."""
+
+    id: int
+    kind: str
+    org_id: str
+    key: str | None
+    reason: str
+
+
+def find_deferred_cancels(kinds: Kinds) -> Work[list[DeferredCancel]]:
     rows = yield Statement("list_deferred_cancels")
-    return any(row[1] in kinds for row in rows)
+    return [DeferredCancel(*row) for row in rows if row[1] in kinds]
 
 
-def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
-    """End queued jobs that were cancelled by a process that did not know their kind."""
+def end_deferred_cancel(deferred: DeferredCancel, kinds: Kinds) -> Work[None]:
     moment = yield from now()
-    ended = []
-    for id, kind, org_id, key, reason in (yield Statement("list_deferred_cancels")):
-        if kind in kinds:
-            yield from cancel_queued(id, kind, org_id, key, kinds, reason, moment)
-            ended.append(id)
-    return ended
+    yield from cancel_queued(deferred.id, deferred.kind, deferred.org_id, deferred.key, kinds, deferred.reason, moment)
 
 
 def prune(limit: int) -> Work[int]:

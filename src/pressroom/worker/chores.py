@@ -12,9 +12,9 @@ from cronsim import CronSim
 
 from pressroom.clock import Clock
 from pressroom.delivery import Delivery
-from pressroom.model import Kind, Missed, Schedule, Status, from_ms
+from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
 from pressroom.store import Database, jobs, upkeep
-from pressroom.store.jobs import NewJob
+from pressroom.store.jobs import Kinds, NewJob
 from pressroom.store.upkeep import Lost
 from pressroom.worker import process
 
@@ -108,13 +108,9 @@ class Chores:
         return rescued
 
     async def _rescue_one(self, lost: Lost) -> bool:
-        try:
-            status = await self._database.run(
-                lambda: upkeep.rescue(lost, self._kinds, _pause_after(lost.crashes)), name="rescue"
-            )
-        except Exception:
-            log.exception("rescuing job %d failed; it is tried again", lost.id)
-            return False
+        status = await self._with_and_without_hook(
+            lost.kind, lambda kinds: upkeep.rescue(lost, kinds, _pause_after(lost.crashes)), "rescue"
+        )
         if status is None:
             return False
         log.warning("worker %s went silent; its job %d is now %s", lost.worker, lost.id, status)
@@ -137,10 +133,18 @@ class Chores:
         return steady >= self._trust_clock_from
 
     async def _end_deferred_cancels(self) -> None:
-        deferred = await self._database.read(lambda: upkeep.find_deferred_cancels(self._kinds))
-        if deferred:
-            ended = await self._database.run(lambda: upkeep.end_deferred_cancels(self._kinds), name="cancel")
-            self._tell(ended)
+        for deferred in await self._database.read(lambda: upkeep.find_deferred_cancels(self._kinds)):
+            await self._with_and_without_hook(deferred.kind, partial(upkeep.end_deferred_cancel, deferred), "cancel")
+            self._tell([deferred.id])
+
+    async def _with_and_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
+        """End a job with its kind's settling hook; if the hook fails, without. None if neither worked: next beat, again."""
+        for kinds in (self._kinds, jobs.without_hook(self._kinds, kind)):
+            try:
+                return await self._database.run(partial(unit, kinds), name=name)
+            except Exception:
+                log.exception("ending a job of kind %s failed", kind)
+        return None
 
     async def prune(self) -> int:
         """Delete what is past its retention, a batch at a time, so that nobody waits long for the writer."""

@@ -188,8 +188,7 @@ class Worker:
         settled: list[Settled] = []
         for settlement in settlements:
             claim, kind = settlement.claim, self._kinds[settlement.claim.kind]
-            hookless = {name: other for name, other in self._kinds.items() if name != claim.kind}
-            for kinds in (self._kinds, self._kinds, hookless):
+            for kinds in (self._kinds, self._kinds, jobs.without_hook(self._kinds, claim.kind)):
                 try:
                     settled += (await self._settle_alone(settlement, kinds)).settled
                     break
@@ -198,7 +197,7 @@ class Worker:
                     settlement = Settlement(claim, judge(claim, kind, error, self._luck()))
         return Turn(settled, [])
 
-    async def _settle_alone(self, settlement: Settlement, kinds: dict[str, Kind]) -> Turn:
+    async def _settle_alone(self, settlement: Settlement, kinds: jobs.Kinds) -> Turn:
         def unit() -> Work[Turn]:
             return jobs.turn([settlement], self.name, (), Room(0, 0), 0, kinds)
 
