@@ -50,9 +50,9 @@ def parse_uid(text: str) -> str:
 
 
 def _read(text: str) -> int:
-    if len(text) in (32, 36):
-        return uuid.UUID(text).int
-    letters = text.removeprefix("job_").upper().replace("-", "")
+    letters = text.removeprefix("job_").replace("-", "").upper()
+    if len(letters) == 32:
+        return uuid.UUID(letters).int
     if len(letters) != 26:
         raise ValueError(text)
     number = 0

@@ -109,7 +109,7 @@ def _input_of(request: Request, kind: Kind, org_id: str) -> tuple[Fingerprint | 
     ours = {"org": org_id, "kind": kind.name, "version": kind.version}
     try:
         named = fingerprint(ours | {f"{CALLERS}{name}": value for name, value in fields.items()})
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, RecursionError) as reason:
         raise InvalidArgument(f"a fingerprint's fields are bytes, text or JSON: {reason}") from None
     return named, 0 if kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000)
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import Any, Self
 
 from cronsim import CronSim, CronSimError
@@ -40,8 +40,8 @@ class Pressroom(Queue):
             job = await press.submit("shout", {"text": "hi"})
             print(await press.wait(job, timeout=5))
 
-    `workers` is the number of jobs that run at once; 0 is one per core, None is none: then this process only submits and
-    looks. Leaving the block stops the workers gracefully.
+    `workers` is the number of jobs that run at once. 0 is one per core, and None is none: then this process only submits
+    and looks. Left out, it is as the settings say. Leaving the block stops the workers gracefully.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class Pressroom(Queue):
         *,
         kinds: Sequence[Kind] = (),
         schedules: Sequence[Schedule] = (),
-        workers: int | None = 0,
+        workers: int | EllipsisType | None = ...,
         settings: Settings | None = None,
         clock: Clock | None = None,
         **options: Any,
     ) -> None:
-        changes = {"database": database, "workers": workers or 0} | options
+        changes = {"database": database, "workers": None if workers is ... else workers} | options
         base = settings or Settings()
         unknown = changes.keys() - {field.name for field in dataclasses.fields(Settings)}
         if unknown:

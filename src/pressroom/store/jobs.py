@@ -477,11 +477,11 @@ def turn(
     return Turn(settled, claims)
 
 
-def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[int, bool]]:
-    """Prolong leases. Maps each job still held to whether somebody asked to cancel it; what is missing was lost."""
+def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[tuple[int, int], bool]]:
+    """Prolong leases. Maps each claim still held to whether somebody asked to cancel its job; what is missing was lost."""
     moment = yield from now()
     rows = yield Statement("renew_leases", {"claims": compact(claims), "now": moment})
-    return {id: bool(cancelled) for id, cancelled in rows}
+    return {(id, token): bool(cancelled) for id, token, cancelled in rows}
 
 
 def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
@@ -553,6 +553,13 @@ def pause(kind: str, paused: bool) -> Work[None]:
 def register(kinds: Kinds) -> Work[None]:
     for kind in kinds.values():
         yield Statement("register_kind", {"name": kind.name, "settling": int(kind.settling is not None)})
+
+
+def time_to_next_due() -> Work[float | None]:
+    """Seconds until the next job that waits for its time. None if there is none."""
+    moment = yield from now()
+    ((next_due,),) = yield Statement("next_due")
+    return None if next_due is None else max(0.0, (next_due - moment) / 1000)
 
 
 class Survey(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ class LeaseKeeper:
         database: Database,
         lease: float,
         held: Callable[[], Sequence[tuple[int, int]]],
-        report: Callable[[dict[int, bool], Sequence[tuple[int, int]]], None],
+        report: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
         card: Callable[[], upkeep.WorkerCard],
     ) -> None:
         self._database = database

@@ -98,9 +98,10 @@ class Worker:
         database that will not survive us.
         """
         deadline = time.monotonic() + grace
-        if not drain:
-            self._claiming = False
+        self._claiming = drain
         await self._until_idle(deadline)
+        while drain and await self._due_by(deadline):
+            await self._until_idle(deadline)
         self._claiming = False
         if self._turns:
             await asyncio.wait(self._turns, timeout=STOP_GRACE)  # a claim under way may still bring jobs
@@ -191,6 +192,10 @@ class Worker:
             for kinds in (self._kinds, self._kinds, jobs.without_hook(self._kinds, claim.kind)):
                 try:
                     settled += (await self._settle_alone(settlement, kinds)).settled
+                    break
+                except StoreUnavailable as reason:  # nobody's fault: it is settled when the store is back
+                    log.error("the store is unavailable, trying again: %s", reason)
+                    self._finished.append(settlement)
                     break
                 except Exception as error:
                     log.exception("settling job_%s failed", claim.uid)
@@ -300,6 +305,15 @@ class Worker:
             log.info("job_%s was stopped and goes back to the queue", attempt.claim.uid)
         return len(left)
 
+    async def _due_by(self, deadline: float) -> bool:
+        """Wait for the next job whose time has not come yet. False if there is none before the deadline."""
+        wait = await self._database.read(jobs.time_to_next_due)
+        if wait is None or time.monotonic() + wait > deadline:
+            return False
+        await asyncio.sleep(wait)
+        self._hear()
+        return True
+
     async def _until_idle(self, deadline: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(self._loop.time() + max(0.0, deadline - time.monotonic())):
@@ -318,9 +332,9 @@ class Worker:
         now = time.monotonic()
         return [claim for claim, attempt in list(self._running.items()) if now < attempt.deadline + 2 * STOP_GRACE]
 
-    def _heard_from_keeper(self, kept: dict[int, bool], asked: Sequence[tuple[int, int]]) -> None:
-        lost = [claim for claim in asked if claim[0] not in kept]
-        cancelled = [id for id, flag in kept.items() if flag]
+    def _heard_from_keeper(self, kept: dict[tuple[int, int], bool], asked: Sequence[tuple[int, int]]) -> None:
+        lost = [claim for claim in asked if claim not in kept]
+        cancelled = [id for (id, _), flag in kept.items() if flag]
         if lost or cancelled:
             self._loop.call_soon_threadsafe(self._act_on_keeper, lost, cancelled)
 

@@ -4,4 +4,4 @@ UPDATE job
    SET lease_until = :now + lease
   FROM (SELECT value->>0 AS id, value->>1 AS claim FROM json_each(:claims)) AS held
  WHERE job.id = held.id AND job.claim = held.claim AND job.status = 'in_progress'
-RETURNING job.id, job.cancel_requested
+RETURNING job.id, job.claim, job.cancel_requested
