@@ -50,7 +50,7 @@ def parse_uid(text: str) -> str:
 
 
 def _read(text: str) -> int:
-    letters = text.removeprefix("job_").replace("-", "").upper()
+    letters = text.upper().removeprefix("JOB_").replace("-", "")
     if len(letters) == 32:
         return uuid.UUID(letters).int
     if len(letters) != 26:

@@ -205,7 +205,7 @@ class Queue:
         with self._switchboard.listen(current.id) as news:
             while True:
                 news.clear()
-                events = await self._database.read(partial(look.events_of, current.id, after))
+                events, ended = await self._database.read(partial(look.news_of, current.uid, current.id, after))
                 for event in events:
                     after = event.id
                     yield event
@@ -213,7 +213,7 @@ class Queue:
                         return
                 if events:
                     continue
-                if (await self.get(current.uid)).status.ended:
+                if ended:
                     return  # it was asked for what came after the ending
                 if self._switchboard.closed:
                     raise QueueClosed(f"the queue is closing; watch job_{current.uid} again after event {after}")

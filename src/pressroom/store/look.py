@@ -82,6 +82,13 @@ def events_of(job_id: int, after: int, limit: int = 500) -> Work[list[Event]]:
     return [event_of(row) for row in rows]
 
 
+def news_of(uid: str, job_id: int, after: int) -> Work[tuple[list[Event], bool]]:
+    """What happened since, and whether the job has ended, from one look: between two it might end unseen."""
+    events = yield from events_of(job_id, after)
+    job = yield Statement("find_job", {"uid": uid})
+    return events, not job or Status(job[0][1]).ended
+
+
 def events_after(after: int, limit: int = 500) -> Work[list[Event]]:
     rows = yield Statement("events_after", {"after": after, "limit": limit})
     return [event_of(row) for row in rows]
