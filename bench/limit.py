@@ -1,108 +1,116 @@
-"""The raw limit: what this disk and this SQLite can do with our own statements when nothing stands around them.
+"""The raw limit: what this disk and this SQLite do with our own statements when nothing stands around them.
 
-The statements are not written down here a second time. Our units of work are carried out once on a copy of the database,
-and what they say to it is recorded, with all parameters. The limit is the time to say it again to another copy, in a bare
-loop: no event loop, no threads, no JSON to build, no row turned into a value.
+The statements are not written down a second time. Our units of work are carried out once on a copy of the database, and
+what they say to it is recorded, parameters and all. The limit is the time to say the same to another copy in a bare loop:
+no event loop, no threads, no JSON to build, no row to make a value of.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench import place
-from bench.payload import KIND, new_job
+from bench.job import checked, noop
 from pressroom.clock import SystemClock
 from pressroom.model import Row, Statement, Succeeded, Work
-from pressroom.store import jobs, migrate
-from pressroom.store.jobs import NewJob, Room, Settlement
-from pressroom.store.sqlite import Connection
+from pressroom.store import jobs
+from pressroom.store.jobs import Room, Settlement
 from pressroom.store.statements import load
+from pressroom.testing import SteppedStore
 
 GROUP = 100  # jobs in one transaction
+LEASE = 15_000
 
 type Script = list[list[Statement]]
 
 
-def open_database(path: Path) -> Connection:
-    """A connection with the settings of the real one, on a database with the real tables, at synchronous=FULL."""
-    connection = Connection(str(path), SystemClock())
-    migrate.bring_up_to_date(connection.raw, str(path))
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
-def in_groups[T](things: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(things), GROUP):
-        yield things[start : start + GROUP]
+def open_store(path: Path, synchronous: str = "FULL") -> SteppedStore:
+    """The real tables and the real connection's settings, without the threads of the real store."""
+    store = SteppedStore(SystemClock(), str(path))
+    store.raw.execute(f"PRAGMA synchronous = {synchronous}")
+    return store
 
 
 def script_of_submits(folder: Path, count: int) -> Script:
-    """What it takes to submit `count` jobs to an empty database."""
+    """What is said to an empty database to submit `count` jobs."""
     path = folder / "recorded.db"
-    connection = open_database(path)
-    new = [new_job() for _ in range(count)]
-    script = [_record(connection, jobs.submit_plain(group))[1] for group in in_groups(new)]
-    connection.raw.close()
+    new = [checked() for _ in range(count)]
+    store = open_store(path)
+    script = [_record(store, jobs.submit_plain(new[start : start + GROUP]))[1] for start in range(0, count, GROUP)]
+    store.close()
     place.remove(path)
     return script
 
 
 def script_of_drain(template: Path) -> Script:
-    """What it takes to run all jobs of a database: settle a group and claim the next, in one transaction."""
+    """What is said to a database to run all its jobs: each transaction settles a group and claims the next."""
     path = place.copy_of(template, "recorded.db")
-    connection = open_database(path)
-    connection.carry_out(jobs.pause(KIND, False))
-    script: Script = []
+    store = open_store(path)
+    script = [_record(store, jobs.pause(noop.name, False))[1]]
     settlements: list[Settlement] = []
     while True:
-        work = jobs.turn(settlements, "limit", [KIND], Room(GROUP, GROUP), 15_000, {})
-        turn, said = _record(connection, work)
+        turn, said = _record(store, jobs.turn(settlements, "limit", [noop.name], Room(GROUP, GROUP), LEASE, {}))
         script.append(said)
         if not turn.claims:
             break
         settlements = [Settlement(claim, Succeeded("null")) for claim in turn.claims]
-    connection.raw.close()
+    store.close()
     place.remove(path)
     return script
 
 
-def _record[T](connection: Connection, work: Work[T]) -> tuple[T, list[Statement]]:
-    said: list[Statement] = []
-
-    def overheard() -> Work[T]:
-        rows: list[Row] = []
-        try:
-            statement = next(work)
-            while True:
-                said.append(statement)
-                rows = yield statement
-                statement = work.send(rows)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-    connection.execute("BEGIN IMMEDIATE")
-    result = connection.carry_out(overheard())
-    connection.execute("COMMIT")
-    return result, said
-
-
-def replay(path: Path, script: Iterable[Sequence[Statement]], prepare: Callable[[], Work[None]] | None = None) -> float:
-    """Say a script to a database, one transaction for each group, and return the seconds it took."""
-    connection = open_database(path)
-    if prepare is not None:
-        connection.carry_out(prepare())
+def replay(path: Path, script: Script) -> float:
+    """Say it all to a database, one transaction for each group. Returns the seconds that took."""
+    store = open_store(path)
     texts = load("sqlite")
-    plain = [[(texts[name], params) for name, params in group] for group in script]
-    run = connection.raw.cursor().execute
+    groups = [[(texts[name], params) for name, params in group] for group in script]
+    run = store.raw.cursor().execute
     started = time.perf_counter()
-    for group in plain:
+    for group in groups:
         run("BEGIN IMMEDIATE")
         for text, params in group:
             run(text, params).fetchall()
         run("COMMIT")
     seconds = time.perf_counter() - started
-    connection.raw.close()
+    store.close()
     return seconds
 
 
-__all__ = ["GROUP", "NewJob", "open_database", "replay", "script_of_drain", "script_of_submits"]
+def single_commits(path: Path, count: int) -> Iterator[float]:
+    """Insert a job and its payload in a transaction of their own, once each time it is asked. Yields the seconds."""
+    script = _script_of_inserts(path.with_name("recorded.db"), count)
+    store = open_store(path)
+    run = store.raw.cursor().execute
+    for (insert_job, job), (insert_payload, payload) in script:
+        started = time.perf_counter()
+        run("BEGIN IMMEDIATE")
+        run(insert_job, job)
+        run(insert_payload, payload)
+        run("COMMIT")
+        yield time.perf_counter() - started
+    store.close()
+
+
+def _script_of_inserts(path: Path, count: int) -> Script:
+    store = open_store(path, synchronous="OFF")
+    recorded = [_record(store, jobs.submit(checked()))[1] for _ in range(count)]
+    store.close()
+    place.remove(path)
+    texts, wanted = load("sqlite"), ("insert_job", "insert_payload")
+    return [[Statement(texts[name], params) for name, params in said if name in wanted] for said in recorded]
+
+
+def _record[T](store: SteppedStore, work: Work[T]) -> tuple[T, list[Statement]]:
+    said: list[Statement] = []
+
+    def overhear() -> Work[T]:
+        rows: list[Row] | None = None
+        while True:
+            try:
+                statement = work.send(rows)  # type: ignore[arg-type]  # None starts a generator
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            said.append(statement)
+            rows = yield statement
+
+    return store.run(overhear()), said

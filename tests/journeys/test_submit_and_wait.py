@@ -2,8 +2,11 @@
 
 import asyncio
 import heapq
+import subprocess
+import sys
 import threading
 from contextlib import aclosing, closing
+from datetime import timedelta
 from random import Random
 from uuid import UUID
 
@@ -27,7 +30,8 @@ from pressroom import (
 )
 from pressroom.delivery.embedded import Embedded
 from pressroom.ids import as_uuid
-from pressroom.model import Succeeded
+from pressroom.model import Succeeded, from_ms
+from pressroom.testing import ManualClock
 from tests.journeys.stage import Steps, endings
 
 
@@ -76,7 +80,9 @@ async def test_a_job_carries_what_it_was_submitted_with(anywhere):
     payload = {"article": "/wiki/Home", "revision": 2**63 - 1, "markdown": "# Hi\r\n\tthere ✓"}
 
     async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
-        submitted = await press.submit("shout", payload, key="wiki:/Home", org_id="acme", subject="Home", trace={"request": "r1"})
+        submitted = await press.submit(
+            "shout", payload, key="wiki:/Home", org_id="acme", subject="Home", trace={"request": "r1"}
+        )
         job = await press.get(submitted)
 
     assert job.payload == payload
@@ -314,6 +320,21 @@ async def test_waiting_for_the_signal_can_be_cancelled():
         await waiting
 
 
+async def test_a_job_dated_in_the_future_waits_for_its_time_and_holds_nobody_up(anywhere):
+    clock = ManualClock()
+    async with Pressroom(anywhere, kinds=[shout], workers=1, clock=clock, poll_interval=0.01) as press:
+        delayed = await press.submit("shout", "delayed", delay=timedelta(minutes=1), tier=Tier.INTERACTIVE)
+        dated = await press.submit("shout", "dated", run_at=from_ms(clock.now_ms() + 120_000))
+
+        assert await press.wait(await press.submit("shout", "now")) == "NOW"
+        assert [(await press.get(job)).status for job in (delayed, dated)] == [Status.QUEUED] * 2
+        clock.advance(minutes=1)
+        assert await press.wait(delayed) == "DELAYED"
+        assert (await press.get(dated)).status is Status.QUEUED
+        clock.advance(minutes=1)
+        assert await press.wait(dated) == "DATED"
+
+
 # D11
 async def test_jobs_really_run_side_by_side(anywhere):
     together = asyncio.Barrier(4)
@@ -347,6 +368,7 @@ async def test_background_work_leaves_one_slot_for_somebody_who_waits(anywhere, 
 
         assert answer == "QUICK"
         assert gate.came == [0, 1]
+        gate.open()
 
 
 async def test_a_single_slot_is_reserved_for_nobody(anywhere):
@@ -388,20 +410,27 @@ async def test_a_full_queue_still_accepts_what_needs_no_new_place(anywhere):
     async def probe(job, payload):
         return payload
 
-    async with Pressroom(anywhere, kinds=[page, probe, shout], workers=1, max_queued=2) as press:
-        known = await press.submit("shout", "hi", fingerprint={"text": "hi"})
-        await press.wait(known)
-        for name in ("page", "probe", "shout"):
+    @kind("diagram", cache_for=timedelta(hours=1))
+    async def diagram(job, payload):
+        return payload
+
+    async with Pressroom(anywhere, kinds=[page, probe, diagram], workers=1, max_queued=3) as press:
+        await press.wait(await press.submit("diagram", "known"))
+        for name in ("page", "probe", "diagram"):
             await press.pause(name)
         await press.submit("page", 1, key="p")
         await press.submit("probe", 1, key="q")
+        await press.submit("diagram", "new")
 
         coalesced = await press.submit("page", 2, key="p")
         skipped = await press.submit("probe", 2, key="q")
+        hit = await press.submit("diagram", "known")
+        joined = await press.submit("diagram", "new")
 
-        assert (coalesced.answer, skipped.answer) == (Answer.COALESCED, Answer.SKIPPED)
+        answers = [coalesced.answer, skipped.answer, hit.answer, joined.answer]
+        assert answers == [Answer.COALESCED, Answer.SKIPPED, Answer.HIT, Answer.JOINED]
         with pytest.raises(QueueFull):
-            await press.submit("shout", "more")
+            await press.submit("diagram", "another")
 
 
 async def test_a_paused_kind_is_accepted_but_not_run_until_it_is_resumed(anywhere, gate, eventually):
@@ -427,7 +456,9 @@ async def test_a_paused_kind_is_accepted_but_not_run_until_it_is_resumed(anywher
 
 
 # Q5, Q37
-async def test_a_job_is_found_by_any_of_its_spellings_with_its_status_phase_progress_errors_and_dates(anywhere, gate, eventually):
+async def test_a_job_is_found_by_any_of_its_spellings_with_its_status_phase_progress_errors_and_dates(
+    anywhere, gate, eventually
+):
     @kind("build")
     async def build(job, payload):
         await job.phase("inventory", total=4)
@@ -505,6 +536,24 @@ async def test_watching_a_job_misses_nothing_and_ends_with_its_ending(anywhere, 
     assert endings(event.type for event in seen) == ["completed"]
 
 
+async def test_a_history_of_more_events_than_are_read_at_once_is_watched_whole(anywhere):
+    names = [f"part-{number}" for number in range(700)]
+
+    @kind("parts", timeout=None)
+    async def parts(job, payload):
+        await job.items("parts", names)
+        await asyncio.gather(*map(job.item_completed, names))
+
+    async with Pressroom(anywhere, kinds=[parts], workers=1) as press:
+        job = await press.submit("parts")
+
+        live = [event async for event in press.watch(job)]
+        later = [event async for event in press.watch(job)]
+
+    assert live == later
+    assert [event.data["name"] for event in live if event.type == "item"] == names
+
+
 async def test_a_watcher_that_was_cut_off_goes_on_after_the_last_event_it_saw(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
         job = await press.submit("shout", "hi")
@@ -566,19 +615,32 @@ async def test_when_a_render_fails_every_waiter_hears_why(anywhere):
     assert {answer.error["line"] for answer in answers} == {3}
 
 
-async def test_a_plain_function_that_hands_back_a_coroutine_may_report_progress_from_it(anywhere):
-    """Decorated handlers look like this: the wrapper is a plain function, what it returns is awaited."""
-    awaitable = []
+def test_a_plain_function_that_hands_back_a_coroutine_may_report_progress_from_it(database):
+    """Decorated handlers look like this: the wrapper is a plain function, and what it returns is awaited.
 
-    async def work(job, payload):
-        awaitable.append(asyncio.iscoroutinefunction(job.phase))
-        return "done"
+    In a process of its own, because where it goes wrong the event loop stands still.
+    """
+    story = f"""
+import asyncio
+from pressroom import Pressroom, kind
 
-    @kind("wrapped")
-    def wrapped(job, payload):
-        return work(job, payload)
+async def work(job, payload):
+    await job.phase("working", total=1)
+    await job.step()
+    return "done"
 
-    async with Pressroom(anywhere, kinds=[wrapped], workers=1) as press:
-        assert await press.wait(await press.submit("wrapped")) == "done"
+@kind("wrapped")
+def wrapped(job, payload):
+    return work(job, payload)
 
-    assert awaitable == [True]
+async def main():
+    async with Pressroom({database!r}, kinds=[wrapped], workers=1) as press:
+        job = await press.settled(await press.submit("wrapped"))
+        print(job.result, job.phase, job.progress)
+
+asyncio.run(main())
+"""
+
+    told = subprocess.run([sys.executable, "-c", story], capture_output=True, text=True, timeout=10, check=True).stdout
+
+    assert told.strip() == "done working {'done': 1, 'total': 1}"

@@ -39,6 +39,9 @@ class Journal:
     def sync(self) -> None:
         os.fsync(self._file)
 
+    def close(self) -> None:
+        os.close(self._file)
+
     def news(self) -> Iterator[Line]:
         """The lines that came since the last call."""
         while more := os.pread(self._file, 1 << 20, self._read):

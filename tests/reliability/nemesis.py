@@ -96,6 +96,7 @@ def faults(seed: int, role: str, number: int) -> Iterator[Fault]:
     points = itertools.cycle(dice.sample([*fate.points], len(fate.points)))
     if role == "binder":
         yield Pause(LEASE, PAUSES[-1])  # a run without any late write proves nothing
+        yield Kill(dice.uniform(*fate.peace))
     while True:
         after = dice.uniform(*fate.peace)
         match dice.choices(range(4), fate.weights)[0]:
@@ -106,5 +107,6 @@ def faults(seed: int, role: str, number: int) -> Iterator[Fault]:
                 yield KillAt(dice.uniform(*PATIENCE), point, dice.randint(1, fate.points[point]))
             case 2:
                 yield Pause(after, dice.choice(PAUSES))
+                yield Kill(dice.uniform(*fate.peace))  # a failpoint is armed at the start of a process; this one is old
             case _:
                 yield Terminate(after)

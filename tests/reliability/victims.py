@@ -6,6 +6,7 @@ import ctypes
 import logging
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from pressroom import failpoints
 type Role = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
 
 _PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 @dataclass
@@ -35,6 +35,10 @@ class Victim:
             if pid:
                 self.ended = os.waitstatus_to_exitcode(status)
         return self.ended is not None
+
+    def wait(self) -> None:
+        if self.ended is None:
+            self.ended = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 def start(role: Role, log: Path, *, spec: str = "", clock_ahead: float = 0.0) -> Victim:
@@ -67,6 +71,7 @@ async def _until_terminated(role: Role) -> None:
 def _leave_no_orphans(lab: int) -> None:
     """Whoever kills the lab wants it gone with all that it started, the paused ones too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != lab:
         os._exit(1)

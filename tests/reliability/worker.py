@@ -1,23 +1,30 @@
-"""A worker process of the lab: runs jobs until it is told to stop or dies, and tells how many late results were refused."""
+"""A worker process: runs jobs until it is told to stop or dies, and tells how many of its late results were refused.
 
+The lab forks it. Tests start it by itself, maybe spoiled: `python -m tests.reliability.worker FOLDER --naive no_fence`.
+"""
+
+import argparse
 import asyncio
+import logging
+import signal
 from collections.abc import Collection
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 
 from pressroom import Pressroom
+from pressroom.store import statements
 from tests.reliability.journal import Journal
 from tests.reliability.workload import LEASE, POLL, SCHEDULES, Handlers
 
-GRACE = 0.5
+GRACE = 0.3
 
 
-async def run(url: str, journal: Journal, only: Collection[str], stopping: asyncio.Event) -> None:
-    kinds = [kind for kind in Handlers(journal).kinds() if kind.name in only]
-    schedules = [schedule for schedule in SCHEDULES if schedule.kind in only]
+async def run(url: str, journal: Journal, only: Collection[str], schedules: bool, stopping: asyncio.Event) -> None:
     press = Pressroom(
         url,
-        kinds=kinds,
-        schedules=schedules,
+        kinds=[kind for kind in Handlers(journal).kinds() if kind.name in only],
+        schedules=[schedule for schedule in SCHEDULES if schedules and schedule.kind in only],
         workers=4,
         lease=LEASE,
         poll_interval=POLL,
@@ -40,3 +47,22 @@ async def _tell(press: Pressroom, journal: Journal, *, open_jobs: bool = True) -
     if open_jobs:
         stats = await press.stats()
         journal.write("info", "open", count=stats.queued + sum(line.running for line in stats.running))
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--naive")
+    args = parser.parse_args()
+    logging.basicConfig(filename=args.folder / "log", level=logging.INFO)
+    if args.naive:
+        import_module(f"tests.reliability.naive.{args.naive}").spoil(statements.load("sqlite"))
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    journal = Journal(args.folder / "journal.jsonl")
+    kinds = [kind.name for kind in Handlers(journal).kinds()]
+    await run(f"sqlite:///{args.folder / 'press.db'}", journal, kinds, False, stopping)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -60,11 +60,14 @@ class Handlers:
             Kind("leaflet", self.plain, retention=timedelta(0), **common),
             Kind("tick", self.tick, **common),
             Kind("book", self.longer_than_the_lease, **common),
+            Kind("stare", self.blocks_the_loop, **common),
             Kind(POISON, self.kills_its_worker, **common | {"max_crashes": 3}),
         ]
 
     async def plain(self, job: Any, payload: dict[str, Any]) -> dict[str, Any]:
         self._began(job)
+        while payload.get("gate") and not os.path.exists(payload["gate"]):  # noqa: ASYNC110, ASYNC240 - the gate is a file
+            await asyncio.sleep(0.005)
         await asyncio.sleep(payload["seconds"])
         return _result(job, payload)
 
@@ -84,6 +87,11 @@ class Handlers:
         await job.items("chapters", ["one", "two"])
         await job.item_completed("one")
         await job.item_failed("two", "a page is missing")
+        return _result(job, payload)
+
+    async def blocks_the_loop(self, job: Any, payload: dict[str, Any]) -> dict[str, Any]:
+        self._began(job)
+        time.sleep(payload["seconds"])  # noqa: ASYNC251 - rude, on purpose
         return _result(job, payload)
 
     async def tick(self, job: Any, payload: dict[str, Any]) -> None:

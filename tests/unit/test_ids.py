@@ -40,6 +40,15 @@ def test_every_spelling_names_the_same_job(id: uuid.UUID) -> None:
     assert as_uuid(uid) == id
 
 
+@given(st.uuids(), st.sets(st.integers(1, 25), max_size=10), st.sampled_from(["", "job_", "JOB_"]))
+def test_hyphens_may_stand_wherever_they_help_to_read_an_id_aloud(id: uuid.UUID, places: set[int], prefix: str) -> None:
+    uid = parse_uid(str(id))
+    spelling = prefix + "".join(f"-{letter}" if place in places else letter for place, letter in enumerate(uid))
+
+    assert parse_uid(spelling) == uid
+    assert parse_uid(spelling.lower()) == uid
+
+
 def test_letters_that_people_mistake_are_forgiven() -> None:
     uid = parse_uid("01" * 13)
 

@@ -1,0 +1,126 @@
+"""A small stage for stories whose order is forced: worker processes that a test starts, stops and lets go on."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from pressroom import Pressroom, Status
+from tests.reliability import checker, dump, founder, journal
+from tests.reliability.checker import Verdict
+from tests.reliability.client import Client
+from tests.reliability.journal import Journal, Line
+from tests.reliability.workload import LEASE, POLL, Handlers
+
+ROOT = Path(__file__).parents[2]
+
+
+class Stage:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = folder / "press.db"
+        self.url = f"sqlite:///{self.database}"
+        self.journal = Journal(folder / "journal.jsonl")
+
+    async def found(self) -> None:
+        await founder.run(self.url, self.journal)
+
+    def unguard(self, statements: list[str]) -> None:
+        connection = apsw.Connection(str(self.database))
+        for statement in statements:
+            connection.execute(statement)
+        connection.close()
+
+    def desk(self) -> Pressroom:
+        """Submits and looks; the work is done by the processes."""
+        return Pressroom(self.url, kinds=Handlers(self.journal).kinds(), workers=None, lease=LEASE, poll_interval=POLL)
+
+    def client(self, press: Pressroom) -> Client:
+        return Client(press, self.journal)
+
+    @contextmanager
+    def sleeper(self, *, naive: str | None = None) -> Iterator["Sleeper"]:
+        """A worker that does not begin its job before it has slept.
+
+        It is held between claiming and running, with its event loop blocked, and kinds that never wait run in one go
+        from there to the settle: so it cannot learn in between that the job is no longer its own.
+        """
+        bed = self.folder / "slept"
+        with self.worker(naive=naive, failpoints=f"handler.started=wait:{bed}") as worker:
+            yield Sleeper(worker.process, bed)
+
+    @contextmanager
+    def worker(self, *, naive: str | None = None, failpoints: str = "") -> Iterator["WorkerProcess"]:
+        argv = [sys.executable, "-m", "tests.reliability.worker", str(self.folder)]
+        argv += ["--naive", naive] if naive else []
+        environment = os.environ | {"PRESSROOM_FAILPOINTS": failpoints}
+        with subprocess.Popen(argv, cwd=ROOT, env=environment) as process:
+            try:
+                yield WorkerProcess(process)
+            finally:
+                process.kill()
+
+    def lines(self) -> list[Line]:
+        return journal.load(self.journal.path)
+
+    def runs(self, uid: str | None = None) -> list[Line]:
+        return [line for line in self.lines() if line.do == "run" and uid in (None, line.data["uid"])]
+
+    def judge(self) -> Verdict:
+        return checker.judge(self.lines(), dump.read(self.database))
+
+
+class WorkerProcess:
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+
+    @property
+    def dead(self) -> bool:
+        return self.process.poll() is not None
+
+    async def ended(self) -> int:
+        return await asyncio.to_thread(self.process.wait, 30)
+
+    def terminate(self) -> None:
+        self.process.terminate()
+
+
+class Sleeper(WorkerProcess):
+    def __init__(self, process: "subprocess.Popen[bytes]", slept: Path) -> None:
+        super().__init__(process)
+        self._slept = slept
+
+    def fall_asleep(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def wake_up(self) -> None:
+        self._slept.touch()
+        self.process.send_signal(signal.SIGCONT)
+
+
+async def until(condition: Callable[[], Any], within: float = 30.0) -> None:
+    """Wait for a condition, not for a second. The limit is for a machine with other things to do."""
+    async with asyncio.timeout(within):
+        while True:
+            value = condition()
+            if asyncio.iscoroutine(value):
+                value = await value
+            if value:
+                return
+            await asyncio.sleep(0.01)
+
+
+async def is_running(press: Pressroom, uid: str) -> bool:
+    return (await press.get(uid)).status is Status.IN_PROGRESS
+
+
+async def drained(press: Pressroom) -> bool:
+    stats = await press.stats()
+    return not stats.queued and not stats.running

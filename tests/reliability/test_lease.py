@@ -1,0 +1,51 @@
+"""A healthy worker keeps what it holds, however long it takes; a worker that slept too long changes nothing."""
+
+from pathlib import Path
+
+from pressroom import Status
+from tests.reliability.stage import Stage, is_running, until
+from tests.reliability.workload import LEASE
+
+
+async def test_a_slow_job_is_not_stolen_from_a_healthy_worker(tmp_path: Path) -> None:
+    # I5: five times the lease; and one that blocks the event loop, for the heartbeat is a thread
+    stage = Stage(tmp_path)
+    await stage.found()
+
+    async with stage.desk() as press:
+        client = stage.client(press)
+        slow = await client.submit("book", seconds=5 * LEASE)
+        rude = await client.submit("stare", seconds=3 * LEASE)
+        assert slow is not None
+        assert rude is not None
+        with stage.worker(), stage.worker():
+            jobs = [await press.settled(receipt.uid, timeout=60) for receipt in (slow, rude)]
+
+    assert [job.status for job in jobs] == [Status.COMPLETED_WITH_ERRORS, Status.COMPLETED]
+    assert [job.crashes for job in jobs] == [0, 0]
+    assert len(stage.runs()) == 2
+    assert stage.judge().clean
+
+
+async def test_a_worker_that_slept_past_its_lease_settles_nothing(tmp_path: Path) -> None:
+    # I4
+    stage = Stage(tmp_path)
+    await stage.found()
+
+    async with stage.desk() as press:
+        receipt = await stage.client(press).submit("stare")
+        assert receipt is not None
+        with stage.sleeper() as sleeper:
+            await until(lambda: is_running(press, receipt.uid))
+            sleeper.fall_asleep()
+            with stage.worker():
+                ended = await press.settled(receipt.uid, timeout=30)
+            sleeper.wake_up()
+            await until(lambda: stage.judge().stale_provoked)
+        after = await press.get(receipt.uid)
+
+    assert ended.status is Status.COMPLETED
+    assert ended.result["token"] == 2
+    assert after == ended
+    assert [run.data["token"] for run in stage.runs()] == [2, 1]
+    assert stage.judge().clean
