@@ -285,7 +285,9 @@ class Queue:
         return self._database.transaction()
 
     def for_schedule(self, schedule: Schedule) -> NewJob:
-        return self._check(Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}"))
+        """The job of a tick. Not refused while the queue stops: it waits for whoever opens the queue next."""
+        request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
+        return checked(request, self._kinds)
 
     def _unit(self, new: NewJob) -> Work[Submitted]:
         return jobs.submit(new, self._admission.room_for_one)

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import queue
+import threading
 from contextlib import suppress
 from datetime import timedelta
 
@@ -159,6 +161,35 @@ async def test_whoever_waited_behind_a_transaction_that_expired_goes_on(anywhere
 
         assert await press.wait(went_on[0]) == "BEHIND IT"
         assert await rows(press, "SELECT * FROM page") == []
+
+
+async def test_a_statement_that_comes_in_the_moment_of_expiry_is_refused_and_not_forgotten(anywhere, monkeypatch):
+    """The transaction was still open when the caller looked, and over when its statement arrived."""
+    monkeypatch.setattr(sqlite, "HOLD_LIMIT", 0.05)
+    async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
+
+        async def come_late():
+            async with press.transaction() as tx:
+                inbox, emptied = tx._held.inbox, threading.Event()
+                put, get_nowait = inbox.put, inbox.get_nowait
+
+                def look_for_late_ones():
+                    try:
+                        return get_nowait()
+                    except queue.Empty:
+                        emptied.set()
+                        raise
+
+                def arrive_after_everything(request):
+                    emptied.wait(timeout=10)
+                    put(request)
+
+                inbox.get_nowait, inbox.put = look_for_late_ones, arrive_after_everything
+                async with asyncio.timeout(5):
+                    await tx.execute("SELECT 1")
+
+        with pytest.raises(TransactionExpired):
+            await come_late()
 
 
 async def test_a_caller_that_went_away_before_its_turn_holds_nobody_up(anywhere):

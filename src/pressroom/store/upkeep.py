@@ -209,7 +209,9 @@ def fire(schedule: Schedule, tick: int, new: NewJob) -> Work[bool]:
     """Submit a tick's job, unless the tick was fired already."""
     if not (yield Statement("fire_tick", {"schedule": schedule.name, "tick": tick, "job": new.uid})):
         return False
-    yield from submit(new)
+    submitted = yield from submit(new)
+    if submitted.uid != new.uid:  # it met a job of its key or input, and that is the one
+        yield Statement("point_tick", {"schedule": schedule.name, "tick": tick, "job": submitted.uid})
     yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})
     return True
 
