@@ -279,7 +279,8 @@ class Queue:
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.
 
-        While it is open nobody else writes. Keep it to a few statements; after five seconds it is rolled back.
+        While it is open nobody else writes. Keep it to a few statements; after five seconds it is rolled back. On a
+        database in memory nobody else reads either, so look at your own rows through `tx.execute`.
         """
         self._refuse_when_closed()
         return self._database.transaction()

@@ -386,8 +386,11 @@ def _line(settlement: Settlement, moment: int, numbers: list[int], superseded: M
             return (id, token, "cancelled", None, None, None, None, reason, 0, None)
     successor = superseded.get(id)
     if successor is not None:
-        error = {"code": "superseded", "message": f"superseded by job_{successor}"}
-        return (id, token, "cancelled", None, None, None, compact(error), error["message"], 0, successor)
+        message = f"superseded by job_{successor}"
+        why: dict[str, Any] = {"code": "superseded", "message": message}
+        if isinstance(settlement.outcome, Retry):
+            why["cause"] = settlement.outcome.error
+        return (id, token, "cancelled", None, None, None, compact(why), message, 0, successor)
     match settlement.outcome:
         case Retry(error, wait):
             run_at = moment + int(wait * 1000)

@@ -360,13 +360,16 @@ class _Held:
     def end(self, error: BaseException | None) -> None:
         self.over = error or TransactionExpired("the transaction is over")
         self.tell(self.ended, error)
-        while True:  # whatever came too late
+        self.refuse_late_ones(self.over)
+
+    def refuse_late_ones(self, over: BaseException) -> None:
+        while True:
             try:
                 late = self.inbox.get_nowait()
             except queue.Empty:
                 return
             if isinstance(late, _HeldRequest):
-                late.error = self.over
+                late.error = over
                 self.answer(late.answer)
 
 
@@ -387,6 +390,8 @@ class HeldTransaction:
             raise self._held.over
         future: asyncio.Future[T] = self._held.loop.create_future()
         self._held.inbox.put(_HeldRequest(unit, name, True, after, self._held.loop, future))
+        if self._held.over is not None:  # it ended between our look and our request
+            self._held.refuse_late_ones(self._held.over)
         return await future
 
 
