@@ -38,7 +38,7 @@ class Connection:
             self.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
             self.execute("PRAGMA wal_autocheckpoint = 4000")
         self.execute("PRAGMA foreign_keys = ON")
-        self.execute("PRAGMA cache_size = -16384")  # 16 MiB: a worker's memory should not grow with the queue
+        self.execute("PRAGMA cache_size = -8192")  # KiB; more gains little, and a worker should not grow with the queue
         self.execute("PRAGMA temp_store = MEMORY")
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
