@@ -9,7 +9,8 @@ from pressroom import Pressroom, Request
 
 CALLERS = 64
 BULK = 1_000  # jobs in one submit_many
-SLOTS = 200  # a worker claims half of its slots at a time: a hundred jobs, as many as a group of the limit
+# A worker claims up to half of its slots at a time. Our best too, as for the peers: 200 slots drained a sixth slower.
+SLOTS = 800
 
 
 def _only_submitting(path: Path) -> Pressroom:
