@@ -1,0 +1,158 @@
+"""The store with one thing broken at a time, to see that the machine notices.
+
+Each mistake is a small one that somebody could make: a condition left out, a column forgotten. Where a constraint or a
+trigger of the database would refuse it, that guard is taken away too, so that it is the machine that must speak.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pressroom.model import Row, Statement, Work
+from pressroom.store import jobs
+from pressroom.store.jobs import Kinds, Room
+from pressroom.store.statements import load
+from pressroom.testing import SteppedStore
+from tests.machine.machine import QueueMachine
+
+_KEY_GUARD = ("DROP INDEX job_holder",)
+_ENDING_GUARDS = ("DROP TRIGGER job_moves", "DROP INDEX job_event_ending")
+_DELETE_GUARD = ("DROP TRIGGER job_delete_only_ended",)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    name: str
+    breaks: str  # the laws that may notice first
+    statement: str = ""
+    says: str = ""  # what is taken out of the statement, which must be in it
+    instead: str = ""
+    patch: tuple[str, Callable[..., Any]] | None = None  # a function of store/jobs.py
+    guards: tuple[str, ...] = ()
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """Make it, and mend it afterwards."""
+        texts = load("sqlite")
+        text = texts.get(self.statement, "")
+        assert self.says in text, f"{self.statement}.sql no longer says {self.says!r}; break it in another way"
+        function = None if self.patch is None else getattr(jobs, self.patch[0])
+        if self.statement:
+            texts[self.statement] = text.replace(self.says, self.instead) if self.says else self.instead
+        if self.patch is not None:
+            setattr(jobs, *self.patch)
+        try:
+            yield
+        finally:
+            if self.statement:
+                texts[self.statement] = text
+            if self.patch is not None:
+                setattr(jobs, self.patch[0], function)
+
+    def machine(self, machine: type[QueueMachine]) -> type[QueueMachine]:
+        """The machine on a database without the guards that would refuse the mistake."""
+
+        def drop_guards(store: SteppedStore) -> None:
+            for guard in self.guards:
+                store.raw.execute(guard)
+
+        return type(machine.__name__, (machine,), {"prepare": staticmethod(drop_guards)}) if self.guards else machine
+
+
+def _choose_all(ready: list[Row], _: Room) -> list[int]:
+    return [id for id, *_ in ready]
+
+
+def _choose_without_reserve(ready: list[Row], room: Room) -> list[int]:
+    return [id for id, *_ in sorted(ready, key=lambda row: row[1:3])][: room.total]
+
+
+def _choose_by_place(ready: list[Row], room: Room) -> list[int]:
+    background = [row for row in ready if row[1] > 0][: room.background]
+    rest = [row for row in ready if row[1] == 0]
+    return [id for id, *_ in sorted(background + rest, key=lambda row: row[2])][: room.total]
+
+
+def _forget_hook(_id: int, _kind: str, _kinds: Kinds) -> Work[None]:
+    yield from ()
+
+
+def _forget_to_wake(_moment: int) -> Work[None]:
+    yield from ()
+
+
+def _no_successor(_id: int) -> Work[str | None]:
+    yield from ()
+    return None
+
+
+def _step_forward_only(org_id: str, key: str | None) -> Work[None]:
+    yield Statement("step_forward", {"org_id": org_id, "key": key})
+
+
+MISTAKES = [
+    # I3, I4: who may write
+    Mistake(
+        "settle_without_a_claim",
+        "I4",
+        "settle_jobs",
+        "job.id = s.id AND job.claim = s.claim AND job.status = 'in_progress'",
+        "job.id = s.id",
+        guards=_ENDING_GUARDS,
+    ),
+    Mistake("settle_twice", "I4 I3", "settle_jobs", " AND job.status = 'in_progress'", guards=_ENDING_GUARDS),
+    Mistake("renew_without_a_claim", "I4", "renew_leases", " AND job.claim = held.claim"),
+    Mistake("show_without_a_claim", "I4", "show_progress", " AND claim = :claim"),
+    Mistake("phase_without_a_claim", "I4", "show_phase", " AND claim = :claim"),
+    Mistake("move_items_without_a_claim", "I4 I23", "check_claim", " AND claim = :claim"),
+    Mistake("rescue_without_a_claim", "I4 I5 I17", "find_lost", " AND claim = :claim"),
+    Mistake("rescue_the_living", "I5", "find_lost", " AND (lease_until <= :now OR :dead = 1)"),
+    Mistake("claim_keeps_its_token", "I4", "claim_jobs", "claim = claim + 1, ", ""),
+    Mistake("forget_the_ending", "I3", "insert_events", "FROM json_each(:events)", "FROM json_each(:events) WHERE value->>1 <> 'failed'"),
+    Mistake("forget_the_hook", "I3", patch=("run_settling_hook", _forget_hook)),
+    # I8, I9: what is rendered last
+    Mistake("coalesce_keeps_the_payload", "I8", "replace_payload", "job_id = :id", "job_id = -:id"),
+    Mistake("coalesce_keeps_the_version", "I8", "coalesce_job", "version = version + 1, ", ""),
+    Mistake("coalesce_another_kind", "I8", "find_queued_by_key", " AND kind = :kind"),
+    Mistake("retry_the_older_payload", "I9", patch=("successor_of", _no_successor)),
+    Mistake("superseded_by_nobody", "I8", "settle_jobs", "CASE WHEN cancel_requested = 0 THEN s.superseded_by END", "NULL"),
+    Mistake("an_old_job_displaces_a_newer", "I8 frame", "find_newer", "cancel_requested = 0", "0"),
+    Mistake("hit_while_another_is_open", "I9", "find_cached", "(:key IS NULL", "(1"),
+    Mistake("join_the_older_of_two", "I9", "find_in_flight", "newer.seq > job.seq", "0"),
+    # I11, I12: joining
+    Mistake("hit_what_has_expired", "I11", "find_cached", " AND render_cache.expires_at > :now"),
+    Mistake("never_join", "I11", "find_in_flight", "cancel_requested = 0", "0"),
+    Mistake("join_another_key", "I11 I9 I8", "find_in_flight", "coalesce(key, '') = coalesce(:key, '')", "1"),
+    Mistake("join_what_is_cancelled", "I11 I9", "find_in_flight", " AND cancel_requested = 0"),
+    Mistake("coalesce_loses_the_tier", "I12", "coalesce_job", "CASE WHEN :tier < tier THEN :tier ELSE tier END", "tier"),
+    Mistake("coalesce_worsens_the_tier", "I12", "coalesce_job", "CASE WHEN :tier < tier THEN :tier ELSE tier END", ":tier"),
+    Mistake("join_keeps_the_tier", "I12", "raise_tier", "tier > :tier", "0"),
+    # I15 to I19: attempts, slots, cancels
+    Mistake("a_release_costs_an_attempt", "I15 frame", "settle_jobs", "job.failures + s.failures", "job.failures + 1"),
+    Mistake("a_crash_is_not_counted", "I17", "requeue_lost", "crashes = crashes + 1, ", ""),
+    Mistake("a_crash_costs_an_attempt", "I15", "requeue_lost", "crashes = crashes + 1,", "crashes = crashes + 1, failures = failures + 1,"),
+    Mistake("claim_more_than_there_is_room_for", "I16", patch=("_choose", _choose_all)),
+    Mistake("claim_the_reserved_slot", "I16", patch=("_choose", _choose_without_reserve)),
+    Mistake("claim_a_paused_kind", "I15", "list_paused", "paused = 1", "0"),
+    Mistake("a_cancel_is_overruled", "I19", "settle_jobs", "cancel_requested = 1", "0"),
+    Mistake("a_rescue_forgets_the_cancel", "I19", "find_lost", "cancel_requested,", "0,"),
+    Mistake("a_cancelled_job_is_claimed", "I19", "request_cancel", ", waits_for = CASE WHEN status = 'queued' THEN 'cancel' END"),
+    # I20, I21, I23: retention, clocks, progress
+    Mistake("prune_by_age_only", "I20", "list_prunable", "", "SELECT id FROM job WHERE date_created <= :now AND id NOT IN (SELECT job_id FROM render_cache) LIMIT :limit", guards=_DELETE_GUARD),
+    Mistake("prune_the_parent_of_an_open_job", "I20", "list_prunable", "child.parent = job.uid", "0"),
+    Mistake("prune_an_answer_of_the_cache", "guard", "list_prunable", "render_cache.job_id = job.id", "0"),
+    Mistake("wait_for_a_lease_from_tomorrow", "I4", "clamp_leases", "status = 'in_progress'", "0"),
+    Mistake("move_an_item_twice", "I23", "move_item", " AND state = 'in_progress'"),
+    Mistake("items_of_another_attempt", "I23 guard", "insert_items", ":claim,", "0,"),
+    # Lines and order
+    Mistake("two_of_a_key", "line", "step_forward", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
+    Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
+    Mistake("wake_without_the_key", "line", "wake_due", "CASE WHEN key IS NULL THEN NULL ELSE 'key' END", "NULL", guards=_KEY_GUARD),
+    Mistake("wake_and_forget_the_line", "line", "wake_due", "RETURNING org_id, key", "RETURNING org_id, NULL"),
+    Mistake("never_wake", "line", patch=("wake_due", _forget_to_wake)),
+    Mistake("claim_by_place_alone", "order", patch=("_choose", _choose_by_place)),
+    Mistake("a_retry_keeps_its_place", "order", "settle_jobs", "seq = coalesce(s.seq, job.seq)", "seq = job.seq"),
+    Mistake("a_lost_lease_loses_its_place", "order", "requeue_lost", "run_at = :run_at,", "run_at = :run_at, seq = seq + 1000,"),
+    Mistake("coalescing_loses_the_place", "order", "coalesce_job", "version = version + 1,", "version = version + 1, seq = seq + 1000,"),
+]  # fmt: skip

@@ -1,0 +1,135 @@
+"""The small world that the machine plays in: four kinds of work, two keys, two organisations, three workers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from functools import cache
+from itertools import product
+from typing import Any
+
+from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
+from pressroom.fingerprint import Fingerprint, fingerprint
+from pressroom.model import Backoff, Ending, Kind, OnKey, Work
+from pressroom.store.jobs import Kinds, Room
+from pressroom.worker.judge import Returned, WorkerStopping
+
+LEASE = 15_000
+WORKERS = ("w0", "w1", "w2")
+
+
+def make_kinds(heard: Callable[[Ending], None]) -> dict[str, Kind]:
+    """One kind for each policy, and a second that coalesces but has no hook: a stranger may end its jobs."""
+
+    def settling(ending: Ending) -> Work[None]:
+        heard(ending)
+        yield from ()
+
+    minutes = timedelta(minutes=1)
+    kinds = (
+        Kind("wiki", _render, on_key=OnKey.COALESCE, retention=60 * minutes, settling=settling),
+        Kind("draft", _render, on_key=OnKey.COALESCE, retention=0 * minutes, max_crashes=2),
+        Kind("pack", _render, on_key=OnKey.LINE_UP, retention=10 * minutes, max_attempts=2, backoff=Backoff(base=0)),
+        Kind("index", _render, on_key=OnKey.SKIP, retention=10 * minutes, max_attempts=2, max_crashes=1, settling=settling),
+    )
+    return {kind.name: kind for kind in kinds}
+
+
+def _render(job: Any, payload: Any) -> None:
+    """Nobody calls it: the machine decides how an attempt ends."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody submits."""
+
+    kind: str = "wiki"
+    key: str | None = None
+    tier: int = 1
+    delay: int = 0
+    source: str | None = None
+    cache_for: int = 0
+    org: str = ""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Only what is special about it: Hypothesis's traces are long enough."""
+        said = (f"{one.name}={value!r}" for one in fields(self) if (value := getattr(self, one.name)) != one.default)
+        printer.text(f"Asked({', '.join(said)})")
+
+
+# A value that stands twice is drawn twice as often. The plainest comes first, for Hypothesis to shrink to.
+_KINDS = ("wiki", "wiki", "draft", "pack", "index")
+_KEYS = ("a", "a", "a", "b", None)
+_TIERS = (1, 0)
+_DELAYS = (0, 0, 0, 0, 0, 5_000, 3_600_000)
+_SOURCES = ((None, 0), ("x", 300_000), ("x", 300_000), ("y", 300_000), ("y", 0))
+_ORGS = ("", "", "", "", "acme")
+
+WISHES = [
+    Asked(kind, key, tier, delay, source, cache_for, org)
+    for org, delay, (source, cache_for), tier, key, kind in product(_ORGS, _DELAYS, _SOURCES, _TIERS, _KEYS, _KINDS)
+]
+
+# What somebody else wants of a thing for which a job was submitted before.
+SAME = "the same"
+CHANGES = list(product(_DELAYS, (*_SOURCES, (SAME, 300_000), (SAME, 300_000), (SAME, 0)), _TIERS))
+
+# What is submitted where a step needs a job and there is none.
+USUAL = [
+    Asked("wiki", "a", source="x", cache_for=300_000),
+    Asked("draft", "a", tier=0, source="x", cache_for=300_000),
+    Asked("wiki", "b", tier=0),
+    Asked("pack"),
+    Asked("index", "a", tier=0),
+]
+
+BATCHES = [
+    (Asked("pack"), Asked("wiki"), Asked("index", tier=0), Asked("draft", delay=5_000)),
+    (Asked("wiki", "a"), Asked("wiki", "a", tier=0)),
+    (Asked("pack", "a"), Asked("pack", "a", tier=0), Asked("wiki", "a")),
+    (Asked("draft", "b", source="x", cache_for=300_000), Asked("draft", "b", source="x", tier=0), Asked("index", "b")),
+    (Asked("wiki", "a", delay=5_000), Asked("index", "a"), Asked("wiki", "b")),
+]
+
+ROOMS = [Room(1, 1), Room(2, 1), Room(5, 5), Room(3, 2), Room(1, 0), Room(3, 0), Room(0, 0)]
+
+EVERY_KIND = ("wiki", "draft", "pack", "index")
+CLAIMABLE: list[tuple[str, ...]] = [
+    EVERY_KIND,
+    EVERY_KIND,
+    ("index", "pack", "draft", "wiki"),
+    ("wiki",),
+    ("draft", "pack"),
+]
+
+# How a handler's attempt may end; worker.judge says what it means.
+RESULTS: list[Returned | BaseException] = [
+    Returned('"fine"', ()),
+    Returned('"fine"', ()),
+    Transient("try again"),
+    Transient("try again"),
+    Returned('"mostly"', ("a part failed",)),
+    SourceInvalid("not Markdown"),
+    Backpressure("no room", retry_after=0.0),
+    Backpressure("no room", retry_after=4.0),
+    WorkerStopping(),
+    Cancelled(),
+]
+
+JUMPS = [1.0, 5.0, 16.0, 70.0, 700.0, 4_000.0, -1.0, -20.0, -4_000.0]
+
+
+@cache
+def input_of(kind: str, org: str, source: str | None) -> Fingerprint | None:
+    """The fingerprint as the queue makes it: organisation and kind are part of the input."""
+    return None if source is None else fingerprint({"org": org, "kind": kind, "version": "1", "source": source})
+
+
+def source_of(digest: str | None, kind: str, org: str) -> str | None:
+    return next((source for source in ("x", "y") if (input := input_of(kind, org, source)) and input.digest == digest), None)
+
+
+def without(kinds: Kinds, unknown: tuple[str, ...] | None) -> Kinds:
+    """The kinds of a process that does not know all of them; or, for None, one in which every hook fails and is left out."""
+    if unknown is None:
+        return {name: replace(kind, settling=None) for name, kind in kinds.items()}
+    return {name: kind for name, kind in kinds.items() if name not in unknown}

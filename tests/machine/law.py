@@ -1,0 +1,21 @@
+"""How a broken promise is told."""
+
+
+class Violation(AssertionError):
+    """A promise was broken. `law` is its number in reliability.md; `line`, `order`, `frame` and `fsck` are ours:
+
+    line    of a key one runs at a time, and the best of those whose time has come may start
+    order   by tier, then place; a place is kept or new, never somebody else's
+    frame   a step changes what it is about, and nothing else
+    fsck    `pressroom fsck` finds nothing
+    """
+
+    def __init__(self, law: str, story: str) -> None:
+        super().__init__(f"{law}: {story}")
+        self.law = law
+
+
+def demand(kept: bool, law: str, story: str, *facts: object) -> None:
+    """`story` is formatted with `facts` only when it has to be told: telling costs more than looking."""
+    if not kept:
+        raise Violation(law, story.format(*facts))

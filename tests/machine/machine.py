@@ -1,0 +1,243 @@
+"""The rules: what may happen to a queue, in any order. Hypothesis looks for an order that breaks a promise."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from pressroom.model import Claim
+from pressroom.store.jobs import Room
+from pressroom.testing import SteppedStore
+from pressroom.worker.judge import Returned, WorkerStopping
+from tests.machine.kinds import (
+    BATCHES,
+    CHANGES,
+    CLAIMABLE,
+    EVERY_KIND,
+    JUMPS,
+    RESULTS,
+    ROOMS,
+    SAME,
+    USUAL,
+    WISHES,
+    WORKERS,
+    Asked,
+    source_of,
+    without,
+)
+from tests.machine.model import Job
+from tests.machine.world import ITEMS, World
+
+type Result = Returned | BaseException
+
+# A draw costs Hypothesis about as much as two statements cost SQLite. So each rule draws once, from all it could be told.
+PICKS = range(5)  # which of several: counted round
+TOLD = ("items", "completed", "failed", "items", "completed", "renew", "renew", "phase", "show")
+STRANGERS = ((), (), ("wiki", "index"), EVERY_KIND)  # the kinds that the process at work does not know
+HOOKLESS = (*STRANGERS, None)  # it knows all, but their hooks fail and are left out
+DEAD = ((), *((worker,) for worker in WORKERS))
+EVERYTHING = "everything"
+
+TENDED: list[tuple[str, Any]] = [
+    *[("prune", None)] * 6,
+    *(("survey", kinds) for kinds in CLAIMABLE[:3]),
+    *(("pause", kind) for kind in (*EVERY_KIND, "pack")),
+    *(("end_deferred_cancels", unknown) for unknown in HOOKLESS),
+    ("end_deferred_late", None),
+]
+
+
+def one_of(*parts: Iterable[object]) -> st.SearchStrategy[Any]:
+    return st.sampled_from(list(product(*parts)))
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """One story. Each rule does something to the world, which checks every promise before it returns."""
+
+    prepare: Callable[[SteppedStore], None] | None = None  # how to spoil the database; see broken.py
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(type(self).prepare)
+
+    @rule(asked=st.sampled_from(WISHES))
+    def submit(self, asked: Asked) -> None:
+        self.world.submit(asked)
+
+    @rule(how=one_of((False, True, True), PICKS, CHANGES))
+    def submit_again(self, how: tuple[bool, int, tuple[int, tuple[str | None, int], int]]) -> None:
+        """For a thing that has a job, perhaps a running one: the same or another text, perhaps more urgent."""
+        running, pick, (delay, (source, cache_for), tier) = how
+        job = self.world.model.jobs[self._held(pick).id] if running else self._job(pick)
+        if source is SAME:
+            source = source_of(job.payload.digest, job.kind, job.org)
+        self.world.submit(Asked(job.kind, job.key, tier, delay, source, cache_for, job.org))
+
+    @rule(how=one_of((None, *PICKS), BATCHES))
+    def submit_many(self, how: tuple[int | None, Sequence[Asked]]) -> None:
+        parent, batch = how
+        self.world.submit_many(batch, None if parent is None else self._job(parent))
+
+    @rule(how=one_of(WORKERS, ROOMS, CLAIMABLE))
+    def claim(self, how: tuple[str, Room, Sequence[str]]) -> None:
+        worker, room, kinds = how
+        self.world.claim(worker, kinds, room)
+
+    @rule(how=one_of((False, False, False, True), PICKS, RESULTS))
+    def settle(self, how: tuple[bool, int, Result]) -> None:
+        hookless, pick, result = how
+        self.world.settle(self._held(pick), result, hookless=hookless)
+
+    @rule(pick=st.sampled_from(PICKS))
+    def complete(self, pick: int) -> None:
+        self.world.settle(self._held(pick), RESULTS[0])
+
+    @rule(how=one_of(CLAIMABLE[:3], ROOMS, (False, True), PICKS, RESULTS, RESULTS[::3]))
+    def settle_and_claim(self, how: tuple[Sequence[str], Room, bool, int, Result, Result]) -> None:
+        """A worker's whole turn. Now and then it reports again what it reported or lost long ago."""
+        kinds, room, late, pick, *results = how
+        held = self._held(pick)
+        worker = next(worker for worker, claims in self.world.held.items() if held in claims)
+        ghosts = list(self.world.ghosts)[-1:] if late else []
+        claims = dict.fromkeys((*ghosts, *self.world.held[worker]))
+        self.world.turn(worker, list(zip(claims, results, strict=False)), kinds, room)
+
+    @rule(how=one_of(PICKS, TOLD))
+    def tell(self, how: tuple[int, str]) -> None:
+        pick, what = how
+        self._tell(self._held(pick), pick, what)
+
+    @rule(how=one_of(range(10), (*TOLD, *RESULTS[::2])))
+    def come_back_late(self, how: tuple[int, str | Result]) -> None:
+        """A worker tells or settles what it lost, or has settled already."""
+        pick, what = how
+        if isinstance(what, str):
+            self._tell(self._ghost(pick), pick, what)
+        else:
+            self.world.settle(self._ghost(pick), what)
+
+    @rule(how=one_of((*WORKERS * 4, EVERYTHING), range(25)))
+    def crash(self, how: tuple[str, int]) -> None:
+        """A worker is gone, and may come back; or the whole program is, after so many statements, and starts again."""
+        who, statements = how
+        if who is not EVERYTHING:
+            self.world.crash(who)
+        elif not self.world.kills:  # once in a story: it costs as much as ten other steps
+            self.world.kill(statements)
+
+    @rule(how=one_of(STRANGERS, (True, True, False), PICKS))
+    def cancel(self, how: tuple[tuple[str, ...], bool, int]) -> None:
+        unknown, open, pick = how
+        self.world.cancel(self._job(pick, open=open), without(self.world.kinds, unknown))
+
+    @rule(how=one_of((0.0, 4.0), HOOKLESS, DEAD))
+    def rescue(self, how: tuple[float, tuple[str, ...] | None, tuple[str, ...]]) -> None:
+        """The chore, in a process that may not know all kinds: look, and give back what silent or dead workers hold."""
+        wait, unknown, dead = how
+        for lost in self.world.spot_lost(dead):
+            self.world.rescue(lost, without(self.world.kinds, unknown), wait)
+
+    @rule(how=one_of((0.0, 4.0), HOOKLESS, DEAD, (False, True), PICKS))
+    def rescue_late(self, how: tuple[float, tuple[str, ...] | None, tuple[str, ...], bool, int]) -> None:
+        """Act on an old look, as a slow process would; the silent may speak up just before. If there is none, look."""
+        wait, unknown, dead, alive, pick = how
+        spotted = self.world.spotted
+        if spotted:
+            if alive:
+                self.world.renew([claim for claims in self.world.held.values() for claim in claims])
+            self.world.rescue(spotted[-1 - pick % len(spotted)], without(self.world.kinds, unknown), wait)
+        if not spotted or pick == 0:
+            self.world.jump(16.0)
+            self.world.spot_lost(dead)
+
+    @rule(how=one_of(JUMPS, (False, True)))
+    def jump(self, how: tuple[float, bool]) -> None:
+        """The clock is set, and perhaps a chore notices."""
+        seconds, noticed = how
+        self.world.jump(seconds)
+        if noticed:
+            self.world.clamp_leases()
+
+    @rule(how=st.sampled_from(TENDED))
+    def tend(self, how: tuple[str, Any]) -> None:
+        """What chores and operators do."""
+        world = self.world
+        match how:
+            case "prune", _:
+                world.prune()
+            case "survey", kinds:
+                world.survey(kinds)
+            case "pause", kind:
+                world.pause(kind, kind not in world.model.paused)
+            case "end_deferred_cancels", unknown:
+                world.end_deferred_cancels(without(world.kinds, unknown))
+            case "end_deferred_late", _:
+                world.end_deferred_late(world.kinds)
+
+    @rule(pick=st.sampled_from(range(10)))
+    def retry(self, pick: int) -> None:
+        self.world.retry(self._job(pick))
+
+    def teardown(self) -> None:
+        world = self.world
+        try:
+            if world.sound:
+                world.end()
+        finally:
+            world.close()
+
+    def _tell(self, claim: Claim, pick: int, what: str) -> None:
+        match what:
+            case "renew":
+                mine = next((claims for claims in self.world.held.values() if claim in claims), [claim])
+                self.world.renew(mine)
+            case "phase":
+                self.world.begin_phase(claim)
+            case "show":
+                self.world.show_progress(claim, pick % 4)
+            case "items":
+                self.world.begin_items(claim)
+            case state:
+                if not self.world.has_items(claim) and self.world.model.holds(claim):
+                    self.world.begin_items(claim)
+                self.world.move_item(claim, ITEMS[pick % 2], state)
+
+    # A step that has nothing to work on is wasted. So what a rule needs and does not find is made first.
+
+    def _job(self, pick: int, *, open: bool = False) -> Job:
+        jobs = self.world.model.open if open else self.world.model.jobs
+        for asked in (USUAL[pick % len(USUAL)], Asked("pack")):  # the first may be answered from the cache
+            if not jobs:
+                self.world.submit(asked)
+        return list(jobs.values())[pick % len(jobs)]
+
+    def _held(self, pick: int) -> Claim:
+        """One of the claims that living workers hold: or one that is ready, or was a dead worker's, or is new."""
+        world = self.world
+        if not any(world.held.values()) and not (world.has_work() and self._claim()):
+            for lost in world.spot_lost(WORKERS):
+                world.rescue(lost, world.kinds, 0.0)
+            for kind in sorted(world.model.paused):
+                world.pause(kind, False)
+            world.submit(USUAL[pick % len(USUAL)])
+            if not self._claim():
+                world.submit(Asked("pack", tier=0))
+                self._claim()
+        claims = [claim for claims in world.held.values() for claim in claims]
+        return claims[pick % len(claims)]
+
+    def _claim(self) -> list[Claim]:
+        return self.world.claim(WORKERS[0], EVERY_KIND, Room(2, 2))
+
+    def _ghost(self, pick: int) -> Claim:
+        """A claim that is over, or whose worker is; every other time one that was lost to a worker that holds the job now."""
+        world = self.world
+        robbed = [ghost for ghost in world.ghosts if world.is_held_by_another(ghost)]
+        if not robbed and (pick % 2 or not world.ghosts):
+            robbed = [self._held(pick)]
+            world.settle(robbed[0], WorkerStopping())
+            self._claim()
+        ghosts = robbed if pick % 2 or not world.ghosts else list(world.ghosts)
+        return ghosts[pick % len(ghosts)]

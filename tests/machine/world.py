@@ -1,0 +1,488 @@
+"""The real store on one side, the expectations on the other. Every deed is done to both, and then they are compared."""
+
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
+from pressroom.model import Claim, Ending, Row, Status, Submitted, Succeeded, Work
+from pressroom.request import again
+from pressroom.store import jobs, look, progress, upkeep
+from pressroom.store.jobs import Kinds, NewJob, Room, Settlement
+from pressroom.store.upkeep import DeferredCancel, Lost
+from pressroom.testing import SteppedStore
+from pressroom.worker.judge import Returned, judge
+from tests.machine import invariants
+from tests.machine.kinds import EVERY_KIND, LEASE, USUAL, WORKERS, Asked, input_of, make_kinds
+from tests.machine.law import demand
+from tests.machine.mirror import Mirror
+from tests.machine.model import Job, Model
+
+START = 1_800_000_000_000
+NOUN, ITEMS = "editions", ["main", "v2"]
+WHY = "no longer wanted"
+MEMORY = Path("/dev/shm")
+
+
+class Clock:
+    """A clock that stands where it is put."""
+
+    now = START
+
+    def now_ms(self) -> int:
+        return self.now
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class World:
+    """One story: a fresh database and everything that was done to it."""
+
+    def __init__(self, prepare: Callable[[SteppedStore], None] | None = None) -> None:
+        shelf = _shelf()
+        self.clock = shelf.clock
+        self.store = shelf.take()
+        if prepare is not None:
+            prepare(self.store)
+        self._as_others = prepare is None
+        self.heard: list[tuple[str, str]] = []
+        self.kinds = make_kinds(self._hear)
+        self.model = Model(self.kinds)
+        self.mirror = Mirror(self.store.raw)
+        self.held: dict[str, list[Claim]] = {worker: [] for worker in WORKERS}
+        self.ghosts: deque[Claim] = deque(maxlen=10)  # claims whose worker lost them, gave them back or died
+        self.spotted: deque[Lost] = deque(maxlen=6)
+        self.deferred: list[DeferredCancel] = []
+        self.sound = True
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.kills = 0
+
+    def _hear(self, ending: Ending) -> None:
+        """What every kind's hook does."""
+        self.heard.append((ending.uid, ending.status))
+
+    # Submitting
+
+    def submit(self, asked: Asked) -> Submitted:
+        new = self._new(asked)
+        answer = self._do(jobs.submit(new))
+        self.model.submitted(new, answer, self.clock.now)
+        self._check()
+        return answer
+
+    def submit_many(self, wishes: Sequence[Asked], parent: Job | None) -> None:
+        """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
+        many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
+        plain = all(new.key is None and new.fingerprint is None for new in many)
+        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many))
+        for new, answer in zip(many, answers, strict=True):
+            self.model.submitted(new, answer, self.clock.now)
+        self._check()
+
+    def retry(self, job: Job) -> None:
+        made: list[NewJob] = []
+
+        def make(row: Row) -> NewJob:
+            made.append(msgspec.structs.replace(again(row), uid=_uid(self.model.submits + 1)))
+            return made[0]
+
+        gone = job.id not in self.mirror.jobs
+        try:
+            answer = self._do(jobs.retry(job.uid, make, _room_for_all))
+        except NotFound:
+            demand(gone, "I20", "{} is not found", job)
+        except NotFinished:
+            demand(not job.status.ended, "I3", "{} is said not to have ended", job)
+        else:
+            demand(job.status.ended and not gone, "I3", "{} was run again though it has not ended", job)
+            self.model.submitted(made[0], answer, self.clock.now)
+        self._check()
+
+    def _new(self, asked: Asked, parent: Job | None = None, nth: int = 0) -> NewJob:
+        kind = self.kinds[asked.kind]
+        number = self.model.submits + 1 + nth
+        return NewJob(
+            uid=_uid(number),
+            kind=asked.kind,
+            tier=asked.tier,
+            payload=f'{{"submit":{number}}}',
+            on_key=kind.on_key,
+            max_attempts=kind.max_attempts,
+            max_crashes=kind.max_crashes,
+            retention=int(kind.retention.total_seconds() * 1000),
+            delay=asked.delay,
+            key=asked.key,
+            fingerprint=input_of(asked.kind, asked.org, asked.source),
+            cache_for=asked.cache_for,
+            org_id=asked.org,
+            parent=None if parent is None else parent.uid,
+        )
+
+    # A worker's turn
+
+    def claim(self, worker: str, kinds: Sequence[str], room: Room) -> list[Claim]:
+        return self.turn(worker, (), kinds, room)
+
+    def turn(
+        self,
+        worker: str,
+        results: Sequence[tuple[Claim, Returned | BaseException]],
+        kinds: Sequence[str],
+        room: Room,
+        *,
+        hookless: bool = False,
+    ) -> list[Claim]:
+        """Settle what has ended, claim what there is room for. `hookless`: the kind's hook failed and is left out."""
+        settlements = [Settlement(claim, judge(claim, self.kinds[claim.kind], result, 0.5)) for claim, result in results]
+        own = jobs.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
+        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own))
+        stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
+        demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
+        for settled in turn.settled:
+            self.model.settled(settled, own, self.clock.now)
+            self._give_up(settled.claim)
+        self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
+        self.held[worker] += turn.claims
+        self._check(law="I4" if stale else None)
+        if room.total:
+            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, self.clock.now)
+        return turn.claims
+
+    def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
+        self.turn(WORKERS[0], [(claim, result)], (), Room(0, 0), hookless=hookless)
+
+    def crash(self, worker: str) -> None:
+        """The worker forgets what it holds. It may come back as a ghost and settle late."""
+        for claim in list(self.held[worker]):
+            self._give_up(claim)
+
+    def _give_up(self, claim: Claim) -> None:
+        for claims in self.held.values():
+            if claim in claims:
+                claims.remove(claim)
+        if claim not in self.ghosts:
+            self.ghosts.append(claim)
+
+    def is_held_by_another(self, claim: Claim) -> bool:
+        job = self.model.open.get(claim.id)
+        return job is not None and job.status is Status.IN_PROGRESS and job.token != claim.token
+
+    # What a worker tells about a job that it holds, or believes it holds
+
+    def renew(self, claims: Sequence[Claim]) -> None:
+        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]))
+        live = [claim for claim in claims if self.model.holds(claim)]
+        expected = {(claim.id, claim.token): self.model.open[claim.id].asked for claim in live}
+        demand(kept == expected, "I4", "{} were kept of {}", kept, claims)
+        self.model.renewed(live, self.clock.now + LEASE)
+        self._check(law=None if live else "I4")
+
+    def begin_phase(self, claim: Claim) -> None:
+        shown: dict[str, object] = {"done": 0, "total": 3}
+        if self._fenced(claim, progress.begin_phase(claim.id, claim.token, "fonts", shown)):
+            self.model.wrote_phase(claim, "fonts", shown)
+        self._check(law=None if self.model.holds(claim) else "I4")
+
+    def show_progress(self, claim: Claim, done: int) -> None:
+        shown: dict[str, object] = {"done": done, "total": 3}
+        if self.model.jobs[claim.id].phase == NOUN:
+            shown = {"items": NOUN, "message": f"{done} looked at"}
+        if self._fenced(claim, progress.show(claim.id, claim.token, shown)):
+            self.model.wrote_progress(claim, shown)
+        self._check(law=None if self.model.holds(claim) else "I4")
+
+    def begin_items(self, claim: Claim) -> None:
+        if self._fenced(claim, progress.begin_items(claim.id, claim.token, NOUN, NOUN, ITEMS, None)):
+            self.model.began_items(claim, NOUN, ITEMS)
+        self._check(law=None if self.model.holds(claim) else "I4")
+        self._items_add_up(claim)
+
+    def has_items(self, claim: Claim) -> bool:
+        return (claim.id, claim.token, NOUN, ITEMS[0]) in self.model.items
+
+    def move_item(self, claim: Claim, name: str, state: str) -> None:
+        movable = self.model.items.get((claim.id, claim.token, NOUN, name)) == "in_progress"
+        error = "torn" if state == "failed" else None
+        try:
+            moved = self._fenced(claim, progress.move_item(claim.id, claim.token, NOUN, name, state, error))
+        except InvalidArgument:
+            demand(self.model.holds(claim) and not movable, "I23", "the item {!r} of {} cannot be moved", name, claim)
+        else:
+            if moved:
+                demand(movable, "I23", "the item {!r} of {} was moved twice, or never begun", name, claim)
+                self.model.moved_item(claim, NOUN, name, state)
+        self._check(law=None if self.model.holds(claim) else "I4")
+        self._items_add_up(claim)
+
+    def _fenced(self, claim: Claim, work: Work[bool]) -> bool:
+        """Do a worker's write. Whether it was let through must be known before."""
+        live = self.model.holds(claim)
+        try:
+            asked = self._do(work)
+        except ClaimLost:
+            demand(not live, "I4", "{} is live, yet its write was refused", claim)
+            return False
+        demand(live, "I4", "a write of the stale {} was let through", claim)
+        demand(asked == self.model.open[claim.id].asked, "I19", "the worker of {} is not told whether to stop", claim)
+        return True
+
+    def _items_add_up(self, claim: Claim) -> None:
+        """I23, as people see it: completed, failed and in progress are all there are, of the current attempt only."""
+        job = self.model.jobs[claim.id]
+        if job.phase != NOUN or claim.id not in self.mirror.jobs:
+            return
+        shown = self.store.run(look.get(claim.uid)).progress or {}
+        states = [state for (id, token, *_), state in self.model.items.items() if (id, token) == (job.id, job.token)]
+        told = [len(shown[f"{NOUN}_{state}"]) for state in ("in_progress", "completed", "failed")]
+        mine = [states.count(state) for state in ("in_progress", "completed", "failed")]
+        demand(sum(told) == shown[f"{NOUN}_total"], "I23", "the items do not add up: {}", shown)
+        demand(told == mine, "I23", "the items are {}, not {}", mine, shown)
+
+    # What others do
+
+    def cancel(self, job: Job, kinds: Kinds) -> None:
+        gone = job.id not in self.mirror.jobs
+        try:
+            id = self._do(jobs.cancel(job.uid, kinds, WHY))
+        except NotFound:
+            demand(gone, "I20", "{} is not found", job)
+        else:
+            demand(id == job.id and not gone, "I19", "{} was cancelled as {}", job, id)
+            self.model.cancelled(job, WHY, kinds, self.clock.now)
+        self._check()
+
+    def end_deferred_cancels(self, kinds: Kinds) -> None:
+        """One sweep of the chore: look, then end each in a transaction of its own."""
+        self.deferred = self._do(upkeep.find_deferred_cancels(kinds))
+        expected = {job.id for job in self.model.open.values() if job.queued and job.asked and job.kind in kinds}
+        demand({one.id for one in self.deferred} == expected, "I19", "to be ended are {}, not {}", expected, self.deferred)
+        self._check()
+        self.end_deferred_late(kinds)
+
+    def end_deferred_late(self, kinds: Kinds) -> None:
+        """Act on the last look, however old."""
+        for deferred in self.deferred:
+            if deferred.kind in kinds:
+                self._do(upkeep.end_deferred_cancel(deferred, kinds))
+                self.model.ended_deferred(deferred.id, kinds, self.clock.now)
+                self._check()
+
+    def spot_lost(self, dead: Sequence[str]) -> list[Lost]:
+        """Look for jobs whose worker went silent. What was seen may be old when it is acted upon."""
+        found = self._do(upkeep.find_lost(dead))
+        now = self.clock.now
+        silent = {
+            job.id
+            for job in self.model.open.values()
+            if job.lease_until is not None and (job.lease_until <= now or job.worker in dead)
+        }
+        demand({lost.id for lost in found} == silent, "I17", "{} are called lost, not {}", found, silent)
+        self.spotted.extend(found)
+        self._check()
+        return found
+
+    def rescue(self, lost: Lost, kinds: Kinds, wait: float) -> None:
+        said = self._do(upkeep.rescue(lost, kinds, wait))
+        self.model.rescued(lost, said, kinds, wait, self.clock.now)
+        if said is not None:
+            for claim in [claim for claims in self.held.values() for claim in claims if claim.id == lost.id]:
+                self._give_up(claim)
+        self._check()
+
+    def clamp_leases(self) -> None:
+        now = self.clock.now
+        too_long = any(job.lease_until is not None and job.lease_until > now + LEASE for job in self.model.open.values())
+        demand(self.store.run(upkeep.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back")
+        self._do(upkeep.clamp_leases())
+        self.model.clamped(self.clock.now, LEASE)
+        self._check()
+
+    def prune(self) -> None:
+        count = self._do(upkeep.prune(1_000))
+        self.model.pruned(self.clock.now)
+        changes = invariants.check(self.model, self.mirror, self.clock.now)
+        deleted = [before.id for before, after in changes if before is not None and after is None]
+        demand(count == len(deleted), "I20", "{} were pruned, {} are gone", count, len(deleted))
+        invariants.check_pruning(self.model, self.mirror, changes, self.clock.now)
+        self._check()
+
+    def pause(self, kind: str, paused: bool) -> None:
+        self._do(jobs.pause(kind, paused))
+        (self.model.paused.add if paused else self.model.paused.discard)(kind)
+        self._check()
+
+    def survey(self, kinds: Sequence[str]) -> None:
+        """An idle worker's look: is there work, and which running jobs are to be stopped."""
+        found = self._do(jobs.survey(kinds, look_for_work=True))
+        demand(found.ready == self.has_work(kinds), "line", "the survey says {} of {}", found, [*self.mirror.open.values()])
+        asked = {(job.id, job.token) for job in self.model.open.values() if job.asked and job.status is Status.IN_PROGRESS}
+        demand(set(found.cancelling) == asked, "I19", "to be stopped are {}, not {}", asked, found.cancelling)
+        self._check()
+
+    def has_work(self, kinds: Sequence[str] = EVERY_KIND) -> bool:
+        """Whether a worker would find something: a job that may start, or one whose time has come."""
+        now, paused = self.clock.now, self.model.paused
+        queued = [row for row in self.mirror.open.values() if row.status == "queued"]
+        ready = any(row.waits_for is None and row.kind in kinds and row.kind not in paused for row in queued)
+        return ready or any(row.waits_for == "time" and row.run_at <= now for row in queued)
+
+    def jump(self, seconds: float) -> None:
+        self.clock.now += int(seconds * 1000)
+
+    def kill(self, statements: int) -> None:
+        """kill -9 in the middle of a worker's turn, or of a submit, and a new start on the files as they lie there."""
+        if self._folder is None:
+            self._move_to_disk()
+        old, new = self._path(), self._path(self.kills + 1)
+        files = [(old, new), (old.with_suffix(".db-wal"), new.with_suffix(".db-wal"))]
+        with suppress(Killed):
+            self._do(_killed_after(statements, self._half_done(), lambda: _copy(files)))
+        self.heard.clear()  # what the hook heard died with the process
+        self.store.close()
+        self.kills += 1
+        self._open(new)
+        demand(self.mirror.read_all() == self.mirror.jobs, "I1", "a kill changed jobs")
+        demand(self.mirror.read_payloads() == self.mirror.payloads, "I1", "a kill changed payloads")
+        self._check()
+
+    def _half_done(self) -> Work[object]:
+        held = [Settlement(claim, Succeeded('"never"')) for claims in self.held.values() for claim in claims]
+        if held:
+            return jobs.turn(held, WORKERS[0], EVERY_KIND, Room(2, 2), LEASE, self.kinds)
+        return jobs.submit(self._new(USUAL[0]))
+
+    def _move_to_disk(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None, prefix="pressroom-machine-")
+        self._path().write_bytes(self.store.raw.serialize("main"))
+        self._open(self._path())
+
+    def _path(self, kills: int | None = None) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / f"{self.kills if kills is None else kills}.db"
+
+    def _open(self, path: Path) -> None:
+        self.store = SteppedStore(self.clock, str(path))
+        self.store.raw.execute("PRAGMA synchronous = OFF")  # tmpfs has nothing to sync, and asking costs
+        self.mirror.attach(self.store.raw)
+
+    # Both sides
+
+    def _do[T](self, work: Work[T]) -> T:
+        self.sound = False
+        self.heard.clear()
+        self.model.begin_step()
+        return self.store.run(work)
+
+    def _check(self, *, law: str | None = None) -> None:
+        invariants.check(self.model, self.mirror, self.clock.now, law=law)
+        demand(self.heard == self.model.hooked, law or "I3", "hooks heard {}; ended: {}", self.heard, self.model.hooked)
+        self.model.begin_step()
+        self.heard.clear()
+        self.sound = True
+
+    # The end of a story
+
+    def end(self) -> None:
+        """The faults stop. Everything that was accepted comes to an end, and whoever waited is answered."""
+        invariants.audit(self.model, self.mirror)
+        self._drain()
+        invariants.nothing_was_missed(self.mirror)
+        invariants.check_waiters(self.model)
+
+    def _drain(self) -> None:
+        for kind in sorted(self.model.paused):
+            self.pause(kind, False)
+        for lost in self.spot_lost(WORKERS):
+            self.rescue(lost, self.kinds, 0.0)
+        self.end_deferred_cancels(self.kinds)
+        self.clock.now = max(self.clock.now, *(job.run_at for job in self.model.open.values()), 0)
+        rounds = len(self.model.open)
+        results: list[tuple[Claim, Returned | BaseException]] = []
+        while self.model.open:
+            demand(rounds >= 0, "line", "{} are never claimed", [*map(str, self.model.open.values())])
+            claims = self.turn(WORKERS[0], results, EVERY_KIND, Room(1_000, 1_000))
+            results = [(claim, Returned('"drained"', ())) for claim in claims]
+            rounds -= 1
+
+    def close(self) -> None:
+        if self._folder is not None:
+            self.store.close()
+            self._folder.cleanup()
+        elif self.sound and self._as_others and not self.model.open:
+            _shelf().give_back()
+
+
+def _uid(number: int) -> str:
+    return f"{number:026d}"
+
+
+def _room_for_all() -> Work[None]:
+    yield from ()
+
+
+def _one_by_one(many: Sequence[NewJob]) -> Work[list[Submitted]]:
+    answers = []
+    for new in many:
+        answers.append((yield from jobs.submit(new)))
+    return answers
+
+
+def _killed_after(statements: int, work: Work[object], kill: Callable[[], None]) -> Work[None]:
+    """Some statements of a unit of work, or all of them; then the end comes, before the commit."""
+    rows: list[Row] | None = None
+    with suppress(StopIteration):
+        for _ in range(statements):
+            rows = yield work.send(rows)  # type: ignore[arg-type]  # None starts a generator
+    kill()
+    raise Killed
+
+
+def _copy(files: Sequence[tuple[Path, Path]]) -> None:
+    for old, new in files:
+        if old.exists():
+            shutil.copyfile(old, new)
+
+
+class _Shelf:
+    """One database in memory for all stories. Emptying it costs less than to make another and prepare every statement anew."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self._store = SteppedStore(self.clock)
+        self._store.run(jobs.register(make_kinds(lambda _: None)))
+        self._template = self._store.raw.serialize("main")
+        self._empty = True
+
+    def take(self) -> SteppedStore:
+        self.clock.now = START
+        if not self._empty:
+            self._store.raw.deserialize("main", self._template)
+        self._empty = False
+        return self._store
+
+    def give_back(self) -> None:
+        """Empty it. Only for a database in which every job has ended: the tables refuse to forget an open one."""
+        self._store.raw.execute(_FORGET)
+        self._empty = True
+
+
+_FORGET = """
+BEGIN;
+DELETE FROM render_cache; DELETE FROM job_item; DELETE FROM job_input; DELETE FROM job_payload; DELETE FROM job_event;
+DELETE FROM job; DELETE FROM sqlite_sequence;
+UPDATE sequence SET value = 0; UPDATE kind SET paused = 0;
+COMMIT
+"""
+
+
+@cache
+def _shelf() -> _Shelf:
+    return _Shelf()
