@@ -6,6 +6,8 @@ waits for no disk says nothing about a durable queue.
 
 import os
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder that is gone afterwards, whatever happened."""
+    """A folder that is gone afterwards, also when the bench is told to end half way: there may be a gigabyte in it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before all was measured"))
     cache = ROOT / ".cache"
     cache.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-", dir=cache) as folder:
