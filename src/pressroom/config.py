@@ -130,6 +130,7 @@ IN_FILE: dict[str, _Name] = {
 _NOT_OURS = frozenset(
     {
         "PRESSROOM_PYTHON",
+        "PRESSROOM_PEERS_PYTHON",
         "PRESSROOM_CONFIG",
         "PRESSROOM_FAILPOINTS",
         "PRESSROOM_FAILPOINT_SEED",

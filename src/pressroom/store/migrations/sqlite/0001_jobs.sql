@@ -80,7 +80,7 @@ CREATE UNIQUE INDEX job_holder ON job (org_id, key)
 CREATE INDEX job_fingerprint ON job (fingerprint)
     WHERE fingerprint IS NOT NULL AND status IN ('queued', 'in_progress');
 CREATE INDEX job_running ON job (id) WHERE status = 'in_progress';
-CREATE INDEX job_cancelling ON job (id) WHERE cancel_requested = 1 AND status IN ('queued', 'in_progress');
+CREATE INDEX job_cancelling ON job (cancel_requested, status) WHERE cancel_requested = 1 AND status IN ('queued', 'in_progress');
 CREATE INDEX job_open ON job (id) WHERE status IN ('queued', 'in_progress');
 CREATE INDEX job_trouble ON job (status, id) WHERE status IN ('failed', 'completed_with_errors', 'cancelled');
 CREATE INDEX job_prune ON job (prune_after) WHERE prune_after IS NOT NULL;
