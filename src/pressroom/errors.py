@@ -24,6 +24,9 @@ PressroomError
 │   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
 │   ├── Transient           may work next time
 │   ├── Timeout
+│   ├── TooLarge            the source, or what it makes, is past a limit: never retried
+│   ├── EngineMissing       not installed here; the message names the command: never retried
+│   ├── EngineCrashed       the process that rendered died of it
 │   ├── Backpressure        no room now: costs no attempt
 │   └── Cancelled
 ├── Ended                   what wait() raises when there is no value
@@ -176,6 +179,20 @@ class Timeout(Attempt):
 
     def __init__(self, message: str = "the time limit was reached") -> None:
         super().__init__(message)
+
+
+class TooLarge(Attempt):
+    code = "too_large"
+    status = 413
+
+
+class EngineMissing(Attempt):
+    code = "engine_missing"
+    status = 501
+
+
+class EngineCrashed(Attempt):
+    code = "engine_crashed"
 
 
 class Backpressure(Attempt):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.errors import Backpressure, Cancelled, PressroomError, Refused, SourceInvalid, Timeout
+from pressroom.errors import Backpressure, Cancelled, EngineMissing, PressroomError, Refused, SourceInvalid, Timeout, TooLarge
 from pressroom.model import (
     Claim,
     GaveUp,
@@ -47,7 +47,7 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
             return Stopped(str(result))
         case Backpressure() if kind.on_backpressure == "wait":
             return Postponed(str(result), result.retry_after)
-        case SourceInvalid() | Refused() | Backpressure():  # wrong today, wrong tomorrow
+        case SourceInvalid() | TooLarge() | EngineMissing() | Refused() | Backpressure():  # wrong today, wrong tomorrow
             return GaveUp(describe(claim, result))
         case _ if claim.attempt >= claim.max_attempts:
             return GaveUp(describe(claim, result))

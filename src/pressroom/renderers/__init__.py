@@ -1,0 +1,115 @@
+"""Rendering is a stranger in a box: source in, bytes out, and nothing else in reach.
+
+An `Engine` turns one language into some outputs. It knows nothing of jobs, of pipes or of who asks. The process that asks
+reads only what the class says about itself; the class is instantiated inside a press (press.py), a warm process that can be
+killed at any moment.
+"""
+
+import importlib.metadata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+MEDIA_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "pdf": "application/pdf",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+
+type Theme = Literal["light", "dark", "auto"]
+
+MB = 1024 * 1024
+
+
+class Notice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something its author should know about an output that was made all the same."""
+
+    code: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """What an engine made. `details` is what it learned on the way: headings, front matter, the number of pages."""
+
+    data: bytes
+    media_type: str
+    warnings: Sequence[Notice] = ()
+    details: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one render may cost. The defaults are those of a diagram."""
+
+    source: int = 1 * MB
+    output: int = 20 * MB
+    seconds: float = 30.0
+    memory: int = 1024 * MB
+    side: int = 16_384  # pixels
+    pixels: int = 64_000_000
+    pages: int = 2_000
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why an engine cannot work here, and the command that mends it."""
+
+    what: str
+    install: str
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Engine:
+    """One language, some outputs. Class attributes and class methods are read outside of the box, so they load nothing."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    takes: ClassVar[str]
+    makes: ClassVar[tuple[str, ...]]
+    sample: ClassVar[str]  # a tiny source that must render
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+    limits: ClassVar[Limits] = Limits()
+    packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
+    edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
+
+    @classmethod
+    def version(cls) -> str:
+        """Everything that the output depends on but the source and the options: part of every fingerprint."""
+        installed = [f"{package} {_version_of(package)}" for package in cls.packages]
+        return ", ".join([*installed, f"edition {cls.edition}"])
+
+    @classmethod
+    def missing(cls) -> Missing | None:
+        absent = [package for package in cls.packages if _version_of(package) is None]
+        if absent:
+            return Missing(f"the Python package {absent[0]} is not installed", "pip install 'pressroom[engines]'")
+        return None
+
+    @classmethod
+    def reads(cls) -> Sequence[Path]:
+        """Folders and files that it must be able to read, besides Python, its packages and our fonts."""
+        return ()
+
+    def render(self, source: str, output: str, options: Any) -> Rendered:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Called when the press ends in peace. A press that is killed has no such moment."""
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
