@@ -81,6 +81,7 @@ class Engine:
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     limits: ClassVar[Limits] = Limits()
     packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
+    renders: ClassVar[int] = 2_000  # after so many a press is replaced
     edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
 
     @classmethod
@@ -99,6 +100,11 @@ class Engine:
     @classmethod
     def reads(cls) -> Sequence[Path]:
         """Folders and files that it must be able to read, besides Python, its packages and our fonts."""
+        return ()
+
+    @classmethod
+    def writes(cls) -> Sequence[Path]:
+        """What it must be able to write, besides its private folder."""
         return ()
 
     def render(self, source: str, output: str, options: Any) -> Rendered:

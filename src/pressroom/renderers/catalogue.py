@@ -1,0 +1,66 @@
+"""Every engine there is, found by name or by what it takes and makes. Nothing is loaded until somebody asks."""
+
+import importlib
+from collections.abc import Iterator
+from functools import cache
+
+from pressroom.errors import InvalidArgument
+from pressroom.renderers import Engine
+
+# In order of preference: the first engine that takes a language is the one that is used unless another is named.
+_ENGINES = {
+    "markdown": "markdown:Markdown",
+    "html": "html:Html",
+    "html-browser": "browser_pdf:HtmlBrowser",
+    "mermaid": "mermaid:Mermaid",
+    "mermaid-browser": "browser_mermaid:MermaidBrowser",
+    "graphviz": "graphviz:Graphviz",
+    "d2": "d2:D2",
+    "vega-lite": "vega:VegaLite",
+    "vega": "vega:Vega",
+    "svg": "svg:Svg",
+    "plantuml": "node_engines:PlantUml",
+    "nomnoml": "node_engines:Nomnoml",
+    "dbml": "node_engines:Dbml",
+    "wavedrom": "node_engines:WaveDrom",
+    "bytefield": "node_engines:Bytefield",
+    "pikchr": "node_engines:Pikchr",
+}
+
+# Other words for the same language.
+ALIASES = {"md": "markdown", "dot": "graphviz", "gv": "graphviz", "mmd": "mermaid", "vegalite": "vega-lite", "puml": "plantuml"}
+
+
+def names() -> list[str]:
+    return list(_ENGINES)
+
+
+@cache
+def engine(name: str) -> type[Engine]:
+    if name not in _ENGINES:
+        raise InvalidArgument(f"there is no engine {name[:100]!r}; there are {', '.join(_ENGINES)}")
+    module, _, attribute = _ENGINES[name].partition(":")
+    found: type[Engine] = getattr(importlib.import_module(f"pressroom.renderers.{module}"), attribute)
+    return found
+
+
+def engines() -> Iterator[type[Engine]]:
+    return map(engine, _ENGINES)
+
+
+def languages() -> list[str]:
+    return list(dict.fromkeys(engine.takes for engine in engines()))
+
+
+@cache
+def engine_for(language: str, output: str) -> type[Engine]:
+    """The engine that is used for a language when none is named."""
+    language = ALIASES.get(language, language)
+    takes = [engine for engine in engines() if engine.takes == language]
+    if not takes:
+        raise InvalidArgument(f"there is no language {language[:100]!r}; there are {', '.join(languages())}")
+    for engine in takes:
+        if output in engine.makes:
+            return engine
+    made = dict.fromkeys(output for engine in takes for output in engine.makes)
+    raise InvalidArgument(f"{language} cannot be made into {output[:100]!r}; it can be {', '.join(made)}")

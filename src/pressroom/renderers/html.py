@@ -1,0 +1,189 @@
+"""HTML to PDF without a browser, by PlutoPrint. No scripts run, nothing is fetched; CSS grid is not understood."""
+
+import base64
+import binascii
+import io
+import re
+import urllib.parse
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from pressroom.errors import SourceInvalid, TooLarge
+from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered, fonts
+from pressroom.renderers.place import line_and_column
+
+type Length = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,3})?(mm|cm|in|pt|px)$")]
+
+# The date that is written into every PDF: a clock would make two renders of the same source differ.
+_DATE = "2000-01-01T00:00:00Z"
+
+_GRID = re.compile(r"display\s*:\s*(inline-)?grid", re.IGNORECASE)
+_PICTURE = re.compile(r"<img\b(?![^>]*\balt\s*=)[^>]*>", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>\s*([^<]+?)\s*</title>", re.IGNORECASE)
+_LANG = re.compile(r"<html\b[^>]*\blang\s*=", re.IGNORECASE)
+
+
+class HtmlOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    size: Literal["A3", "A4", "A5", "Letter", "Legal"] = "A4"
+    landscape: bool = False
+    margin: Length = "20mm"
+    margin_top: Length | None = None
+    margin_right: Length | None = None
+    margin_bottom: Length | None = None
+    margin_left: Length | None = None
+    header: Annotated[str, msgspec.Meta(max_length=500)] = ""  # text; {page}, {pages} and {title} are filled in
+    footer: Annotated[str, msgspec.Meta(max_length=500)] = ""
+    page_numbers: bool = False
+    title: Annotated[str, msgspec.Meta(max_length=500)] | None = None
+
+
+class Html(Engine):
+    name = "html"
+    title = "HTML"
+    takes = "html"
+    makes = ("pdf", "png")
+    sample = "<!DOCTYPE html><html lang='en'><title>Hello</title><p>Hello</p></html>"
+    Options = HtmlOptions
+    limits = Limits(source=10 * MB, output=50 * MB, seconds=60, memory=1024 * MB)
+    packages = ("plutoprint",)
+
+    @classmethod
+    def version(cls) -> str:
+        return f"{super().version()}, {fonts.version()}"
+
+    def __init__(self) -> None:
+        import plutoprint
+
+        self._pluto = plutoprint
+        self._fetcher = _fetcher(plutoprint)
+
+    def render(self, source: str, output: str, options: HtmlOptions) -> Rendered:
+        if not source.strip():
+            raise SourceInvalid("the source is empty")
+        title = options.title or _title_of(source)
+        warnings = [*_warnings(source, title)]
+        book = self._pluto.Book(media=self._pluto.MEDIA_TYPE_PRINT)
+        fetcher = self._fetcher()
+        book.custom_resource_fetcher = fetcher
+        try:
+            book.load_html(source, user_style=_sheet(options, title or ""))
+            pages = book.get_page_count()
+        except self._pluto.Error as reason:
+            raise SourceInvalid(f"the page cannot be laid out: {str(reason)[:300]}") from None
+        if pages > self.limits.pages:
+            raise TooLarge(f"the document has {pages:,} pages; the limit is {self.limits.pages:,}")
+        warnings += fetcher.notices
+        data = self._pdf(book, title) if output == "pdf" else self._png(book)
+        return Rendered(data, MEDIA_TYPES[output], warnings, {"pages": pages, **({"title": title} if title else {})})
+
+    def _pdf(self, book: Any, title: str | None) -> bytes:
+        pluto = self._pluto
+        if title:
+            book.set_metadata(pluto.PDF_METADATA_TITLE, title)
+        book.set_metadata(pluto.PDF_METADATA_CREATOR, "Pressroom")
+        book.set_metadata(pluto.PDF_METADATA_CREATION_DATE, _DATE)
+        book.set_metadata(pluto.PDF_METADATA_MODIFICATION_DATE, _DATE)
+        stream = io.BytesIO()
+        book.write_to_pdf_stream(stream)
+        return stream.getvalue()
+
+    def _png(self, book: Any) -> bytes:
+        width, height = book.get_document_width(), book.get_document_height()
+        if max(width, height) > self.limits.side or width * height > self.limits.pixels:
+            raise TooLarge(f"the picture would have {width:,.0f} by {height:,.0f} pixels")
+        stream = io.BytesIO()
+        book.write_to_png_stream(stream)
+        return stream.getvalue()
+
+
+def _sheet(options: HtmlOptions, title: str) -> str:
+    """The paper as CSS. A document's own @page comes later in the cascade and wins."""
+    sides = (options.margin_top, options.margin_right, options.margin_bottom, options.margin_left)
+    margins = " ".join(side or options.margin for side in sides)
+    orientation = " landscape" if options.landscape else ""
+    boxes = ""
+    if options.header:
+        boxes += f"@top-center {{ content: {_content(options.header, title)}; {_SMALL} }}\n"
+    footer = options.footer or ("{page} / {pages}" if options.page_numbers else "")
+    if footer:
+        boxes += f"@bottom-center {{ content: {_content(footer, title)}; {_SMALL} }}\n"
+    return f"@page {{ size: {options.size}{orientation}; margin: {margins};\n{boxes}}}\n"
+
+
+_SMALL = 'font: 9pt "Liberation Sans", sans-serif; color: #555555'
+
+
+def _content(template: str, title: str) -> str:
+    parts = []
+    for part in re.split(r"(\{page\}|\{pages\}|\{title\})", template):
+        match part:
+            case "":
+                continue
+            case "{page}":
+                parts.append("counter(page)")
+            case "{pages}":
+                parts.append("counter(pages)")
+            case "{title}":
+                parts.append(_quoted(title))
+            case text:
+                parts.append(_quoted(text))
+    return " ".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """A CSS string. Everything that could end it is written as an escape."""
+    safe = "".join(character if character.isalnum() or character in " .,-" else f"\\{ord(character):x} " for character in text)
+    return f'"{safe}"'
+
+
+def _warnings(source: str, title: str | None) -> list[Notice]:
+    warnings = []
+    if title is None:
+        warnings.append(Notice("no_title", "the document has no title; add <title>, or set `title`"))
+    if not _LANG.search(source):
+        warnings.append(Notice("no_lang", 'the document names no language; add lang="en", or whatever it is, to <html>'))
+    for found in list(_PICTURE.finditer(source))[:20]:
+        line, column = line_and_column(source, found.start())
+        warnings.append(Notice("no_alt", "a picture has no text for those who cannot see it", line, column))
+    if grid := _GRID.search(source):
+        line, column = line_and_column(source, grid.start())
+        message = "this engine does not know CSS grid; the engine html-browser does"
+        warnings.append(Notice("unsupported_css", message, line, column))
+    return warnings
+
+
+def _title_of(source: str) -> str | None:
+    found = _TITLE.search(source)
+    return None if found is None else found[1]
+
+
+def _fetcher(pluto: Any) -> Any:
+    """A fetcher class that knows only what the document carries inside itself."""
+
+    class Fetcher(pluto.ResourceFetcher):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.notices: list[Notice] = []
+
+        def fetch_url(self, url: str) -> Any:
+            if url.lower().startswith("data:"):
+                return _carried(pluto, url)
+            if len(self.notices) < 20:
+                self.notices.append(
+                    Notice("blocked_fetch", f"{url[:200]!r} was not fetched: a document must carry what it shows")
+                )
+            raise ValueError("not fetched")
+
+    return Fetcher
+
+
+def _carried(pluto: Any, url: str) -> Any:
+    head, _, body = url[5:].partition(",")
+    kind, *parameters = head.split(";")
+    try:
+        data = urllib.parse.unquote_to_bytes(body)
+        if "base64" in parameters:
+            data = base64.b64decode(data, validate=False)
+    except (binascii.Error, ValueError):
+        data = b""
+    return pluto.ResourceData(data, kind or "text/plain", "utf-8")

@@ -1,0 +1,275 @@
+"""A press can be killed at any moment, blames only the source it died of, and leaves nothing behind."""
+
+import asyncio
+import os
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, SourceInvalid, Timeout, TooLarge
+from pressroom.renderers import Engine
+from pressroom.renderers.presses import Presses
+from pressroom.renderers.processes import FOLDER_PREFIX, family_of, sweep_folders
+from tests.renderers.toys import Broken, Short, Toy
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
+
+
+@asynccontextmanager
+async def presses(size: int = 1, idle: float = 60) -> AsyncIterator[Presses]:
+    opened = Presses(size, idle=idle)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+        assert not folders_of_ours()
+
+
+def folders_of_ours() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}{os.getpid()}-*"))
+
+
+async def say(to: Presses, text: str, engine: type[Engine] = Toy, **options: bool) -> str:
+    return (await to.render(engine, text.encode(), "txt", options)).data.decode()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def test_many_renders_share_one_warm_process() -> None:
+    async with presses() as box:
+        pids = await asyncio.gather(*[say(box, "pid") for _ in range(200)])
+    assert len(set(pids)) == 1
+
+
+async def test_what_is_not_used_costs_nothing() -> None:
+    async with presses() as box:
+        assert not box.pools()
+        assert len(family_of(os.getpid())) == 1
+
+
+async def test_presses_go_home_when_there_is_no_work(eventually: Callable[..., Any]) -> None:
+    async with presses(idle=0.05) as box:
+        pid = int(await say(box, "pid"))
+        await eventually(lambda: not alive(pid))
+        assert await say(box, "back again") == "back again"
+
+
+async def test_answers_keep_their_orders_apart() -> None:
+    async with presses(2) as box:
+        said = await asyncio.gather(*[say(box, f"word{number}") for number in range(500)])
+    assert said == [f"word{number}" for number in range(500)]
+
+
+@pytest.mark.parametrize("misdeed", ["hang", "spin"])
+async def test_a_source_that_takes_too_long_is_killed_and_the_others_are_not_blamed(misdeed: str) -> None:
+    async with presses() as box:
+        first = await say(box, "pid")
+        outcomes = await asyncio.gather(*[say(box, word) for word in ["a", misdeed, "b", "c"]], return_exceptions=True)
+        assert isinstance(outcomes[1], Timeout)
+        assert "0.5 s" in str(outcomes[1])
+        assert [outcomes[0], *outcomes[2:]] == ["a", "b", "c"]
+        assert not alive(int(first))
+
+
+@pytest.mark.parametrize("misdeed", ["die", "segfault"])
+async def test_a_source_that_kills_the_press_is_blamed_alone(misdeed: str) -> None:
+    async with presses() as box:
+        await say(box, "warm")
+        box.pools()["toy"].presses[0].pace = 0.00001  # so that all of them are sent ahead
+        words = [f"w{number}" for number in range(30)]
+        words[17] = misdeed
+        outcomes = await asyncio.gather(*[say(box, word) for word in words], return_exceptions=True)
+        assert isinstance(outcomes[17], EngineCrashed)
+        assert [outcome for outcome in outcomes if outcome is not outcomes[17]] == [word for word in words if word != misdeed]
+
+
+async def test_a_press_killed_from_outside_between_orders_costs_nobody_anything() -> None:
+    async with presses() as box:
+        os.kill(int(await say(box, "pid")), 9)
+        assert await say(box, "again") == "again"
+
+
+@LINUX
+async def test_memory_is_limited() -> None:
+    async with presses() as box:
+        with pytest.raises((TooLarge, Timeout)):
+            await say(box, "eat")
+        assert await say(box, "next") == "next"
+
+
+@LINUX
+async def test_a_press_that_has_grown_is_replaced() -> None:
+    async with presses() as box:
+        grown = box.pools
+        assert await say(box, "swell") == "swollen"
+        pid = int(await say(box, "pid"))
+        grown()["toy"].presses[0].check_memory()
+        assert grown()["toy"].presses[0].worn
+        while alive(pid):
+            await say(box, "work")
+        assert await say(box, "work") == "work"
+
+
+async def test_a_press_is_replaced_after_so_many_renders_and_the_next_is_warm_before() -> None:
+    async with presses() as box:
+        pids = [await say(box, "pid", Short)]
+        while pids[-1] == pids[0]:
+            pids.append(await say(box, "pid", Short))
+    assert len(pids) > Short.renders
+
+
+@pytest.mark.parametrize(
+    ("misdeed", "expected", "words"),
+    [
+        ("invalid", SourceInvalid, "no such word"),
+        ("bug", EngineCrashed, "RuntimeError"),
+        ("panic", EngineCrashed, "BaseException"),
+        ("recurse", TooLarge, "nested too deeply"),
+        ("long", TooLarge, "10,000"),
+    ],
+)
+async def test_every_failure_is_typed(misdeed: str, expected: type[PressroomError], words: str) -> None:
+    async with presses() as box:
+        with pytest.raises(expected, match=words) as caught:
+            await say(box, misdeed)
+        assert "hunter2" not in str(caught.value)
+        assert await say(box, "fine") == "fine"
+
+
+async def test_a_place_in_the_source_is_carried_out() -> None:
+    async with presses() as box:
+        with pytest.raises(SourceInvalid) as caught:
+            await say(box, "invalid")
+    assert (caught.value.line, caught.value.column, caught.value.excerpt) == (1, 9, "invalid")
+
+
+async def test_a_source_that_is_not_utf8_is_told_where() -> None:
+    """M9."""
+    async with presses() as box:
+        with pytest.raises(SourceInvalid, match="byte 0xff at offset 9") as caught:
+            await box.render(Toy, b"one\nt\xc3\xa4o \xff", "txt")
+    assert (caught.value.line, caught.value.column) == (2, 5)
+
+
+async def test_bad_requests_are_refused_before_a_press_is_troubled() -> None:
+    async with presses() as box:
+        with pytest.raises(TooLarge, match="at most 1,000"):
+            await say(box, "x" * 1001)
+        with pytest.raises(InvalidArgument, match="there are loud"):
+            await say(box, "x", shy=True)
+        with pytest.raises(InvalidArgument, match="it makes txt"):
+            await box.render(Toy, b"x", "pdf")
+        assert not box.pools()
+
+
+async def test_an_engine_that_cannot_start_says_so_and_does_not_hang() -> None:
+    async with presses() as box:
+        with pytest.raises(EngineCrashed, match="RuntimeError"):
+            await say(box, "x", Broken)
+
+
+async def test_noise_of_a_library_does_not_get_between_the_answers() -> None:
+    async with presses() as box:
+        assert await say(box, "print") == "said"
+        assert await say(box, "after") == "after"
+
+
+async def test_a_caller_that_goes_away_frees_the_press() -> None:
+    async with presses() as box:
+        await say(box, "warm")
+        gone = asyncio.create_task(say(box, "slow 60"))
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert await say(box, "next") == "next"
+
+
+@LINUX
+async def test_a_press_has_no_network() -> None:
+    """N1: neither the loopback of the machine nor anything behind it."""
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        canary.settimeout(0.1)
+        async with presses() as box:
+            answer = await say(box, f"connect 127.0.0.1:{canary.getsockname()[1]}")
+            assert answer.startswith("refused")
+            assert "network" in box.pools()["toy"].presses[0].layers
+        with pytest.raises(TimeoutError):
+            canary.accept()
+
+
+@LINUX
+@pytest.mark.parametrize("path", ["/etc/passwd", "/proc/self/environ", "/proc/1/environ", "/etc/hostname", "CANARY", "/root"])
+async def test_a_press_sees_no_files(path: str, tmp_path: Path) -> None:
+    """F1, F3."""
+    canary = tmp_path / "canary"
+    canary.write_text("secret")
+    async with presses() as box:
+        answer = await say(box, f"read {canary if path == 'CANARY' else path}")
+        if "files" not in box.pools()["toy"].presses[0].layers:
+            pytest.skip("this kernel has no Landlock")
+    assert answer.startswith("refused")
+
+
+@LINUX
+async def test_a_press_does_not_see_what_another_press_has_in_hand() -> None:
+    """F4."""
+    async with presses() as box:
+        await say(box, "warm", Short)
+        other = box.pools()["short"].presses[0].folder
+        (other / "private" / "source").write_text("secret")
+        assert (await say(box, f"read {other / 'private' / 'source'}")).startswith("refused")
+
+
+@LINUX
+async def test_a_press_writes_only_into_its_own_folder(tmp_path: Path) -> None:
+    async with presses() as box:
+        assert (await say(box, f"write {tmp_path / 'x'}")).startswith("refused")
+        assert (await say(box, "write mine")).startswith("done")
+
+
+async def test_the_environment_is_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """L: a secret in our environment is none of a stranger's business."""
+    monkeypatch.setenv("S3_SECRET_ACCESS_KEY", "canary")
+    async with presses() as box:
+        names = (await say(box, "environment")).split(",")
+    assert "S3_SECRET_ACCESS_KEY" not in names
+    assert set(names) <= {"FONTCONFIG_FILE", "HOME", "LANG", "LC_CTYPE", "PATH", "PRESSROOM_ENGINES", "PYTHONDONTWRITEBYTECODE",
+                          "SOURCE_DATE_EPOCH", "TMPDIR", "TZ", "XDG_CACHE_HOME"}  # fmt: skip
+
+
+async def test_no_descriptor_is_inherited(tmp_path: Path) -> None:
+    with (tmp_path / "open").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        async with presses() as box:
+            seen = (await say(box, "files")).split(",")
+    assert str(file.fileno() if not file.closed else 99) not in seen
+    assert len(seen) <= 8
+
+
+@LINUX
+@pytest.mark.parametrize("leaves_the_group", ["", "yes"])
+async def test_what_a_press_started_dies_with_it(leaves_the_group: str, eventually: Callable[..., Any]) -> None:
+    async with presses() as box:
+        child = int(await say(box, f"orphan {leaves_the_group}"))
+        assert alive(child)
+        with pytest.raises(Timeout):
+            await say(box, "hang")
+        await eventually(lambda: not alive(child))
+
+
+def test_folders_of_dead_processes_are_swept() -> None:
+    dead = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}4194000-"))
+    ours = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+    assert sweep_folders() >= 1
+    assert not dead.exists()
+    assert ours.exists()
+    ours.rmdir()
