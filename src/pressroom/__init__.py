@@ -14,6 +14,8 @@
 from pressroom.errors import (
     Backpressure,
     Cancelled,
+    EngineCrashed,
+    EngineMissing,
     Interrupted,
     JobCancelled,
     JobFailed,
@@ -24,6 +26,7 @@ from pressroom.errors import (
     Refused,
     SourceInvalid,
     Timeout,
+    TooLarge,
     Transient,
     WaitTimeout,
 )
@@ -57,6 +60,8 @@ __all__ = [
     "Backpressure",
     "Cancelled",
     "Ending",
+    "EngineCrashed",
+    "EngineMissing",
     "Event",
     "Interrupted",
     "Job",
@@ -81,6 +86,7 @@ __all__ = [
     "Submitted",
     "Tier",
     "Timeout",
+    "TooLarge",
     "Transient",
     "WaitTimeout",
     "kind",

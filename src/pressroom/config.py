@@ -15,6 +15,7 @@ from typing import Any
 from pressroom.errors import InvalidSettings
 
 FILE = "pressroom.toml"
+SECRETS = ("s3_access_key", "s3_secret_key")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class Settings:
     grace: float = 30.0
     max_queued: int = 1_000_000
     imports: tuple[str, ...] = ()
+    artifacts: str = ""
+    presses: int = 0
+    cache_ttl: float = 7 * 24 * 3600.0
+    s3_endpoint: str = ""
+    s3_presign_endpoint: str = ""
+    s3_bucket: str = ""
+    s3_prefix: str = ""
+    s3_region: str = "us-east-1"
+    s3_access_key: str = ""
+    s3_secret_key: str = field(default="", repr=False)
+    s3_use_ssl: bool = True
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def problems(self) -> Iterator[str]:
@@ -47,11 +59,26 @@ class Settings:
             yield f"grace: {self.grace:g} s is negative"
         if self.max_queued < 1:
             yield f"max_queued: {self.max_queued} is not at least 1"
+        if not 0 <= self.presses <= 1_000:
+            yield f"presses: {self.presses} is not between 0 (one per core) and 1000"
+        if self.cache_ttl <= 0:
+            yield f"cache_ttl: {self.cache_ttl:g} s is not above 0"
+        if self.s3_bucket:
+            for name in ("s3_endpoint", "s3_access_key", "s3_secret_key"):
+                if not getattr(self, name):
+                    yield f"{name}: is needed when s3_bucket is set"
 
     @property
     def path(self) -> str:
         """The SQLite file, or `:memory:`."""
         return self.database.removeprefix("sqlite:///")
+
+    @property
+    def artifact_folder(self) -> str:
+        """Beside the database, unless it is set. A database in memory has its artifacts in a temporary folder: ''."""
+        if self.artifacts or self.path == ":memory:":
+            return self.artifacts
+        return str(Path(self.path).with_suffix(".artifacts"))
 
     @property
     def slots(self) -> int:
@@ -88,6 +115,15 @@ def _text(value: Any) -> str:
     return value
 
 
+def _switch(value: Any) -> bool:
+    words = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError("true or false")
+
+
 def _names(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(filter(None, (name.strip() for name in value.split(","))))
@@ -109,6 +145,17 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "grace": _number,
     "max_queued": _whole,
     "imports": _names,
+    "artifacts": _text,
+    "presses": _whole,
+    "cache_ttl": _number,
+    "s3_endpoint": _text,
+    "s3_presign_endpoint": _text,
+    "s3_bucket": _text,
+    "s3_prefix": _text,
+    "s3_region": _text,
+    "s3_access_key": _text,
+    "s3_secret_key": _text,
+    "s3_use_ssl": _switch,
 }
 
 # In the environment a later name wins over an earlier one: ours over those of the source designs.
@@ -118,7 +165,10 @@ ENVIRONMENT: dict[str, _Name] = {
     "RENDER_WORKERS": _Name("workers", _whole),
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
-    **{f"PRESSROOM_{name.upper()}": _Name(name, reader) for name, reader in _READERS.items()},
+    "CACHE_TTL": _Name("cache_ttl", _milliseconds),
+    "S3_ENDPOINT_URL": _Name("s3_endpoint", _text),
+    **{name.upper(): _Name(name, reader) for name, reader in _READERS.items() if name.startswith("s3_")},
+    **{f"PRESSROOM_{name.upper()}": _Name(name, reader) for name, reader in _READERS.items() if not name.startswith("s3_")},
 }
 
 IN_FILE: dict[str, _Name] = {
@@ -126,7 +176,7 @@ IN_FILE: dict[str, _Name] = {
     **{name: _Name(name, reader) for name, reader in _READERS.items()},
 }
 
-# Read elsewhere: by the bootstrap script, the tests, the failpoints.
+# Read elsewhere: by the bootstrap script, the tests, the failpoints, the engines.
 _NOT_OURS = frozenset(
     {
         "PRESSROOM_PYTHON",
@@ -135,6 +185,9 @@ _NOT_OURS = frozenset(
         "PRESSROOM_FAILPOINTS",
         "PRESSROOM_FAILPOINT_SEED",
         "PRESSROOM_CLOCK_OFFSET",
+        "PRESSROOM_CHROMIUM",
+        "PRESSROOM_NODE",
+        "PRESSROOM_ENGINES",
     }
 )
 
@@ -173,7 +226,7 @@ def load(
 def describe(settings: Settings) -> list[tuple[str, str, str]]:
     """Each setting with its value and where it came from."""
     return [
-        (one.name, _masked(_shown(getattr(settings, one.name))), settings.origins.get(one.name, "default"))
+        (one.name, _told(one.name, getattr(settings, one.name)), settings.origins.get(one.name, "default"))
         for one in fields(Settings)
         if one.name != "origins"
     ]
@@ -208,6 +261,10 @@ def _expected(reason: ValueError) -> str:
 def _suggest(unknown: str, names: Mapping[str, object]) -> str:
     close = difflib.get_close_matches(unknown, names, n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def _told(name: str, value: object) -> str:
+    return ("***" if value else "") if name in SECRETS else _masked(_shown(value))
 
 
 def _shown(value: object) -> str:

@@ -7,25 +7,35 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import EllipsisType, TracebackType
 from typing import Any, Self
 
 from cronsim import CronSim, CronSimError
 
-from pressroom import cli, config
+from pressroom import cli, config, rendering
+from pressroom.artifacts import Blobs
+from pressroom.artifacts.disk import Disk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidArgument, InvalidSettings, StopTimeout, UnknownKind
+from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, UnknownKind
 from pressroom.ids import new_uid
-from pressroom.model import Kind, Schedule
+from pressroom.keeping.collect import collect
+from pressroom.keeping.fsck import fsck as walk_artifacts
+from pressroom.model import Kind, Schedule, Submitted
 from pressroom.notify.inside import Switchboard
 from pressroom.notify.tail import Tail
 from pressroom.queue import Queue
+from pressroom.renderers import Rendered
+from pressroom.renderers.documents import Asked
+from pressroom.rendering import Rendering
 from pressroom.store import fsck, jobs, look, sqlite_care, upkeep
+from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts_fsck import Unsound
 from pressroom.store.sqlite import SQLite
 from pressroom.worker.chores import Chores
 from pressroom.worker.loop import Worker
@@ -41,7 +51,8 @@ class Pressroom(Queue):
             print(await press.wait(job, timeout=5))
 
     `workers` is the number of jobs that run at once. 0 is one per core, and None is none: then this process only submits
-    and looks. Left out, it is as the settings say. Leaving the block stops the workers gracefully.
+    and looks. Left out, it is as the settings say. `only` names the kinds that they take. Leaving the block stops the
+    workers gracefully.
     """
 
     def __init__(
@@ -51,6 +62,7 @@ class Pressroom(Queue):
         kinds: Sequence[Kind] = (),
         schedules: Sequence[Schedule] = (),
         workers: int | EllipsisType | None = ...,
+        only: Sequence[str] | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
         **options: Any,
@@ -64,10 +76,13 @@ class Pressroom(Queue):
         if problems := list(self.settings.problems()):
             raise InvalidSettings(problems)
         self._clock = clock or SystemClock()
-        self._registered = _by_name(kinds)
+        self.rendering = Rendering(presses=self.settings.presses, cache_for=timedelta(seconds=self.settings.cache_ttl))
+        self._registered = {rendering.NAME: self.rendering.kind} | _by_name(kinds)
+        self._taken = self._registered if only is None else _only(only, self._registered)
         self._schedules = _checked(schedules, self._registered)
         self._works = workers is not None
         self._open = False
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.worker: Worker | None = None
 
     async def __aenter__(self) -> Self:
@@ -103,9 +118,11 @@ class Pressroom(Queue):
             max_queued=settings.max_queued,
             stop_running=self._stop_if_running,
         )
+        self.rendering.open(database, self._make_artifact_store)
         await self._database.run(lambda: jobs.register(self._registered), name="register")
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
+        self._collecting = asyncio.create_task(self._collect())
         self.chores = Chores(
             database,
             delivery,
@@ -132,12 +149,54 @@ class Pressroom(Queue):
             released = await self.worker.stop(grace, drain=self._database.volatile)
             await self.chores.stop()
         self._switchboard.close()
-        self._tail.cancel()
-        await asyncio.gather(self._tail, return_exceptions=True)
+        for task in (self._tail, self._collecting):
+            task.cancel()
+        await asyncio.gather(self._tail, self._collecting, return_exceptions=True)
+        await self.rendering.close()
         await asyncio.sleep(0)  # let those who wait take a last look before the database closes
         await self._database.close()
+        if self._temporary is not None:
+            await asyncio.to_thread(self._temporary.cleanup)
         if released:
             raise StopTimeout(released, grace)
+
+    async def render(
+        self,
+        language: str,
+        source: str | bytes,
+        output: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        engine: str | None = None,
+        filename: str | None = None,
+        **how: Any,
+    ) -> Submitted:
+        """Queue a render; `wait` for it returns the artifact's uid and short link. `how` is as for `submit`: tier, key, org_id.
+
+        What was rendered before, from the same source with the same options by the same version, is the answer at once.
+        """
+        asked = Asked(language, output, rendering.as_text(source)[0], options or {}, engine)
+        return await self.rendering.submit(self, asked, filename=filename, **how)
+
+    async def preview(
+        self,
+        language: str,
+        source: str | bytes,
+        output: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        engine: str | None = None,
+    ) -> Rendered:
+        """Render now, without a job, inside the same limits. Nothing is kept."""
+        return await self.rendering.preview(Asked(language, output, rendering.as_text(source)[0], options or {}, engine))
+
+    async def artifact(self, name: str) -> Artifact:
+        """What is known of an artifact, by its uid or its short link. Raises NotFound, and Expired when it was there."""
+        return await self.rendering.artifact(name)
+
+    async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes of an artifact, or some of them."""
+        return await self.rendering.read(artifact, start, stop)
 
     async def schedules(self) -> list[tuple[Schedule, int]]:
         """Every schedule known to the database, with its last tick in milliseconds."""
@@ -154,7 +213,7 @@ class Pressroom(Queue):
         self.worker = Worker(
             self._database,
             delivery,
-            self._registered,
+            self._taken,
             switchboard.tell,
             name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
             slots=settings.slots,
@@ -163,6 +222,30 @@ class Pressroom(Queue):
         )
         await self.worker.start()
         self.chores.start()
+
+    async def _collect(self) -> None:
+        """Delete artifacts that nothing needs any more, as often as jobs are pruned."""
+        rounds = 0
+        while self._works:
+            await asyncio.sleep(self.settings.cleanup_interval)
+            rounds += 1
+            if not self.rendering.in_use and not await self._database.read(look.any_blob):
+                continue
+            try:
+                a_day = max(1, int(24 * 3600 / self.settings.cleanup_interval))
+                await collect(self.rendering.blobs, self._database, orphans=rounds % a_day == 0)
+            except PressroomError as reason:
+                log.warning("artifacts were not collected: %s", reason)
+
+    def _make_artifact_store(self) -> Blobs:
+        settings = self.settings
+        if settings.s3_bucket:
+            return _s3(settings, self._clock)
+        folder = settings.artifact_folder
+        if not folder:
+            self._temporary = tempfile.TemporaryDirectory(prefix="pressroom-artifacts-", ignore_cleanup_errors=True)
+            folder = self._temporary.name
+        return Disk(folder, self._clock)
 
     def _make_tail(self) -> Tail:
         database = self._database
@@ -181,6 +264,26 @@ class Pressroom(Queue):
             self.worker.stop_job(id)
 
 
+def _s3(settings: Settings, clock: Clock) -> Blobs:
+    try:
+        from pressroom.artifacts.s3 import S3, Bucket
+    except ImportError:
+        raise InvalidSettings(["s3_bucket: needs the package obstore; pip install 'pressroom[s3]'"]) from None
+    return S3(
+        Bucket(
+            endpoint=settings.s3_endpoint,
+            bucket=settings.s3_bucket,
+            access_key=settings.s3_access_key,
+            secret_key=settings.s3_secret_key,
+            use_ssl=settings.s3_use_ssl,
+            presign_endpoint=settings.s3_presign_endpoint or None,
+            region=settings.s3_region,
+            prefix=settings.s3_prefix,
+        ),
+        clock,
+    )
+
+
 def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     named: dict[str, Kind] = {}
     for kind in kinds:
@@ -190,6 +293,12 @@ def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
             raise InvalidArgument(f"two kinds are named {kind.name!r}")
         named[kind.name] = kind
     return named
+
+
+def _only(names: Sequence[str], known: dict[str, Kind]) -> dict[str, Kind]:
+    if unknown := set(names) - known.keys():
+        raise UnknownKind(", ".join(sorted(unknown)), list(known))
+    return {name: known[name] for name in names}
 
 
 def _checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:
@@ -231,19 +340,19 @@ class _Wires:
     def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
         known, schedules = import_kinds(settings.imports)
         if kinds is not None:
-            unknown = set(kinds) - {kind.name for kind in known}
-            if unknown:
-                raise UnknownKind(", ".join(sorted(unknown)), [kind.name for kind in known])
-            known = [kind for kind in known if kind.name in kinds]
             schedules = [schedule for schedule in schedules if schedule.kind in kinds]
         workers = settings.workers if works else None
-        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, settings=settings)
+        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
 
     def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
         return sqlite_care.examine(settings.path)
 
     def audit(self, settings: Settings) -> list[fsck.Violation]:
         return sqlite_care.audit(settings.path)
+
+    async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            return await walk_artifacts(press.rendering.blobs, press.rendering.database)
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
         missing = sqlite_care.pending_migrations(settings.path)

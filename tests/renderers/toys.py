@@ -65,7 +65,7 @@ class Toy(Engine):
             hoard.append(os.urandom(1024 * 1024))
 
     def do_swell(self, rest: str) -> str:
-        self.hoard = os.urandom(150 * 1024 * 1024)
+        self.hoard = b"x" * (150 * 1024 * 1024)
         return "swollen"
 
     def do_recurse(self, rest: str) -> Any:

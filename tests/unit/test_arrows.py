@@ -15,8 +15,9 @@ STEPS = [
     {"model", "ids", "failpoints", "jsontext"},
     {"fingerprint", "config"},
     {"store", "delivery", "artifacts", "renderers", "notify"},
-    {"request", "admission"},
+    {"request", "admission", "keeping"},
     {"worker", "queue"},
+    {"rendering"},
     {"api", "cli", "web", "apps"},
     {"wiring"},
     {"__init__", "__main__", "testing"},
@@ -49,7 +50,7 @@ def test_imports_point_downwards(path: Path) -> None:
 
 
 def test_only_wiring_names_a_backend() -> None:
-    backends = ("pressroom.store.sqlite", "pressroom.delivery.embedded")
+    backends = ("pressroom.store.sqlite", "pressroom.delivery.embedded", "pressroom.artifacts.disk", "pressroom.artifacts.s3")
     for path in ROOT.rglob("*.py"):
         if path.name in ("wiring.py", "sqlite.py", "sqlite_care.py", "embedded.py", "testing.py"):
             continue

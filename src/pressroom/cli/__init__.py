@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any
 
-from pressroom.cli import care, exits, jobs, queues, work
+from pressroom.cli import care, engines, exits, jobs, queues, render, work
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -18,9 +18,11 @@ from pressroom.model import VERSION, Status
 log = logging.getLogger("pressroom")
 
 _DESCRIPTION = """\
-Durable jobs on one machine.
+Sources into documents, as durable jobs.
 
 examples:
+  pressroom render report.md -o report.pdf  make one document, here and now
+  pressroom engines                         what can be rendered on this machine
   pressroom work --import myapp.kinds       work on jobs until stopped
   pressroom jobs list --status failed       what went wrong
   pressroom jobs watch job_01JD…            see one happen
@@ -60,12 +62,17 @@ def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
 
 def _run(wires: Wires, args: Namespace, output: Output) -> int:
     flags = {name: getattr(args, name, None) for name in _SETTINGS}
-    if args.command == "check":
-        return care.check(wires, args, output, flags)
+    match args.command:
+        case "check":
+            return care.check(wires, args, output, flags)
+        case "engines":
+            return engines.install(args, output) if args.action == "install" else engines.show(output)
+        case "render":
+            return asyncio.run(render.render(args, output))
     settings = wires.load(flags, args.config)
     match args.command:
         case "fsck":
-            return care.fsck(wires, settings, output)
+            return care.fsck(wires, settings, args, output)
         case "migrate":
             return care.migrate(wires, settings, args, output)
         case "work":
@@ -98,8 +105,13 @@ def _parser() -> ArgumentParser:
     _add_work(commands, common)
     _add_jobs(commands, common)
     _add_queue(commands, common)
-    commands.add_parser("check", parents=[common], help="look at settings, versions and database; say what to mend")
-    commands.add_parser("fsck", parents=[common], help="test every invariant of the rows; exit 1 with those that break one")
+    _add_render(commands, common)
+    check = commands.add_parser("check", parents=[common], help="look at settings, database and engines; say what to mend")
+    check.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
+    fsck = commands.add_parser(
+        "fsck", parents=[common], help="test every invariant of the rows; exit 1 with those that break one"
+    )
+    fsck.add_argument("--artifacts", action="store_true", help="walk every artifact to its bytes and their hash instead")
     migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
     return parser
@@ -110,6 +122,24 @@ def _add_work(commands: Any, common: ArgumentParser) -> None:
     parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
     parser.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of the imported kinds")
     parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
+
+
+def _add_render(commands: Any, common: ArgumentParser) -> None:
+    parser = commands.add_parser("render", parents=[common], help="render one file, here and now, without a queue")
+    parser.add_argument("file", help="the source; - is standard input")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where to write it; its ending says what to make (default: standard output)"
+    )
+    parser.add_argument("--from", dest="language", metavar="LANGUAGE", help="what the source is, if its name does not tell")
+    parser.add_argument("--to", dest="output", metavar="OUTPUT", help="html, svg, png or pdf, if OUT does not tell")
+    parser.add_argument("--engine", help="another engine than the usual one; see `pressroom engines`")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; may be repeated"
+    )
+
+    engines_parser = commands.add_parser("engines", parents=[common], help="what can be rendered here, and what is missing")
+    engines_parser.add_argument("action", nargs="?", choices=["list", "install"], default="list")
+    engines_parser.add_argument("what", nargs="?", choices=["node"], help="for install: the packages that run in Node.js")
 
 
 def _add_jobs(commands: Any, common: ArgumentParser) -> None:

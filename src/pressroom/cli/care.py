@@ -1,9 +1,10 @@
 """`pressroom check`, `fsck` and `migrate`: is all well, and if not, what to do."""
 
+import asyncio
 from argparse import Namespace
 
 from pressroom import config
-from pressroom.cli import exits
+from pressroom.cli import engines, exits
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -11,18 +12,21 @@ from pressroom.errors import InvalidSettings
 
 
 def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object]) -> int:
-    """Settings, versions and database. Every problem is told, with how to mend it."""
+    """Settings, versions, database and engines. Every problem is told, with how to mend it."""
     try:
         settings = wires.load(flags, args.config)
     except InvalidSettings as invalid:
         return _tell_problems(invalid.problems, output)
     findings = list(wires.examine(settings))
+    tried = [] if args.quick else asyncio.run(engines.try_all())
+    well = all(finding.well for finding in findings) and all(one.well for one in tried)
     if output.as_json:
         output.data(
             {
                 "settings": [dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe(settings)],
                 "findings": [{"what": f.what, "well": f.well, "detail": f.detail, "mend": f.mend} for f in findings],
-                "well": all(finding.well for finding in findings),
+                "engines": [one.told() for one in tried],
+                "well": well,
             }
         )
     else:
@@ -32,7 +36,8 @@ def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object
             output.line(f"{'ok     ' if finding.well else 'PROBLEM'} {finding.what:<12} {finding.detail}")
             if not finding.well:
                 output.line(f"        to mend it: {finding.mend}")
-    return exits.OK if all(finding.well for finding in findings) else exits.FAILED
+        engines.show_tried(tried, output)
+    return exits.OK if well else exits.FAILED
 
 
 def _tell_problems(problems: list[str], output: Output) -> int:
@@ -43,8 +48,23 @@ def _tell_problems(problems: list[str], output: Output) -> int:
     return exits.FAILED
 
 
-def fsck(wires: Wires, settings: Settings, output: Output) -> int:
-    """Every invariant that can be read off the rows."""
+def fsck(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    """Every invariant that can be read off the rows, or, for artifacts, every row down to its bytes."""
+    return asyncio.run(_fsck_artifacts(wires, settings, output)) if args.artifacts else _fsck_rows(wires, settings, output)
+
+
+async def _fsck_artifacts(wires: Wires, settings: Settings, output: Output) -> int:
+    unsound = list(await wires.audit_artifacts(settings))
+    if output.as_json:
+        output.data([{"what": one.what, "subject": one.subject, "detail": one.detail} for one in unsound])
+    elif unsound:
+        output.table(("PROBLEM", "WHERE", "DETAIL"), ((one.what, one.subject, one.detail) for one in unsound))
+    else:
+        output.line("every artifact has its bytes, and they are what they were")
+    return exits.FAILED if unsound else exits.OK
+
+
+def _fsck_rows(wires: Wires, settings: Settings, output: Output) -> int:
     violations = list(wires.audit(settings))
     if output.as_json:
         output.data(

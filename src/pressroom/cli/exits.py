@@ -7,6 +7,8 @@ from pressroom.errors import (
     PressroomError,
     QueueFull,
     Refused,
+    SourceInvalid,
+    Timeout,
     Unavailable,
     WaitTimeout,
 )
@@ -31,8 +33,10 @@ def code_for(error: PressroomError) -> int:
             return QUEUE_FULL
         case Unavailable():
             return UNAVAILABLE
-        case WaitTimeout():
+        case WaitTimeout() | Timeout():
             return TIMEOUT
+        case SourceInvalid():
+            return SOURCE_INVALID
         case JobFailed() if error.error.get("code") == "source_invalid":
             return SOURCE_INVALID
         case JobFailed() | JobCancelled():

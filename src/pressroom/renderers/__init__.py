@@ -8,6 +8,7 @@ killed at any moment.
 import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -107,6 +108,11 @@ class Engine:
         """What it must be able to write, besides its private folder."""
         return ()
 
+    @classmethod
+    def environment(cls) -> dict[str, str]:
+        """What it must find in its environment, which otherwise is next to empty."""
+        return {}
+
     def render(self, source: str, output: str, options: Any) -> Rendered:
         raise NotImplementedError
 
@@ -114,6 +120,7 @@ class Engine:
         """Called when the press ends in peace. A press that is killed has no such moment."""
 
 
+@cache
 def _version_of(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)

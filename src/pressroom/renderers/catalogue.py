@@ -25,10 +25,11 @@ _ENGINES = {
     "wavedrom": "node_engines:WaveDrom",
     "bytefield": "node_engines:Bytefield",
     "pikchr": "node_engines:Pikchr",
+    "svgbob": "node_engines:Svgbob",
 }
 
 # Other words for the same language.
-ALIASES = {"md": "markdown", "dot": "graphviz", "gv": "graphviz", "mmd": "mermaid", "vegalite": "vega-lite", "puml": "plantuml"}
+ALIASES = {"md": "markdown", "graphviz": "dot", "gv": "dot", "mmd": "mermaid", "vegalite": "vega-lite", "puml": "plantuml"}
 
 
 def names() -> list[str]:
@@ -56,11 +57,12 @@ def languages() -> list[str]:
 def engine_for(language: str, output: str) -> type[Engine]:
     """The engine that is used for a language when none is named."""
     language = ALIASES.get(language, language)
-    takes = [engine for engine in engines() if engine.takes == language]
-    if not takes:
+    made: dict[str, None] = {}
+    for engine in engines():
+        if engine.takes == language:
+            if output in engine.makes:
+                return engine
+            made |= dict.fromkeys(engine.makes)
+    if not made:
         raise InvalidArgument(f"there is no language {language[:100]!r}; there are {', '.join(languages())}")
-    for engine in takes:
-        if output in engine.makes:
-            return engine
-    made = dict.fromkeys(output for engine in takes for output in engine.makes)
     raise InvalidArgument(f"{language} cannot be made into {output[:100]!r}; it can be {', '.join(made)}")

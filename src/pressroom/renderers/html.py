@@ -18,6 +18,9 @@ type Length = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,3})?(mm|cm|i
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
 _DATE = "2000-01-01T00:00:00Z"
 
+# A document needs an address of its own for links inside it to work. This one is reserved, and leads nowhere.
+_NOWHERE = "http://document.invalid/"
+
 _GRID = re.compile(r"display\s*:\s*(inline-)?grid", re.IGNORECASE)
 _PICTURE = re.compile(r"<img\b(?![^>]*\balt\s*=)[^>]*>", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*>\s*([^<]+?)\s*</title>", re.IGNORECASE)
@@ -25,17 +28,18 @@ _LANG = re.compile(r"<html\b[^>]*\blang\s*=", re.IGNORECASE)
 
 
 class HtmlOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    size: Literal["A3", "A4", "A5", "Letter", "Legal"] = "A4"
+    """A header or footer is text; {page}, {pages} and {title} are filled in. A document's own @page goes before these."""
+
+    page: Literal["A3", "A4", "A5", "Letter", "Legal"] = "A4"
     landscape: bool = False
-    margin: Length = "20mm"
-    margin_top: Length | None = None
-    margin_right: Length | None = None
-    margin_bottom: Length | None = None
-    margin_left: Length | None = None
-    header: Annotated[str, msgspec.Meta(max_length=500)] = ""  # text; {page}, {pages} and {title} are filled in
-    footer: Annotated[str, msgspec.Meta(max_length=500)] = ""
+    margin_top: Length = "20mm"
+    margin_right: Length = "15mm"
+    margin_bottom: Length = "20mm"
+    margin_left: Length = "15mm"
+    header: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    footer: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
     page_numbers: bool = False
-    title: Annotated[str, msgspec.Meta(max_length=500)] | None = None
+    title: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
 
 
 class Html(Engine):
@@ -67,7 +71,7 @@ class Html(Engine):
         fetcher = self._fetcher()
         book.custom_resource_fetcher = fetcher
         try:
-            book.load_html(source, user_style=_sheet(options, title or ""))
+            book.load_html(_mended(source), user_style=_sheet(options, title or ""), base_url=_NOWHERE)
             pages = book.get_page_count()
         except self._pluto.Error as reason:
             raise SourceInvalid(f"the page cannot be laid out: {str(reason)[:300]}") from None
@@ -98,9 +102,7 @@ class Html(Engine):
 
 
 def _sheet(options: HtmlOptions, title: str) -> str:
-    """The paper as CSS. A document's own @page comes later in the cascade and wins."""
-    sides = (options.margin_top, options.margin_right, options.margin_bottom, options.margin_left)
-    margins = " ".join(side or options.margin for side in sides)
+    margins = f"{options.margin_top} {options.margin_right} {options.margin_bottom} {options.margin_left}"
     orientation = " landscape" if options.landscape else ""
     boxes = ""
     if options.header:
@@ -108,7 +110,7 @@ def _sheet(options: HtmlOptions, title: str) -> str:
     footer = options.footer or ("{page} / {pages}" if options.page_numbers else "")
     if footer:
         boxes += f"@bottom-center {{ content: {_content(footer, title)}; {_SMALL} }}\n"
-    return f"@page {{ size: {options.size}{orientation}; margin: {margins};\n{boxes}}}\n"
+    return f"@page {{ size: {options.page}{orientation}; margin: {margins};\n{boxes}}}\n"
 
 
 _SMALL = 'font: 9pt "Liberation Sans", sans-serif; color: #555555'
@@ -175,6 +177,31 @@ def _fetcher(pluto: Any) -> Any:
             raise ValueError("not fetched")
 
     return Fetcher
+
+
+# A dash pattern of zeros alone, which SVG reads as no dashes, stops the library from drawing the rest of the document.
+_ZERO_DASHES = re.compile(r"""(stroke-dasharray\s*[:=]\s*["']?)(?:0(?:\.0*)?(?:px|pt|%)?[\s,]*)+(?=["';}!])""")
+
+
+_CARRIED_SVG = re.compile(r"(data:image/svg\+xml;base64,)([A-Za-z0-9+/=]+)")
+
+
+def _mended(source: str) -> str:
+    """Also inside pictures that the document carries: the library reads those without asking the fetcher."""
+    return _CARRIED_SVG.sub(_mended_picture, _without_bad_dashes(source))
+
+
+def _mended_picture(found: re.Match[str]) -> str:
+    try:
+        markup = base64.b64decode(found[2], validate=True).decode()
+    except ValueError:
+        return found[0]
+    mended = _without_bad_dashes(markup)
+    return found[0] if mended == markup else found[1] + base64.b64encode(mended.encode()).decode()
+
+
+def _without_bad_dashes(markup: str) -> str:
+    return _ZERO_DASHES.sub(r"\1none", markup) if "dasharray" in markup else markup
 
 
 def _carried(pluto: Any, url: str) -> Any:

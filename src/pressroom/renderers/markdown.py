@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from pressroom.errors import TooLarge
-from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered, Theme, frontmatter, highlight, page
+from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered, Theme, page
 from pressroom.renderers.place import line_and_column
 
 DIAGRAMS = {
@@ -25,6 +25,7 @@ DIAGRAMS = {
     "pikchr": "pikchr",
     "plantuml": "plantuml",
     "puml": "plantuml",
+    "svgbob": "svgbob",
     "vega": "vega",
     "vega-lite": "vega-lite",
     "vegalite": "vega-lite",
@@ -71,6 +72,10 @@ class Markdown(Engine):
         import comrak
         import nh3
 
+        from pressroom.renderers import frontmatter, highlight
+
+        self._front_matter = frontmatter
+        self._highlight = highlight
         self._comrak = comrak
         self._flavours = {name: _extensions(comrak, name) for name in ("full", "gfm", "commonmark")}
         self._without_anchors = _extensions(comrak, "full", anchors=False)
@@ -78,13 +83,16 @@ class Markdown(Engine):
         self._parsing.relaxed_tasklist_matching = True
         self._rendering = comrak.RenderOptions()
         self._rendering.unsafe_ = True  # nh3 is what makes it safe
+        self._rendering_full = comrak.RenderOptions()
+        self._rendering_full.unsafe_ = True
+        self._rendering_full.tasklist_classes = True
         self._strict_cleaner = nh3.Cleaner(**_cleaning(nh3, {"http", "https", "mailto", "tel"}))
         self._cleaner_of_pictures = nh3.Cleaner(
             **_cleaning(nh3, {"http", "https", "mailto", "tel", "data"}), attribute_filter=_only_pictures
         )
 
     def render(self, source: str, output: str, options: MarkdownOptions) -> Rendered:  # noqa: ARG002
-        matter = frontmatter.parse(source) if options.flavour == "full" else frontmatter.NONE
+        matter = self._front_matter.parse(source) if options.flavour == "full" else self._front_matter.NONE
         body = self.to_html(source, options)
         warnings = [*_warnings(source, body)]
         if options.sanitise:
@@ -112,7 +120,8 @@ class Markdown(Engine):
         """As comrak renders it: nothing cleaned, nothing added."""
         plain = options.flavour == "full" and not options.anchors
         extensions = self._without_anchors if plain else self._flavours[options.flavour]
-        rendered: str = self._comrak.render_markdown(source, extensions, self._parsing, self._rendering)
+        rendering = self._rendering_full if options.flavour == "full" else self._rendering
+        rendered: str = self._comrak.render_markdown(source, extensions, self._parsing, rendering)
         return rendered
 
     def _clean(self, body: str) -> str:
@@ -144,7 +153,7 @@ class Markdown(Engine):
             if options.diagrams and language in DIAGRAMS:
                 diagrams.append({"language": DIAGRAMS[language], "source": html.unescape(text)})
                 return diagram_mark(len(diagrams) - 1)
-            return highlight.block(language, html.unescape(text)) or found[0] if options.highlight else found[0]
+            return self._highlight.block(language, html.unescape(text)) or found[0] if options.highlight else found[0]
 
         body = _CODE.sub(treat, body)
         if diagrams:
@@ -189,7 +198,7 @@ def _cleaning(nh3: Any, schemes: set[str]) -> dict[str, Any]:
         "code": {"class", "data-math-style"},
         "details": {"open"},
         "div": {"class", "align"},
-        "input": {"checked", "disabled"},
+        "input": {"checked", "class", "disabled"},
         "li": {"id", "class"},
         "ol": {"start", "class"},
         "p": {"class", "align"},

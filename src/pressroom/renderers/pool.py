@@ -124,8 +124,13 @@ class Pool:
         self.presses.remove(press)
         if not self.presses:
             self._empty.set()
-        if press.stderr:
-            log.warning("%s press: %s", self.engine.name, press.stderr[-2000:].decode(errors="replace"))
+        if press.stderr:  # what it said in passing matters only if it came to a bad end
+            log.log(
+                logging.DEBUG if press.ended_in_peace else logging.WARNING,
+                "%s press: %s",
+                self.engine.name,
+                press.stderr[-2000:].decode(errors="replace"),
+            )
         for ticket in reversed(press.handed_back()):
             ticket.tries += 1
             if ticket.tries >= TRIES:

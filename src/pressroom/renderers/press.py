@@ -26,7 +26,7 @@ from pressroom.renderers.wire import Failed, Frames, Made, Order, Ready, frame, 
 _PACKAGE = Path(__file__).parents[1]
 
 START_WITHIN = 60.0
-_KEPT = ("PATH", "PRESSROOM_CHROMIUM", "PRESSROOM_NODE", "PRESSROOM_ENGINES")
+_KEPT = ("PATH", "PRESSROOM_CHROMIUM")
 LINGER = 2.0
 _FORSAKEN = 0.5  # seconds that a render may go on when whoever asked has gone: a press is dearer than that
 STDERR_KEPT = 64 * 1024
@@ -80,6 +80,7 @@ class Press(asyncio.SubprocessProtocol):
         self._unsent: list[bytes] = []
         self._frames = Frames(limit=engine.limits.output + 16 * 1024 * 1024)
         self._blame: PressroomError | None = None
+        self._closed = False
         self._transport: asyncio.SubprocessTransport | None = None
         self._loop = asyncio.get_running_loop()
         self.started = self._loop.time()
@@ -121,16 +122,20 @@ class Press(asyncio.SubprocessProtocol):
 
     def _environment(self, private: Path) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        return kept | {
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "HOME": str(private),
-            "TMPDIR": str(private),
-            "XDG_CACHE_HOME": str(private),
-            "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "SOURCE_DATE_EPOCH": "0",
-        }
+        return (
+            kept
+            | self.engine.environment()
+            | {
+                "LANG": "C.UTF-8",
+                "TZ": "UTC",
+                "HOME": str(private),
+                "TMPDIR": str(private),
+                "XDG_CACHE_HOME": str(private),
+                "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "SOURCE_DATE_EPOCH": "0",
+            }
+        )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
@@ -230,9 +235,14 @@ class Press(asyncio.SubprocessProtocol):
         self.ready = False
         kill_family(self.pid)
 
+    @property
+    def ended_in_peace(self) -> bool:
+        return self._closed and self._blame is None
+
     def close(self) -> None:
         """Let it end in peace: it goes when it hears nothing more."""
         self.retiring = True
+        self._closed = True
         if self._input is not None:
             self._input.close()
 

@@ -152,3 +152,8 @@ def stats() -> Work[Stats]:
 
 def _length(milliseconds: Any) -> timedelta | None:
     return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))
+
+
+def any_blob() -> Work[bool]:
+    """Whether any bytes were ever kept. Where none were there is nothing to collect."""
+    return bool((yield Statement("any_blob")))

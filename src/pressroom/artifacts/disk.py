@@ -1,0 +1,304 @@
+"""Bytes in a folder: `blobs/ab/cd/<key>`, and `tmp/` for what is still being written.
+
+A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
+removes. Symbolic links inside the folder are not followed, whoever put them there.
+"""
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from pressroom import failpoints
+from pressroom.artifacts import (
+    CHUNK,
+    DOWNLOAD,
+    Blob,
+    Data,
+    Listed,
+    Reserve,
+    checked_key,
+    checked_media_type,
+    checked_range,
+    has_its_hash,
+    is_key,
+    key_of,
+)
+from pressroom.artifacts.disposition import plain_name
+from pressroom.artifacts.secret import create, secret_of
+from pressroom.artifacts.signed import Signed, Signer
+from pressroom.artifacts.threads import in_thread
+from pressroom.artifacts.trouble import told_as_ours
+from pressroom.clock import Clock
+from pressroom.errors import NotFound, StoreUnavailable
+
+SMALL = 256 * 1024  # hashed in 0.2 ms: less than it takes to ask a thread
+WRITE = 1024 * 1024  # small pieces of a stream are gathered up to this, so that each trip to a thread is worth it
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # nonblocking: a planted FIFO must not hang us
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # the last two: a symbolic link where a step should be
+
+
+class Disk:
+    """`Blobs` in a folder, which is made if it is not there. Any number of processes may share it.
+
+    `base` is the address under which the service answers to `url`, and asks `check` what such a link allows.
+    """
+
+    def __init__(self, folder: str | Path, clock: Clock, *, base: str = "/blobs") -> None:
+        self._root = Path(folder).absolute()
+        self._temporary = self._root / "tmp"
+        self._base = base.rstrip("/")
+        with told_as_ours(str(self._root)):
+            for part in (self._root, self._temporary, self._root / "blobs"):
+                part.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._signer = Signer(secret_of(self._root), clock)
+
+    async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
+        if not isinstance(data, bytes):
+            return await self._put_stream(data, reserve)
+        sha256 = _hash(data) if len(data) <= SMALL else await in_thread(partial(_hash, data))
+        key = await _key_for(sha256, len(data), reserve)
+        await self._do(partial(self._write_and_keep, data, key))
+        return Blob(key, len(data))
+
+    async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+        first, end = await self._do(partial(self._read_first, checked_key(key), start, stop))
+        return self._chunks(key, first, start + len(first), end)
+
+    async def size(self, key: str) -> int:
+        return await self._do(partial(self._size, checked_key(key)))
+
+    async def verify(self, key: str) -> bool:
+        return await has_its_hash(await self.get(key), key)
+
+    async def url(
+        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+    ) -> str:
+        allowed = Signed(checked_key(key), checked_media_type(media_type), plain_name(filename or "") or None)
+        return f"{self._base}/{self._signer.sign(allowed, seconds=seconds)}"
+
+    def check(self, url: str) -> Signed:
+        """What a link from `url` allows. Raises NotFound if it was changed, is not ours, or its time is over."""
+        return self._signer.check(url)
+
+    async def delete(self, keys: Iterable[str]) -> None:
+        await self._do(partial(self._delete, [checked_key(key) for key in keys]))
+
+    async def listing(self) -> AsyncIterator[Listed]:
+        for folder in await self._do(partial(_names, self._root / "blobs")):
+            for listed in await self._do(partial(self._list, folder)):
+                yield listed
+
+    async def sweep(self, older_than: float) -> int:
+        return await self._do(partial(self._sweep, older_than))
+
+    async def _do[T](self, work: Callable[[], T]) -> T:
+        with told_as_ours(f"the artifact folder {self._root}"):
+            return await in_thread(work)
+
+    async def _put_stream(self, data: AsyncIterable[bytes], reserve: Reserve | None) -> Blob:
+        path = self._new_temporary()
+        digest, size = hashlib.sha256(), 0
+        file = await self._do(partial(create, path))
+        try:
+            async for piece in _gathered(data):
+                size += len(piece)
+                await self._do(partial(_append, file, digest.update, piece))
+            key = await _key_for(digest.hexdigest(), size, reserve)
+            await self._do(partial(self._keep, file, path, key, size))
+        finally:
+            with suppress(OSError):  # what could not be flushed is thrown away anyway
+                file.close()
+            path.unlink(missing_ok=True)
+        return Blob(key, size)
+
+    def _write_and_keep(self, data: bytes, key: str) -> None:
+        if self._is_there(key, len(data)):
+            return
+        path = self._new_temporary()
+        file = create(path)
+        try:
+            file.write(data)
+            self._keep(file, path, key, len(data))
+        finally:
+            with suppress(OSError):
+                file.close()
+            path.unlink(missing_ok=True)
+
+    def _keep(self, file: BinaryIO, path: Path, key: str, size: int) -> None:
+        """Give a written file its final name."""
+        if self._is_there(key, size):
+            return
+        file.flush()
+        os.fsync(file.fileno())
+        failpoints.hit("blob.temp_written")
+        with self._folder_of(key, make=True) as folder:
+            os.rename(path, key, dst_dir_fd=folder)
+            failpoints.hit("blob.renamed")
+            os.fsync(folder)
+
+    def _is_there(self, key: str, size: int) -> bool:
+        try:
+            with self._folder_of(key) as folder:
+                found = os.stat(key, dir_fd=folder, follow_symlinks=False)
+                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                    return False
+                os.fsync(folder)  # whoever renamed it may not have come to this yet, and we are about to rely on the name
+                return True
+        except OSError as error:
+            if error.errno in _NOT_THERE:
+                return False
+            raise
+
+    def _new_temporary(self) -> Path:
+        return self._temporary / secrets.token_hex(16)
+
+    @contextmanager
+    def _folder_of(self, key: str, *, make: bool = False) -> Iterator[int]:
+        """A descriptor of the folder that holds a key. Step by step, because O_NOFOLLOW looks at the last step only."""
+        current = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in ("blobs", key[:2], key[2:4]):
+                following = _enter(current, name, make=make)
+                os.close(current)
+                current = following
+            yield current
+        finally:
+            os.close(current)
+
+    def _open(self, key: str) -> tuple[BinaryIO, int]:
+        try:
+            with self._folder_of(key) as folder:
+                descriptor = os.open(key, _READ, dir_fd=folder)
+        except OSError as error:
+            if error.errno in _NOT_THERE:
+                raise NotFound("there are no bytes under that key") from None
+            raise
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(descriptor)
+            raise NotFound("there are no bytes under that key")
+        return os.fdopen(descriptor, "rb", buffering=0), found.st_size
+
+    def _read_first(self, key: str, start: int, stop: int | None) -> tuple[bytes, int]:
+        """The first chunk of a range, and where the range ends. A small file so costs one trip to a thread."""
+        file, size = self._open(key)
+        with file:
+            start, end = checked_range(start, stop, size)
+            file.seek(start)
+            return _read_fully(file, min(CHUNK, end - start)), end
+
+    async def _chunks(self, key: str, first: bytes, position: int, end: int) -> AsyncIterator[bytes]:
+        # Opened again rather than held: a reader that never comes back would leave a descriptor behind.
+        if first:
+            yield first
+        if position >= end:
+            return
+        file, _ = await self._do(partial(self._open, key))
+        try:
+            file.seek(position)
+            while position < end:
+                chunk = await self._do(partial(_read_fully, file, min(CHUNK, end - position)))
+                position += len(chunk)
+                yield chunk
+        finally:
+            file.close()
+
+    def _size(self, key: str) -> int:
+        file, size = self._open(key)
+        file.close()
+        return size
+
+    def _delete(self, keys: list[str]) -> None:
+        for key in keys:
+            try:
+                with self._folder_of(key) as folder:
+                    os.unlink(key, dir_fd=folder)
+            except OSError as error:
+                if error.errno not in _NOT_THERE:
+                    raise
+
+    def _list(self, upper: str) -> list[Listed]:
+        now = time.time()
+        listed = []
+        for lower in _names(self._root / "blobs" / upper):
+            with os.scandir(self._root / "blobs" / upper / lower) as entries:
+                for entry in entries:
+                    if is_key(entry.name) and entry.is_file(follow_symlinks=False):
+                        with suppress(FileNotFoundError):
+                            found = entry.stat(follow_symlinks=False)
+                            listed.append(Listed(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
+        return listed
+
+    def _sweep(self, older_than: float) -> int:
+        swept = 0
+        now = time.time()
+        with os.scandir(self._temporary) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    if now - entry.stat(follow_symlinks=False).st_mtime >= older_than:
+                        os.unlink(entry.path)
+                        swept += 1
+        return swept
+
+
+async def _key_for(sha256: str, size: int, reserve: Reserve | None) -> str:
+    return key_of(sha256, 0 if reserve is None else await reserve(sha256, size))
+
+
+async def _gathered(data: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    gathered = bytearray()
+    async for piece in data:
+        gathered += piece
+        if len(gathered) >= WRITE:
+            yield bytes(gathered)
+            gathered.clear()
+    if gathered:
+        yield bytes(gathered)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _append(file: BinaryIO, hashed: Callable[[bytes], None], piece: bytes) -> None:
+    hashed(piece)
+    file.write(piece)
+
+
+def _read_fully(file: BinaryIO, count: int) -> bytes:
+    pieces = []
+    while count > 0:
+        piece = file.read(count)
+        if not piece:
+            raise StoreUnavailable("a file of the artifact folder is shorter than it was; run `pressroom fsck --artifacts`")
+        pieces.append(piece)
+        count -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _enter(parent: int, name: str, *, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=parent)
+    os.fsync(parent)
+    return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def _names(folder: Path) -> list[str]:
+    """The two-letter folders in a folder, in order."""
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if len(entry.name) == 2 and entry.is_dir(follow_symlinks=False))

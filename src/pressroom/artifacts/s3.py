@@ -1,0 +1,251 @@
+"""Bytes in an S3 bucket, or in anything that speaks S3."""
+
+import hashlib
+import tempfile
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import S3Store
+
+from pressroom.artifacts import (
+    CHUNK,
+    DOWNLOAD,
+    Blob,
+    Data,
+    Listed,
+    Reserve,
+    checked_key,
+    checked_media_type,
+    checked_range,
+    has_its_hash,
+    is_key,
+    key_of,
+)
+from pressroom.artifacts.disposition import content_disposition
+from pressroom.artifacts.presign import Credentials, presigned
+from pressroom.artifacts.threads import in_thread
+from pressroom.artifacts.trouble import told_as_ours
+from pressroom.clock import Clock
+from pressroom.errors import NotFound, StoreUnavailable
+
+PART = 8 * 1024 * 1024  # up to here in one request, from memory; above in parts, from a file
+PARTS_AT_ONCE = 2
+DELETE_BATCH = 1_000  # the most that one S3 request may name
+LONGEST = 7 * 24 * 3600  # seconds; S3 refuses to sign for longer
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Where the bucket is. `presign_endpoint` is the same server as browsers reach it; both may come without a scheme."""
+
+    endpoint: str
+    bucket: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    use_ssl: bool = True
+    presign_endpoint: str | None = None
+    region: str = "us-east-1"
+    prefix: str = ""
+
+    def address(self) -> str:
+        return _with_scheme(self.endpoint, self.use_ssl)
+
+    def public_address(self) -> str:
+        return _with_scheme(self.presign_endpoint or self.endpoint, self.use_ssl)
+
+
+def _with_scheme(endpoint: str, use_ssl: bool) -> str:
+    with_scheme = endpoint if "://" in endpoint else f"{'https' if use_ssl else 'http'}://{endpoint}"
+    return with_scheme.rstrip("/")
+
+
+class S3:
+    """`Blobs` in a bucket. Uploads that died in the middle are the bucket's own to tidy: give it a lifecycle rule."""
+
+    def __init__(self, place: Bucket, clock: Clock, *, timeout: float = 30.0) -> None:
+        self._place = place
+        self._clock = clock
+        self._prefix = place.prefix.strip("/")
+        self._store = S3Store(
+            place.bucket,
+            endpoint=place.address(),
+            access_key_id=place.access_key,
+            secret_access_key=place.secret_key,
+            region=place.region,
+            checksum_algorithm="SHA256",  # the server hashes what it got and refuses what was damaged on the way
+            virtual_hosted_style_request=False,
+            client_options={"allow_http": True, "timeout": timedelta(seconds=timeout), "connect_timeout": timedelta(seconds=5)},
+            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=timeout)},
+        )
+
+    async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
+        if isinstance(data, bytes):
+            return await self._put_bytes(data, reserve)
+        head, rest = await _split(data)
+        if rest is None:
+            return await self._put_bytes(head, reserve)
+        return await self._put_stream(head, rest, reserve)
+
+    async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+        path = self._path(key)
+        if start == 0 and stop is None:
+            with _translated():
+                return _chunks(await obstore.get_async(self._store, path))
+        start, stop = checked_range(start, stop, await self.size(key))
+        if start == stop:  # S3 knows no empty range
+            return _nothing()
+        with _translated():
+            return _chunks(await obstore.get_async(self._store, path, options={"range": (start, stop)}))
+
+    async def size(self, key: str) -> int:
+        with _translated():
+            return (await obstore.head_async(self._store, self._path(key)))["size"]
+
+    async def verify(self, key: str) -> bool:
+        return await has_its_hash(await self.get(key), key)
+
+    async def url(
+        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+    ) -> str:
+        place = self._place
+        answer = {
+            "response-content-type": checked_media_type(media_type),
+            "response-content-disposition": content_disposition(filename),
+        }
+        return presigned(
+            f"{place.public_address()}/{quote(place.bucket)}/{quote(self._path(key))}",
+            Credentials(place.access_key, place.secret_key, place.region),
+            now=datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC),
+            seconds=min(seconds, LONGEST),
+            answer=answer,
+        )
+
+    async def delete(self, keys: Iterable[str]) -> None:
+        paths = [self._path(key) for key in keys]
+        for first in range(0, len(paths), DELETE_BATCH):
+            with _translated():
+                await obstore.delete_async(self._store, paths[first : first + DELETE_BATCH])
+
+    async def listing(self) -> AsyncIterator[Listed]:
+        now = datetime.now(UTC)
+        with _translated():
+            async for page in obstore.list(self._store, self._prefix or None, chunk_size=1_000):
+                for found in page:
+                    key = found["path"].removeprefix(f"{self._prefix}/" if self._prefix else "")
+                    if is_key(key):
+                        yield Listed(key, found["size"], max(0.0, (now - found["last_modified"]).total_seconds()))
+
+    async def sweep(self, older_than: float) -> int:  # noqa: ARG002
+        return 0
+
+    def _path(self, key: str) -> str:
+        return f"{self._prefix}/{checked_key(key)}" if self._prefix else checked_key(key)
+
+    async def _put_bytes(self, data: bytes, reserve: Reserve | None) -> Blob:
+        sha256 = await in_thread(lambda: hashlib.sha256(data).hexdigest())
+        key = key_of(sha256, 0 if reserve is None else await reserve(sha256, len(data)))
+        if len(data) > PART:
+            await self._upload_in_parts(key, data, len(data))
+        else:
+            try:
+                with _translated():
+                    await obstore.put_async(self._store, self._path(key), data, mode="create")
+            except AlreadyExistsError:
+                pass  # the same bytes: the key says so
+        return Blob(key, len(data))
+
+    async def _put_stream(self, head: bytes, rest: AsyncIterator[bytes], reserve: Reserve | None) -> Blob:
+        """The key is known when the last byte is, so a long stream goes to a local file first."""
+        digest, size = hashlib.sha256(), 0
+        file = await _on_disk(_spool)
+        try:
+            async for piece in _joined(head, rest):
+                size += len(piece)
+                await _on_disk(partial(_append, file, digest, piece))
+            await _on_disk(file.flush)
+            sha256 = digest.hexdigest()
+            key = key_of(sha256, 0 if reserve is None else await reserve(sha256, size))
+            await self._upload_in_parts(key, Path(file.name), size)
+        finally:
+            with suppress(OSError):  # what could not be flushed is thrown away anyway
+                file.close()
+        return Blob(key, size)
+
+    async def _upload_in_parts(self, key: str, source: bytes | Path, size: int) -> None:
+        """An upload in parts cannot be conditional; but whatever it replaces is the same, and becomes visible at once."""
+        try:
+            if await self.size(key) == size:
+                return
+        except NotFound:
+            pass
+        with _translated():
+            await obstore.put_async(
+                self._store, self._path(key), source, use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
+            )
+
+
+async def _split(data: AsyncIterable[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:
+    """The beginning of a stream, and the rest of it if there is more."""
+    pieces = aiter(data)
+    head = bytearray()
+    async for piece in pieces:
+        head += piece
+        if len(head) > PART:
+            return bytes(head), pieces
+    return bytes(head), None
+
+
+async def _joined(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield head
+    gathered = bytearray()
+    async for piece in rest:
+        gathered += piece
+        if len(gathered) >= CHUNK:
+            yield bytes(gathered)
+            gathered.clear()
+    yield bytes(gathered)
+
+
+def _spool() -> "tempfile._TemporaryFileWrapper[bytes]":
+    return tempfile.NamedTemporaryFile(prefix="pressroom-")
+
+
+async def _on_disk[T](work: Callable[[], T]) -> T:
+    with told_as_ours(f"the temporary folder {tempfile.gettempdir()}"):
+        return await in_thread(work)
+
+
+def _append(file: "tempfile._TemporaryFileWrapper[bytes]", digest: "hashlib._Hash", piece: bytes) -> None:
+    digest.update(piece)
+    file.write(piece)
+
+
+async def _chunks(found: "obstore.GetResult") -> AsyncIterator[bytes]:
+    with _translated():
+        async for chunk in found.stream(min_chunk_size=CHUNK):
+            yield bytes(chunk)
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield b""
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except AlreadyExistsError:
+        raise
+    except (NotFoundError, FileNotFoundError):
+        raise NotFound("there are no bytes under that key") from None
+    except BaseError as error:
+        # obstore's message holds the address and the server's whole answer: for the log, not for a caller.
+        raise StoreUnavailable("the artifact bucket does not answer as it should") from error

@@ -1,0 +1,118 @@
+"""`pressroom render`: one document, here and now."""
+
+import asyncio
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from pressroom.cli import exits
+from pressroom.cli.output import Output
+from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
+from pressroom.renderers import Notice, Rendered, documents
+from pressroom.renderers.documents import Asked
+from pressroom.renderers.presses import Presses
+
+# The longest ending wins, so that .vl.json is not just any JSON.
+ENDINGS = {
+    ".bytefield": "bytefield", ".d2": "d2", ".dbml": "dbml", ".dot": "graphviz", ".gv": "graphviz", ".htm": "html",
+    ".html": "html", ".markdown": "markdown", ".md": "markdown", ".mermaid": "mermaid", ".mmd": "mermaid",
+    ".nomnoml": "nomnoml", ".pikchr": "pikchr", ".plantuml": "plantuml", ".puml": "plantuml", ".bob": "svgbob", ".svg": "svg",
+    ".vg.json": "vega", ".vl.json": "vega-lite", ".wavedrom": "wavedrom",
+}  # fmt: skip
+
+
+async def render(args: Namespace, output: Output) -> int:
+    asked = _asked(args)
+    presses = Presses(1)
+    try:
+        rendered = await documents.render(presses, asked)
+    except PressroomError as error:
+        _explain(args.file, error, output)
+        return exits.code_for(error)
+    finally:
+        await presses.close()
+    await asyncio.to_thread(_write, args.out, rendered.data)
+    _report(args, rendered, output)
+    return exits.OK
+
+
+def _asked(args: Namespace) -> Asked:
+    language = args.language or _language_of(args.file)
+    made = args.output or _output_of(args.out)
+    options = dict(map(_option, args.option))
+    if language == "markdown" and made == "html":
+        options.setdefault("page", True)  # a file is to be opened; a fragment is for a page of somebody else's
+    return Asked(language, made, _read(args.file), options, args.engine)
+
+
+def _language_of(file: str) -> str:
+    for ending, language in sorted(ENDINGS.items(), key=lambda pair: -len(pair[0])):
+        if file.lower().endswith(ending):
+            return language
+    raise InvalidArgument(f"the name {file!r} does not tell what it is; say --from LANGUAGE")
+
+
+def _output_of(out: str | None) -> str:
+    if out is None or not (ending := Path(out).suffix):
+        raise InvalidArgument("say what to make: --to html, svg, png or pdf, or -o with a name that tells")
+    return ending[1:].lower()
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, found, value = text.partition("=")
+    if not found:
+        raise InvalidArgument(f"--option {text!r} is not NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _read(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as reason:
+        raise InvalidArgument(f"{file}: cannot be read: {reason.strerror}") from None
+
+
+def _write(out: str | None, data: bytes) -> None:
+    if out is None or out == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(out).write_bytes(data)
+    except OSError as reason:
+        raise InvalidArgument(f"{out}: cannot be written: {reason.strerror}") from None
+
+
+def _explain(file: str, error: PressroomError, output: Output) -> None:
+    place = ""
+    if isinstance(error, SourceInvalid) and error.line is not None:
+        place = f":{error.line}:{error.column}" if error.column is not None else f":{error.line}"
+    if output.as_json:
+        described = {"code": error.code, "message": str(error)}
+        if isinstance(error, SourceInvalid):
+            described |= {"line": error.line, "column": error.column, "excerpt": error.excerpt}  # type: ignore[dict-item]
+        output.data(described)
+        return
+    print(f"{file}{place}: error: {error} [{error.code}]", file=sys.stderr)
+    if isinstance(error, SourceInvalid) and error.excerpt:
+        print(f"    {error.excerpt}", file=sys.stderr)
+        if error.column is not None:
+            print(f"    {' ' * (error.column - 1)}^", file=sys.stderr)
+
+
+def _report(args: Namespace, rendered: Rendered, output: Output) -> None:
+    if output.as_json and args.out not in (None, "-"):
+        warnings = [{"code": notice.code, "message": notice.message, "line": notice.line} for notice in rendered.warnings]
+        output.data({"file": args.out, "bytes": len(rendered.data), "media_type": rendered.media_type, "warnings": warnings})
+        return
+    for notice in rendered.warnings:
+        print(f"{args.file}{_place(notice)}: warning: {notice.message} [{notice.code}]", file=sys.stderr)
+
+
+def _place(notice: Notice) -> str:
+    return "" if notice.line is None else f":{notice.line}" + ("" if notice.column is None else f":{notice.column}")

@@ -1,0 +1,64 @@
+"""Bytes and rows together: what is kept has both.
+
+Bytes are put first, reserved by a row that keeps the collector away; then one transaction, the one that ends the job, makes the
+rows that refer to them (`store.artifacts.record`).
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from pressroom.artifacts import Blobs, Data, Reserve, key_of
+from pressroom.store import Database, blobs
+from pressroom.store.artifacts import OUTPUT, Artifact, Draft, Part, new_link
+from pressroom.store.blobs import BlobName
+
+
+async def keep(
+    store: Blobs,
+    database: Database,
+    data: Data,
+    *,
+    media_type: str,
+    filename: str | None = None,
+    name: str = OUTPUT,
+    with_link: bool = True,
+) -> Draft:
+    """Put the bytes of an artifact. The draft is to be recorded within the collector's grace, or the bytes go again."""
+    blob = await store.put(data, reserve=reserving(database))
+    return Draft(
+        link=new_link() if with_link else None,
+        name=name,
+        sha256=blob.sha256,
+        generation=blob.generation,
+        size=blob.size,
+        media_type=media_type,
+        filename=filename,
+    )
+
+
+async def keep_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> Part:
+    """Put one file of an artifact that has many."""
+    blob = await store.put(data, reserve=reserving(database))
+    return Part(path=path, sha256=blob.sha256, generation=blob.generation, size=blob.size, media_type=media_type)
+
+
+def bundle(files: Sequence[Part], *, media_type: str, name: str = OUTPUT, with_link: bool = True) -> Draft:
+    """The draft of an artifact that has many files."""
+    size = sum(part.size for part in files)
+    return Draft(link=new_link() if with_link else None, name=name, size=size, media_type=media_type, files=list(files))
+
+
+def key_in_store(kept: Artifact | Part | BlobName) -> str:
+    """The key under which the artifact store has these bytes."""
+    return key_of(*(kept if isinstance(kept, BlobName) else kept.blob))
+
+
+def reserving(database: Database) -> Reserve:
+    async def reserve(sha256: str, size: int) -> int:
+        live = await database.read(partial(blobs.generation_of_live, sha256))
+        if live is not None:
+            return live
+        # A reservation that a power failure forgets was ours, and we are gone too; or record() refuses, and we put again.
+        return await database.run(partial(blobs.reserve, sha256, size), name="reserve", durable=False)
+
+    return reserve

@@ -1,0 +1,111 @@
+"""Delete what nothing needs any more: first the rows, then, after a grace and for good, the bytes.
+
+Any number of processes may do this at once, and each may stop or die anywhere: what one has begun, the next one ends.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from itertools import batched
+from typing import NamedTuple
+
+from pressroom import failpoints
+from pressroom.artifacts import Blob, Blobs, Listed
+from pressroom.keeping import key_in_store
+from pressroom.model import Work
+from pressroom.store import Database, artifacts, blobs
+from pressroom.store.blobs import BlobName
+
+log = logging.getLogger("pressroom.keeping")
+
+GRACE = 24 * 3600.0  # longer than any attempt may take between putting its bytes and settling
+BATCH = 500
+FEW = 100  # so many orphans are never suspicious
+
+
+class Collected(NamedTuple):
+    """What one round came to. `spared` are orphans that were left alone because there were too many to be true."""
+
+    dropped: int = 0
+    condemned: int = 0
+    deleted: int = 0
+    forgotten: int = 0
+    swept: int = 0
+    orphans: int = 0
+    spared: int = 0
+
+
+async def collect(
+    store: Blobs, database: Database, *, grace: float = GRACE, untouched: float = GRACE, orphans: bool = False
+) -> Collected:
+    """One round. `grace` is for rows; what no row knows goes when it was `untouched` for so many seconds.
+
+    `orphans` looks through the whole artifact store for bytes that no row knows: once a day is enough.
+    """
+    wait = int(grace * 1000)
+    dropped = await _in_batches(database, lambda: artifacts.drop_dead(BATCH))
+    condemned = await _in_batches(database, lambda: blobs.condemn(wait, BATCH))
+    deleted = await delete_condemned(store, database)
+    forgotten = await _in_batches(database, lambda: blobs.forget(wait, BATCH))
+    swept = await store.sweep(untouched)
+    found = Collected(dropped, condemned, deleted, forgotten, swept)
+    return await _collect_orphans(store, database, untouched, found) if orphans else found
+
+
+async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
+    """Durable, because bytes that were deleted must stay condemned, whatever else a power failure forgets."""
+    done = 0
+    while batch := await database.run(unit, name="collect"):
+        done += batch
+        if batch < BATCH:
+            break
+    return done
+
+
+async def delete_condemned(store: Blobs, database: Database) -> int:
+    deleted = 0
+    while names := await database.read(lambda: blobs.condemned(BATCH)):
+        failpoints.hit("blob.condemned")
+        await store.delete(map(key_in_store, names))
+        failpoints.hit("blob.deleted")
+        buried = await database.run(partial(blobs.bury, names), name="collect", durable=False)
+        deleted += buried
+        if not buried:
+            break  # somebody else was quicker
+    return deleted
+
+
+async def _collect_orphans(store: Blobs, database: Database, untouched: float, found: Collected) -> Collected:
+    listed = [one async for one in store.listing()]
+    old = {name_of(one): one.size for one in listed if one.age >= untouched}
+    unknown = await find_unknown(database, list(old))
+    if len(unknown) > max(FEW, len(listed) // 2):
+        log.error("no row knows %d of %d blobs; they are left alone: is this the right database?", len(unknown), len(listed))
+        return found._replace(spared=len(unknown))
+    condemned = 0
+    for batch in batched(unknown, BATCH):
+        doomed = await database.run(partial(_condemn_orphans, batch, old), name="collect")
+        await store.delete(map(key_in_store, doomed))
+        await database.run(partial(blobs.bury, doomed), name="collect", durable=False)
+        condemned += len(doomed)
+    return found._replace(orphans=condemned)
+
+
+def _condemn_orphans(names: tuple[BlobName, ...], sizes: dict[BlobName, int]) -> Work[list[BlobName]]:
+    doomed = []
+    for name in names:
+        if (yield from blobs.condemn_orphan(name, sizes[name])):
+            doomed.append(name)
+    return doomed
+
+
+async def find_unknown(database: Database, names: list[BlobName]) -> list[BlobName]:
+    unknown: list[BlobName] = []
+    for batch in batched(names, BATCH):
+        unknown += await database.read(partial(blobs.unknown, batch))
+    return unknown
+
+
+def name_of(listed: Listed) -> BlobName:
+    blob = Blob(listed.key, listed.size)
+    return BlobName(blob.sha256, blob.generation)

@@ -1,0 +1,54 @@
+"""Walk every row to its bytes, and every byte to its row. Changes nothing; workers may go on meanwhile."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+from pressroom.artifacts import Blobs
+from pressroom.errors import NotFound
+from pressroom.keeping import key_in_store
+from pressroom.keeping.collect import GRACE, find_unknown, name_of
+from pressroom.store import Database, artifacts_fsck, blobs
+from pressroom.store.artifacts_fsck import Promised, Unsound
+
+PAGE = 500
+
+
+async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: float = GRACE) -> list[Unsound]:
+    """What is wrong. `deep` reads all bytes and hashes them again; without it their sizes must do.
+
+    Bytes that no row knows are named if they are older than the grace; younger ones may be of a put under way.
+    """
+    unsound = await database.read(artifacts_fsck.find_unsound)
+    async for promised in _promised(database):
+        problem = await _problem_of(store, promised, deep=deep)
+        # The collector may have been quicker than we: only what is still promised is missed.
+        if problem is not None and await database.read(partial(blobs.generation_of_live, promised.blob.sha256)) is not None:
+            unsound.append(problem)
+    return unsound + await _orphans(store, database, grace)
+
+
+async def _promised(database: Database) -> AsyncIterator[Promised]:
+    after: str | None = ""
+    while after is not None:
+        page, after = await database.read(partial(artifacts_fsck.list_promised, after, PAGE))
+        for promised in page:
+            yield promised
+
+
+async def _problem_of(store: Blobs, promised: Promised, *, deep: bool) -> Unsound | None:
+    key = key_in_store(promised.blob)
+    try:
+        size = await store.size(key)
+        if size != promised.size:
+            return Unsound("corrupt", key, f"has {size:,} bytes instead of {promised.size:,}")
+        if deep and not await store.verify(key):
+            return Unsound("corrupt", key, "its bytes are not those that were put")
+    except NotFound:
+        return Unsound("missing", key, "its bytes are gone")
+    return None
+
+
+async def _orphans(store: Blobs, database: Database, grace: float) -> list[Unsound]:
+    names = [name_of(listed) async for listed in store.listing() if listed.age >= grace]
+    unknown = await find_unknown(database, names)
+    return [Unsound("orphan", key_in_store(name), "no row knows these bytes") for name in unknown]

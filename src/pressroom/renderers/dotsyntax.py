@@ -1,0 +1,221 @@
+"""Finds the place where a text stops being DOT. Graphviz as WebAssembly only says that it does.
+
+It follows the grammar of graphviz.org/doc/info/lang.html, and is asked only after Graphviz has refused a source.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_NESTING = 200
+
+SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|(?m:^)#[^\n]*)+", re.DOTALL)
+TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<id>[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]* | -?(?:\.\d+|\d+(?:\.\d*)?))
+      | (?P<mark>->|--|[][{};,:=+])""",
+    re.VERBOSE | re.DOTALL,
+)
+KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str  # "id", "keyword", "end", or the mark itself
+    text: str
+    at: int
+
+
+class Misplaced(Exception):
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+def mistake(source: str) -> Misplaced | None:
+    """The first thing that is not DOT, or None if there is none to be seen."""
+    try:
+        _Reader(source).graph()
+    except Misplaced as found:
+        return found
+    return None
+
+
+def body(source: str) -> int | None:
+    """Where the first statement of the graph may stand: just after its opening brace."""
+    try:
+        return next((token.at + 1 for token in tokens(source) if token.kind == "{"), None)
+    except Misplaced:
+        return None
+
+
+def name(source: str) -> str | None:
+    """What the graph is called in its own source."""
+    try:
+        words = [token for token, _ in zip(tokens(source), range(3), strict=False)]
+    except Misplaced:
+        return None
+    named = next((token for token in words if token.kind in ("id", "{")), None)
+    return named.text.strip('"') if named and named.kind == "id" else None
+
+
+def html_labels(source: str) -> list[Token]:
+    try:
+        return [token for token in tokens(source) if token.kind == "id" and token.text.startswith("<")]
+    except Misplaced:
+        return []
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def tokens(source: str) -> Iterator[Token]:
+    at = 0
+    while at < len(source):
+        if space := SPACE.match(source, at):
+            at = space.end()
+        elif source[at] == "<":
+            end = _html_end(source, at)
+            yield Token("id", source[at:end], at)
+            at = end
+        elif found := TOKEN.match(source, at):
+            yield _token(found)
+            at = found.end()
+        else:
+            raise Misplaced(_unreadable(source, at), at)
+    yield Token("end", "the end", at)
+
+
+def _token(found: re.Match[str]) -> Token:
+    text = found[0]
+    if found["mark"]:
+        return Token(text, text, found.start())
+    return Token("keyword" if text.lower() in KEYWORDS else "id", text, found.start())
+
+
+def _html_end(source: str, at: int) -> int:
+    depth = 0
+    for bracket in re.compile("[<>]").finditer(source, at):
+        depth += 1 if bracket[0] == "<" else -1
+        if depth == 0:
+            return bracket.end()
+    raise Misplaced("this HTML label is never closed", at)
+
+
+def _unreadable(source: str, at: int) -> str:
+    if source[at] == '"':
+        return "this string is never closed"
+    if source.startswith("/*", at):
+        return "this comment is never closed"
+    return f"unexpected {source[at]!r}"
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self._tokens = tokens(source)
+        self._now = next(self._tokens)
+        self._edge = "->"
+
+    def graph(self) -> None:
+        if self._is("keyword", "strict"):
+            self._next()
+        kind = self._now.text.lower()
+        if self._now.kind != "keyword" or kind not in ("graph", "digraph"):
+            raise self._unexpected("graph or digraph")
+        self._edge = "->" if kind == "digraph" else "--"
+        self._next()
+        if self._now.kind == "id":
+            self._next()
+        self._statements(0)
+
+    def _statements(self, depth: int) -> None:
+        self._take("{")
+        while self._now.kind != "}":
+            if self._now.kind == "end":
+                raise self._unexpected("a closing }")
+            self._statement(depth)
+            if self._now.kind == ";":
+                self._next()
+        if depth:
+            self._next()
+
+    def _statement(self, depth: int) -> None:
+        if self._now.kind == "keyword" and self._now.text.lower() in ("graph", "node", "edge"):
+            self._next()
+            self._attributes()
+            return
+        self._end_of_edge(depth)
+        if self._now.kind == "=":
+            self._next()
+            self._id("a value")
+            return
+        while self._now.kind in ("->", "--"):
+            if self._now.kind != self._edge:
+                graph = "digraph" if self._edge == "->" else "graph"
+                raise Misplaced(f"a {graph} has {self._edge}, not {self._now.text}", self._now.at)
+            self._next()
+            self._end_of_edge(depth)
+        if self._now.kind == "[":
+            self._attributes()
+
+    def _end_of_edge(self, depth: int) -> None:
+        """A node with its port, a subgraph, or several of them with commas between."""
+        while True:
+            if self._is("keyword", "subgraph") or self._now.kind == "{":
+                self._subgraph(depth + 1)
+            else:
+                self._id("a node")
+                for _ in range(2):
+                    if self._now.kind == ":":
+                        self._next()
+                        self._id("a port")
+            if self._now.kind != ",":
+                return
+            self._next()
+
+    def _subgraph(self, depth: int) -> None:
+        if depth > MAX_NESTING:
+            raise Misplaced(f"subgraphs are nested more than {MAX_NESTING} deep", self._now.at)
+        if self._now.kind == "keyword":
+            self._next()
+            if self._now.kind == "id":
+                self._next()
+            if self._now.kind != "{":
+                return
+        self._statements(depth)
+
+    def _attributes(self) -> None:
+        while self._now.kind == "[":
+            self._next()
+            while self._now.kind != "]":
+                self._id("an attribute or ]")
+                if self._now.kind == "=":
+                    self._next()
+                    self._id("a value")
+                if self._now.kind in (",", ";"):
+                    self._next()
+            self._next()
+
+    def _id(self, wanted: str) -> None:
+        if self._now.kind != "id":
+            raise self._unexpected(wanted)
+        self._next()
+        while self._now.kind == "+":
+            self._next()
+            self._id("a string")
+
+    def _take(self, kind: str) -> None:
+        if self._now.kind != kind:
+            raise self._unexpected(kind)
+        self._next()
+
+    def _is(self, kind: str, text: str) -> bool:
+        return self._now.kind == kind and self._now.text.lower() == text
+
+    def _next(self) -> None:
+        self._now = next(self._tokens, Token("end", "the end", self._now.at))
+
+    def _unexpected(self, wanted: str) -> Misplaced:
+        found = self._now.text if self._now.kind == "end" else repr(self._now.text[:40])
+        return Misplaced(f"unexpected {found}; expected {wanted}", self._now.at)

@@ -1,0 +1,240 @@
+"""The kind `render`: a source becomes an artifact, through the queue, the cache and a press.
+
+Bytes first: the press makes them, the artifact store keeps them under their hash. Then one transaction, the one that ends
+the job, writes the artifact, its short link, the cache entry and the outcome.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import timedelta
+from functools import cached_property, partial
+from typing import Any
+
+import msgspec
+
+from pressroom import jsontext, keeping
+from pressroom.artifacts import Blobs
+from pressroom.errors import InvalidArgument, PayloadTooLarge
+from pressroom.model import Answer, Backoff, Ending, Kind, OnKey, Submitted, Work
+from pressroom.queue import Queue
+from pressroom.renderers import Rendered, documents
+from pressroom.renderers.documents import Asked
+from pressroom.renderers.presses import Presses, check
+from pressroom.store import Database, artifacts
+from pressroom.store.artifacts import Artifact, Draft
+
+NAME = "render"
+INLINE = 512 * 1024  # bytes of source that travel in the payload; a longer one is kept as an artifact
+DETAILS_LIMIT = 128 * 1024
+EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
+
+
+class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a render job carries: the source itself, or where a long one is kept."""
+
+    language: str
+    output: str
+    source: str | None = None
+    source_artifact: str | None = None
+    options: dict[str, Any] = {}
+    engine: str | None = None
+    filename: str | None = None
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a render job returns."""
+
+    artifact: str
+    short_link: str
+    sha256: str
+    size: int
+    media_type: str
+    generation: int = 0
+    filename: str | None = None
+    warnings: list[dict[str, Any]] = []
+    details: dict[str, Any] = {}
+    engines: dict[str, str] = {}
+
+    def draft(self) -> Draft:
+        return Draft(
+            uid=self.artifact,
+            link=self.short_link,
+            sha256=self.sha256,
+            generation=self.generation,
+            size=self.size,
+            media_type=self.media_type,
+            filename=self.filename,
+        )
+
+
+class Rendering:
+    """Renders for the queue, or directly. `open` hands it the stores; what it renders with starts when it is needed."""
+
+    def __init__(self, *, presses: int, cache_for: timedelta) -> None:
+        self._size = presses
+        self.kind = Kind(
+            NAME,
+            self._handle,
+            max_attempts=3,
+            backoff=Backoff(base=1, cap=30),
+            timeout=300,
+            on_key=OnKey.COALESCE,
+            cache_for=cache_for,
+            settling=_settle,
+        )
+
+    def open(self, database: Database, make_store: Callable[[], Blobs]) -> None:
+        self.database = database
+        self._make_store = make_store
+        self.presses = Presses(self._size or None)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        """Made when it is first needed: a queue that renders nothing leaves no folder behind."""
+        return self._make_store()
+
+    @property
+    def in_use(self) -> bool:
+        return "blobs" in vars(self)
+
+    async def close(self) -> None:
+        await self.presses.close()
+
+    async def preview(self, asked: Asked) -> Rendered:
+        """Render now, without a job: nothing is kept. The same limits hold."""
+        examine(asked)
+        return await documents.render(self.presses, asked)
+
+    async def submit(self, queue: Queue, asked: Asked, *, filename: str | None = None, **how: Any) -> Submitted:
+        """Queue a render. The answer may be an earlier result, or a job that renders the same just now."""
+        if queue.kinds.get(NAME) is not self.kind:
+            raise InvalidArgument(f"the application has its own kind {NAME!r}, which takes the place of ours")
+        examine(asked)
+        source, text = as_text(asked.source)
+        payload = Payload(
+            language=asked.language,
+            output=asked.output,
+            source=text,
+            options=dict(asked.options),
+            engine=asked.engine,
+            filename=filename,
+        )
+        how["fingerprint"] = fingerprint_of(asked)
+        if text is not None:
+            return await queue.submit(NAME, msgspec.to_builtins(payload), **how)
+        return await self._submit_long(queue, payload, source, how)
+
+    async def _submit_long(self, queue: Queue, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
+        """A long source is kept as an artifact, held from the transaction that submits its job to the one that ends it."""
+        draft = await keeping.keep(
+            self.blobs, self.database, source, media_type="application/octet-stream", name="source", with_link=False
+        )
+        holder = holder_of_source(draft.uid)
+        payload = msgspec.structs.replace(payload, source_artifact=draft.uid)
+        async with queue.transaction() as tx:
+            await tx.run(lambda: artifacts.record(draft, org_id=how.get("org_id"), holder=holder), name="record")
+            submitted = await queue.submit(NAME, msgspec.to_builtins(payload), within=tx, **how)
+            if submitted.answer in (Answer.HIT, Answer.JOINED, Answer.SKIPPED):
+                await tx.run(lambda: artifacts.release(holder), name="release")
+        return submitted
+
+    async def artifact(self, name: str) -> Artifact:
+        """By its uid or its short link."""
+        lookup = artifacts.get if len(name) == 26 else artifacts.by_link
+        return await self.database.read(partial(lookup, name))
+
+    async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+        return await self.blobs.get(keeping.key_in_store(artifact), start, stop)
+
+    async def _handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
+        asked, filename = await self._asked(msgspec.convert(payload, Payload))
+        engines = documents.engines_of(asked)
+        rendered = await documents.render(self.presses, asked)
+        draft = await keeping.keep(self.blobs, self.database, rendered.data, media_type=rendered.media_type, filename=filename)
+        assert draft.link is not None
+        assert draft.sha256 is not None
+        return msgspec.to_builtins(
+            Result(
+                artifact=draft.uid,
+                short_link=draft.link,
+                sha256=draft.sha256,
+                generation=draft.generation,
+                size=draft.size,
+                media_type=draft.media_type,
+                filename=filename,
+                warnings=[msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
+                details=_short(rendered.details),
+                engines=engines,
+            )
+        )
+
+    async def _asked(self, payload: Payload) -> tuple[Asked, str]:
+        if payload.source is not None:
+            source = payload.source.encode()
+        elif payload.source_artifact is not None:
+            kept = await self.artifact(payload.source_artifact)
+            source = b"".join([chunk async for chunk in await self.read(kept)])
+        else:
+            raise InvalidArgument("a render needs a source")
+        asked = Asked(payload.language, payload.output, source, payload.options, payload.engine)
+        return asked, payload.filename or f"{payload.language}.{EXTENSIONS.get(payload.output, payload.output)}"
+
+
+def examine(asked: Asked) -> None:
+    """Refuse what cannot be rendered before it is queued: an unknown language, output or option, a source past its limit."""
+    made = documents.plan(asked)
+    check(made.reader, asked.source, made.output, made.options)
+    if made.printer is not None:
+        check(made.printer, b"", "pdf", made.printing or {})
+
+
+def fingerprint_of(asked: Asked) -> dict[str, Any]:
+    """Everything that the output depends on. An option that is left out counts as its default."""
+    made = documents.plan(asked)
+    options = [_complete(made.reader.Options, made.options)]
+    if made.printer is not None:
+        options.append(_complete(made.printer.Options, made.printing or {}))
+    return {
+        "language": made.reader.takes,
+        "output": asked.output,
+        "source": asked.source,
+        "options": options,
+        "engines": documents.engines_of(asked),
+    }
+
+
+def _complete(options: type[msgspec.Struct], given: Mapping[str, Any]) -> Any:
+    return msgspec.to_builtins(msgspec.convert(given, options))
+
+
+def holder_of_source(uid: str) -> str:
+    """Who keeps a long source alive while its job is open."""
+    return f"source:{uid}"
+
+
+def _settle(ending: Ending) -> Work[None]:
+    if ending.result is not None:
+        result = msgspec.convert(ending.result, Result)
+        yield from artifacts.record(result.draft(), job=ending.uid, org_id=ending.org_id)
+    source = ending.payload.get("source_artifact") if isinstance(ending.payload, dict) else None
+    if source:
+        yield from artifacts.release(holder_of_source(source))
+
+
+def _short(details: dict[str, Any]) -> dict[str, Any]:
+    """Details that fit into a job's result. A book has more headings than anybody wants to read there."""
+    try:
+        jsontext.encode(details, limit=DETAILS_LIMIT)
+    except PayloadTooLarge:
+        return {name: value for name, value in details.items() if isinstance(value, int | float) or name == "title"}
+    return details
+
+
+def as_text(source: bytes | str) -> tuple[bytes, str | None]:
+    """A source as bytes, and as text if it can travel with the job: it is short, and JSON can say it."""
+    data = source.encode(errors="surrogatepass") if isinstance(source, str) else source
+    if len(data) > INLINE or b"\0" in data:
+        return data, None
+    try:
+        return data, data.decode()
+    except UnicodeDecodeError:
+        return data, None

@@ -1,0 +1,1 @@
+SELECT generation, state, size FROM blob WHERE sha256 = :sha256

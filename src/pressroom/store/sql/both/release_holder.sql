@@ -1,0 +1,1 @@
+DELETE FROM artifact_hold WHERE holder = :holder RETURNING artifact

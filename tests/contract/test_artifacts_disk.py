@@ -1,0 +1,212 @@
+"""What only a folder can do wrong."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pressroom.artifacts.disk import Disk
+from pressroom.clock import SystemClock
+from pressroom.errors import NotFound, StoreFull, StoreUnavailable
+
+DIES = """
+import asyncio, sys
+from pressroom import failpoints
+from pressroom.artifacts.disk import Disk
+from pressroom.clock import SystemClock
+
+failpoints.POINTS |= {"blob.temp_written", "blob.renamed"}
+failpoints.arm(sys.argv[2])
+
+async def endless():
+    while True:
+        yield bytes(1024 * 1024)
+        print("written", flush=True)
+
+async def put():
+    disk = Disk(sys.argv[1], SystemClock())
+    await disk.put(b"hello" if sys.argv[3] == "bytes" else endless())
+
+asyncio.run(put())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "artifacts"
+
+
+@pytest.fixture
+def disk(folder: Path) -> Disk:
+    return Disk(folder, SystemClock())
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def folders(folder: Path) -> list[Path]:
+    return [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+
+
+def dies(command: list[str]) -> int:
+    return subprocess.run(command, check=False).returncode
+
+
+def kill_after_three_lines(command: list[str]) -> None:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        for _ in range(3):
+            process.stdout.readline()
+        process.kill()
+
+
+async def read(disk: Disk, key: str) -> bytes:
+    return b"".join([chunk async for chunk in await disk.get(key)])
+
+
+@pytest.mark.parametrize(("point", "whole"), [("blob.temp_written", 0), ("blob.renamed", 1)])
+async def test_a_put_that_is_killed_leaves_the_whole_file_or_none(folder: Path, disk: Disk, point: str, whole: int) -> None:
+    command = [sys.executable, "-c", DIES, str(folder), f"{point}=kill", "bytes"]
+
+    assert dies(command) == -signal.SIGKILL
+
+    assert [path.read_bytes() for path in files(folder / "blobs")] == [b"hello"] * whole
+    assert await disk.sweep(0) == 1 - whole
+    assert files(folder / "tmp") == []
+    assert await read(disk, (await disk.put(b"hello")).key) == b"hello"
+
+
+async def test_a_stream_that_is_killed_in_the_middle_leaves_nothing_under_a_final_name(folder: Path, disk: Disk) -> None:
+    kill_after_three_lines([sys.executable, "-c", DIES, str(folder), "", "stream"])
+
+    assert files(folder / "blobs") == []
+    assert [path.stat().st_size > 0 for path in files(folder / "tmp")] == [True]
+    assert await disk.sweep(3600) == 0, "it may still be written to"
+    assert await disk.sweep(0) == 1
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], check=False, capture_output=True).returncode:
+        pytest.skip("only root may mount a small file system")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+async def test_a_full_disk_is_said_to_be_full_and_gets_its_room_back(small: Path) -> None:
+    disk = Disk(small / "artifacts", SystemClock())
+
+    async def pieces():
+        for _ in range(8):
+            yield os.urandom(512 * 1024)
+
+    for data in (os.urandom(4 * 1024 * 1024), pieces()):
+        with pytest.raises(StoreFull):
+            await disk.put(data)
+        assert files(small / "artifacts" / "tmp") == []
+
+    assert (await disk.put(b"there is room for this")).size == 22
+
+
+@pytest.mark.parametrize(("code", "error"), [(errno.ENOSPC, StoreFull), (errno.EIO, StoreUnavailable)])
+async def test_what_fails_at_the_last_moment_leaves_nothing(
+    disk: Disk, folder: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        with pytest.raises(error):
+            await disk.put(b"hello")
+
+    assert files(folder / "tmp") == files(folder / "blobs") == []
+
+
+async def test_a_symbolic_link_is_not_followed(disk: Disk, folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hello")
+    blob = await disk.put(b"hello")
+    (path,) = files(folder / "blobs")
+
+    path.unlink()
+    path.symlink_to(secret)
+
+    with pytest.raises(NotFound):
+        await disk.get(blob.key)
+    assert [one async for one in disk.listing()] == []
+
+    await disk.put(b"hello")  # replaces the link, not what it leads to
+
+    assert not path.is_symlink()
+    assert await read(disk, blob.key) == b"hello"
+    await disk.delete([blob.key])
+    assert secret.read_text() == "hello"
+
+
+async def test_a_linked_folder_is_not_entered(disk: Disk, folder: Path, tmp_path: Path) -> None:
+    blob = await disk.put(b"hello")
+    elsewhere = tmp_path / "elsewhere"
+    (folder / "blobs" / blob.key[:2]).rename(elsewhere)
+    (folder / "blobs" / blob.key[:2]).symlink_to(elsewhere)
+
+    with pytest.raises(NotFound):
+        await disk.size(blob.key)
+    with pytest.raises(StoreUnavailable):
+        await disk.put(b"hello")
+    await disk.delete([blob.key])
+
+    assert [one async for one in disk.listing()] == []
+    assert len(files(elsewhere)) == 1
+
+
+async def test_what_is_not_a_file_is_not_read(disk: Disk, folder: Path) -> None:
+    blob = await disk.put(b"hello")
+    (path,) = files(folder / "blobs")
+    path.unlink()
+    os.mkfifo(path)
+
+    with pytest.raises(NotFound):
+        await disk.get(blob.key)
+
+
+async def test_damage_is_seen(disk: Disk, folder: Path) -> None:
+    blob = await disk.put(b"hello")
+    (path,) = files(folder / "blobs")
+    path.write_bytes(b"jello")
+
+    assert not await disk.verify(blob.key)
+
+
+async def test_strange_files_are_not_listed(disk: Disk, folder: Path) -> None:
+    blob = await disk.put(b"hello")
+    (path,) = files(folder / "blobs")
+    path.with_name("notes.txt").write_text("mine")
+    (folder / "blobs" / "zz.txt").write_text("mine")
+
+    assert [one.key async for one in disk.listing()] == [blob.key]
+
+
+async def test_nobody_else_may_read_the_folder(disk: Disk, folder: Path) -> None:
+    await disk.put(b"hello")
+
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files(folder)} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders(folder)} == {0o700}
+
+
+async def test_processes_that_share_a_folder_share_its_secret(disk: Disk, folder: Path, tmp_path: Path) -> None:
+    blob = await disk.put(b"hello")
+    url = await disk.url(blob.key, filename="a.txt")
+
+    assert Disk(folder, SystemClock()).check(url).filename == "a.txt"
+    with pytest.raises(NotFound):
+        Disk(tmp_path / "another", SystemClock()).check(url)

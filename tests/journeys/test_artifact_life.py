@@ -1,0 +1,310 @@
+"""An artifact is found by its uid and its link, for as long as something needs it."""
+
+import asyncio
+from contextlib import closing
+from datetime import timedelta
+
+import apsw
+import pytest
+
+from pressroom import Pressroom, Transient, kind
+from pressroom.artifacts.disk import Disk
+from pressroom.clock import SystemClock
+from pressroom.errors import InvalidArgument, NotFound
+from pressroom.jsontext import encode
+from pressroom.keeping import bundle, keep, keep_file, key_in_store
+from pressroom.keeping.collect import collect
+from pressroom.model import Succeeded
+from pressroom.store import artifacts, blobs, jobs
+from pressroom.store.artifacts import Draft, Expired
+from tests.journeys.artifact_stage import Bytes, Rows
+from tests.journeys.stage import Steps
+
+DAY = 86_400_000
+
+
+class Press(Steps):
+    """The store moved by hand, with an artifact store beside it."""
+
+    def __init__(self, *kinds):
+        super().__init__(*kinds)
+        self.blobs, self.database = Bytes(self.clock), Rows(self.store)
+
+    def keep(self, data=b"<svg/>", **asked):
+        return asyncio.run(keep(self.blobs, self.database, data, media_type="image/svg+xml", **asked))
+
+    def record(self, draft, **asked):
+        return self.run(artifacts.record(draft, **({"keep_for": DAY} | asked)))
+
+    def render(self, name="draw", data=b"<svg/>", **asked):
+        """A job from its submit to its end. Returns it and the draft of what it made."""
+        job = self.submit(name, "source", **asked)
+        draft = self.keep(data)
+        self.settle(self.claim_one(), Succeeded(encode(artifacts.result_of(draft), limit=100_000)))
+        return job, draft
+
+    def collect(self):
+        return asyncio.run(collect(self.blobs, self.database))
+
+    def get(self, uid):
+        return self.run(artifacts.get(uid))
+
+    def by_link(self, link):
+        return self.run(artifacts.by_link(link))
+
+
+@kind("draw", settling=artifacts.recording(), cache_for=timedelta(minutes=5), retention=timedelta(hours=1))
+async def draw(job, payload): ...
+
+
+@kind("print", settling=artifacts.recording(), retention=timedelta(hours=1))
+async def print_out(job, payload): ...
+
+
+@pytest.fixture
+def press():
+    with closing(Press(draw, print_out)) as press:
+        yield press
+
+
+async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_path):
+    disk = Disk(tmp_path / "artifacts", SystemClock())
+
+    @kind("draw", settling=artifacts.recording(timedelta(days=1)))
+    async def draw(job, payload):
+        data = payload["text"].encode()
+        draft = await keep(disk, press._database, data, media_type="image/svg+xml", filename="a.svg")
+        return artifacts.result_of(draft, pages=1)
+
+    async with Pressroom(database, kinds=[draw], workers=1) as press:
+        result = await press.wait(await press.submit("draw", {"text": "<svg/>"}, org_id="acme"), timeout=10)
+        found = await press._database.read(lambda: artifacts.by_link(result["short_link"]))
+
+        assert found == await press._database.read(lambda: artifacts.get(result["artifact"], org_id="acme"))
+        assert (found.media_type, found.filename, found.size, found.org_id) == ("image/svg+xml", "a.svg", 6, "acme")
+        assert b"".join([chunk async for chunk in await disk.get(key_in_store(found))]) == b"<svg/>"
+        with pytest.raises(NotFound):
+            await press._database.read(lambda: artifacts.get(result["artifact"], org_id="somebody else"))
+
+
+async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp_path):
+    disk = Disk(tmp_path / "artifacts", SystemClock())
+    attempts = []
+
+    @kind("draw", settling=artifacts.recording(), max_attempts=2)
+    async def draw(job, payload):
+        draft = await keep(disk, press._database, b"<svg/>", media_type="image/svg+xml")
+        attempts.append(draft.generation)
+        if len(attempts) == 1:
+            await collect(disk, press._database, grace=0)
+        return artifacts.result_of(draft)
+
+    async with Pressroom(database, kinds=[draw], workers=1) as press:
+        result = await press.wait(await press.submit("draw"), timeout=10)
+        found = await press._database.read(lambda: artifacts.get(result["artifact"]))
+
+        assert attempts == [0, 1]
+        assert await disk.verify(key_in_store(found))
+
+
+def test_a_draft_that_was_never_recorded_is_not_found(press):
+    draft = press.keep()
+
+    with pytest.raises(NotFound):
+        press.get(draft.uid)
+    with pytest.raises(NotFound):
+        press.by_link(draft.link)
+
+
+def test_a_link_may_be_typed_by_people(press):
+    draft = press.keep()
+    press.record(draft)
+
+    typed = draft.link.upper().replace("1", "I").replace("0", "O")
+
+    assert press.by_link(typed).uid == draft.uid
+
+
+@pytest.mark.parametrize("link", ["", "../x", "a" * 12, "a" * 14, "u" * 13, "é" * 13, "%00"])
+def test_what_is_no_link_is_not_found(press, link):
+    with pytest.raises(NotFound):
+        press.by_link(link)
+
+
+def test_links_are_not_to_be_guessed():
+    links = {artifacts.new_link() for _ in range(1_000)}
+
+    assert len(links) == 1_000
+    assert all(len(link) * 5 >= 60 for link in links)
+
+
+def test_link_cache_entry_and_artifact_expire_together(press):
+    job, draft = press.render(input="a")
+    press.clock.advance(minutes=4, seconds=59)
+
+    assert press.by_link(draft.link) == press.get(draft.uid)
+    assert press.submit("draw", "source", input="a").uid == job.uid
+
+    press.clock.advance(seconds=1)
+
+    for look in (lambda: press.by_link(draft.link), lambda: press.get(draft.uid)):
+        with pytest.raises(Expired):
+            look()
+    assert press.submit("draw", "source", input="a").uid != job.uid
+
+
+def test_a_hit_prolongs_nothing(press):
+    _, draft = press.render(input="a")
+    before = press.get(draft.uid).expires_at
+    press.clock.advance(minutes=4)
+
+    press.submit("draw", "source", input="a")
+
+    assert press.get(draft.uid).expires_at == before
+
+
+def test_the_cache_names_what_it_answers_with(press):
+    _, draft = press.render(input="a")
+
+    assert press.store.raw.execute("SELECT artifact, short_link FROM render_cache").fetchall() == [(draft.uid, draft.link)]
+
+
+def test_a_job_keeps_what_it_made_until_it_is_pruned(press):
+    _, draft = press.render("print")
+    press.clock.advance(minutes=59)
+
+    assert press.collect().dropped == 0
+    assert press.get(draft.uid).job_uid is not None
+
+    press.clock.advance(minutes=2)
+    press.prune()
+
+    assert press.collect().dropped == 1
+    with pytest.raises(NotFound):
+        press.get(draft.uid)
+
+
+def test_an_expired_artifact_keeps_its_bytes_as_long_as_its_job(press):
+    press.render(input="a")
+    press.clock.advance(minutes=30)
+
+    assert press.collect().dropped == 0
+    assert len(press.blobs.kept) == 1
+
+
+def test_a_hold_keeps_an_artifact_past_its_job_and_its_expiry(press):
+    _, draft = press.render(input="a")
+    press.run(artifacts.hold("edition:42", draft.uid))
+    press.run(artifacts.hold("edition:42", draft.uid))
+    press.clock.advance(days=30)
+    press.prune()
+
+    assert press.collect().dropped == 0
+    assert press.get(draft.uid).job_uid is None
+    with pytest.raises(Expired):
+        press.by_link(draft.link)
+
+    assert press.run(artifacts.release("edition:42")) == 1
+    assert press.collect().dropped == 1
+
+
+def test_the_database_itself_refuses_to_drop_what_is_held(press):
+    draft = press.keep()
+    press.record(draft, holder="edition:42")
+
+    with pytest.raises(apsw.ConstraintError):
+        press.run(artifacts.drop([draft.uid]))
+
+
+def test_a_name_moves_from_one_artifact_to_the_next(press):
+    old, new = press.keep(b"old"), press.keep(b"new")
+    press.record(old, holder="edition:42", keep_for=None)
+    press.record(new)
+
+    press.run(artifacts.move_hold("edition:42", new.uid))
+
+    assert press.collect().dropped == 1
+    assert press.get(new.uid)
+
+
+def test_what_is_not_there_cannot_be_held(press):
+    with pytest.raises(NotFound):
+        press.run(artifacts.hold("edition:42", "0" * 26))
+
+
+def test_what_nothing_would_keep_is_not_recorded(press):
+    with pytest.raises(InvalidArgument):
+        press.record(press.keep(), keep_for=None)
+
+
+def test_artifacts_may_share_their_bytes(press):
+    first, second = press.keep(), press.keep()
+    press.record(first)
+    press.record(second, keep_for=3 * DAY)
+    press.clock.advance(days=2)
+
+    press.collect()
+    press.clock.advance(hours=25)
+    press.clock.advance(hours=-2)
+
+    assert press.collect().deleted == 0
+    assert len(press.blobs.kept) == 1
+    assert press.get(second.uid)
+
+
+def test_a_job_makes_each_of_its_artifacts_once(press):
+    job = press.submit("print")
+    draft = press.keep()
+    press.record(draft, job=job.uid)
+    press.record(press.keep(name="config_snapshot"), job=job.uid)
+
+    with pytest.raises(apsw.ConstraintError):
+        press.record(press.keep(), job=job.uid)
+    assert [one.name for one in press.run(artifacts.of_job(job.uid))] == ["output", "config_snapshot"]
+
+
+async def build(press, *paths):
+    files = [await keep_file(press.blobs, press.database, path, path.encode(), media_type="text/html") for path in paths]
+    return bundle(files, media_type="text/html")
+
+
+def test_an_artifact_may_have_many_files(press):
+    draft = asyncio.run(build(press, "index.html", "img/logo.svg", "a.html"))
+    artifact = press.record(draft)
+
+    assert (artifact.files, artifact.size, artifact.sha256) == (3, 28, None)
+    assert [part.path for part in press.run(artifacts.files_of(draft.uid))] == ["a.html", "img/logo.svg", "index.html"]
+    assert [part.path for part in press.run(artifacts.files_of(draft.uid, after="a.html", limit=1))] == ["img/logo.svg"]
+    part = press.run(artifacts.file_of(draft.uid, "img/logo.svg"))
+    assert press.blobs.kept[key_in_store(part)][0] == b"img/logo.svg"
+    with pytest.raises(NotFound):
+        press.run(artifacts.file_of(draft.uid, "../index.html"))
+    with pytest.raises(NotFound):
+        key_in_store(artifact)
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "a/../b", "./a", "a//b", "a\\b", "a/", "a\0b"])
+def test_a_file_stays_within_its_artifact(press, path):
+    with pytest.raises(InvalidArgument):
+        press.record(asyncio.run(build(press, "index.html", path)))
+
+
+def test_one_file_that_was_collected_spoils_the_whole(press):
+    draft = asyncio.run(build(press, "a.html", "b.html"))
+    press.run(blobs.condemn(0, 1))
+
+    with pytest.raises(Transient):
+        press.record(draft)
+    assert press.store.raw.execute("SELECT count(*) FROM blob WHERE state = 'live'").fetchall() == [(0,)]
+
+
+def test_a_draft_says_what_it_is_made_of(press):
+    with pytest.raises(InvalidArgument):
+        press.record(Draft(size=0, media_type="text/plain"))
+
+
+def test_a_cancelled_job_records_nothing(press):
+    job = press.submit("print")
+    press.run(jobs.cancel(job.uid, press.kinds, "cancelled"))
+
+    assert press.run(artifacts.of_job(job.uid)) == []

