@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class S3Server(NamedTuple):
 @contextmanager
 def seaweedfs(folder: Path, ready: Callable[[S3Server], bool]) -> Iterator[S3Server]:
     """An S3 server for as long as the block lasts. `ready` tries to put an object: an open port is not yet a working bucket."""
-    names = ("master", "volume", "filer", "s3")
+    names = ("master", "volume", "filer", "s3", "admin")
     ports = free_ports(2 * len(names))
     server = S3Server(f"http://127.0.0.1:{ports[6]}", "artifacts", "a-test-key", "a-test-secret")
     # Every port is named: left alone, a gRPC port is the other one plus 10,000, which somebody else may have.
@@ -40,9 +40,14 @@ def seaweedfs(folder: Path, ready: Callable[[S3Server], bool]) -> Iterator[S3Ser
         *("-master.volumeSizeLimitMB=64", f"-bucket={server.bucket}", *listen),
     ]
     keys = {"AWS_ACCESS_KEY_ID": server.access_key, "AWS_SECRET_ACCESS_KEY": server.secret_key}
-    with running(command, folder / "log.txt", environ=os.environ | keys | {"HOME": str(folder)}) as process:
-        wait_until(lambda: ready(server), process, folder / "log.txt")
-        yield server
+    try:
+        with running(command, folder / "log.txt", environ=os.environ | keys | {"HOME": str(folder)}) as process:
+            wait_until(lambda: ready(server), process, folder / "log.txt")
+            yield server
+    finally:
+        for port in ports:  # it leaves these wherever its data lies
+            for left_behind in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                left_behind.unlink()
 
 
 def weed() -> str:
@@ -69,7 +74,8 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
         try:
             yield process
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 

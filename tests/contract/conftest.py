@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -42,20 +43,21 @@ class Shelf:
 
 
 @pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with seaweedfs(tmp_path_factory.mktemp("seaweedfs"), _can_be_put_to) as server:
+def s3_server() -> Iterator[S3Server]:
+    # Not in pytest's folder, which keeps what the last three runs wrote.
+    with TemporaryDirectory(prefix="seaweedfs-") as folder, seaweedfs(Path(folder), _can_be_put_to) as server:
         yield server
 
 
 def _can_be_put_to(server: S3Server) -> bool:
     try:
-        asyncio.run(S3(_bucket(server, "ready"), SystemClock(), timeout=1.0).put(b"ready"))
+        asyncio.run(S3(bucket_on(server, "ready"), SystemClock(), timeout=1.0).put(b"ready"))
     except StoreUnavailable:
         return False
     return True
 
 
-def _bucket(server: S3Server, prefix: str) -> Bucket:
+def bucket_on(server: S3Server, prefix: str) -> Bucket:
     return Bucket(
         endpoint=server.endpoint,
         bucket=server.bucket,
@@ -69,7 +71,7 @@ def _bucket(server: S3Server, prefix: str) -> Bucket:
 def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
     clock = ManualClock(time.time_ns() // 1_000_000)
     if request.param == "s3":
-        bucket = _bucket(request.getfixturevalue("s3_server"), f"test/{uuid4().hex}")
+        bucket = bucket_on(request.getfixturevalue("s3_server"), f"test/{uuid4().hex}")
         return Shelf("s3", S3(bucket, clock), clock, _fetch, bucket=bucket)
     disk = Disk(tmp_path / "artifacts", clock)
     return Shelf("disk", disk, clock, lambda url: _serve(disk, url), folder=tmp_path / "artifacts")

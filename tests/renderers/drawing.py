@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import json
 import re
 import socket
 import subprocess
@@ -30,12 +31,10 @@ ENGINES = {
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
 
 IN_ANOTHER_PROCESS = """
-import sys
+import json, sys
 sys.path.insert(0, sys.argv[1])
-from drawing import draw, engine_class
-import hashlib
-for output in ("svg", "png", "pdf"):
-    print(hashlib.sha256(draw(sys.argv[2], engine_class(sys.argv[2]).sample, output).data).hexdigest())
+from tests.renderers.drawing import ENGINES, digests
+print(json.dumps({name: digests(name) for name in ENGINES}))
 """
 
 
@@ -74,10 +73,14 @@ def digests(name: str) -> list[str]:
     return [hashlib.sha256(draw(name, sample, output).data).hexdigest() for output in ("svg", "png", "pdf")]
 
 
-def digests_elsewhere(name: str) -> list[str]:
-    program = [sys.executable, "-c", IN_ANOTHER_PROCESS, str(Path(__file__).parent), name]
+@cache
+def digests_elsewhere() -> dict[str, list[str]]:
+    """Of every engine, in a process with another seed for its hash tables, another time zone and no home."""
+    program = [sys.executable, "-c", IN_ANOTHER_PROCESS, str(Path(__file__).parents[2])]
     environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "HOME": "/nonexistent"}
-    return subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
 
 
 @contextmanager

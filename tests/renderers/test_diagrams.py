@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 import html5lib
 import msgspec
 import pytest
-from drawing import ENGINES, SIGNATURES, codes, digests, digests_elsewhere, draw, engine_class, refused, text
 from PIL import Image
 from pypdf import PdfReader
 
 from pressroom.errors import TooLarge
 from pressroom.renderers import MEDIA_TYPES, Limits, fonts, svgdraw
+from tests.renderers.drawing import ENGINES, SIGNATURES, codes, digests, digests_elsewhere, draw, engine_class, refused, text
 
 SVG = "http://www.w3.org/2000/svg"
 OUTPUTS = ("svg", "png", "pdf")
@@ -41,12 +41,22 @@ def test_the_same_source_gives_the_same_bytes_in_two_processes(name: str) -> Non
     here = digests(name)
 
     assert here == digests(name)
-    assert here == digests_elsewhere(name)
+    assert here == digests_elsewhere()[name]
 
 
 @every_engine
 def test_an_empty_source_is_refused(name: str) -> None:
     assert str(refused(name, " \n\t")) == "the source is empty"
+
+
+@every_engine
+@pytest.mark.parametrize("char", ["\x00", "\x1b", "\ud800", "\uffff"])
+def test_a_character_that_nobody_can_draw_is_refused_where_it_stands(name: str, char: str) -> None:
+    """M9"""
+    error = refused(name, f"a\nb{char}")
+
+    assert (error.line, error.column) == (2, 2)
+    assert str(error).startswith("the character U+")
 
 
 @every_engine

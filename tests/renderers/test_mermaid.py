@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from drawing import codes, draw, engine, listener, red_picture, refused, text
 
 from pressroom.errors import Timeout, TooLarge
 from pressroom.renderers import textwidth
 from pressroom.renderers.mermaid import Mermaid, title_of
 from pressroom.renderers.mermaid_merman import Merman
+from tests.renderers.drawing import codes, draw, engine, listener, red_picture, refused, text
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ import time
 from xml.etree import ElementTree
 
 import pytest
-from drawing import codes as codes_of
-from drawing import draw as draw_with
-from drawing import listener, red_picture, refused, shows_red, text
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Rendered
 from pressroom.renderers.svgclean import clean
 from pressroom.renderers.svgrules import clean_css
+from tests.renderers.drawing import codes as codes_of
+from tests.renderers.drawing import draw as draw_with
+from tests.renderers.drawing import listener, red_picture, refused, shows_red, text
 
 OPEN = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 64 64">'
 XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from drawing import codes, draw, listener, refused, text
 
 from pressroom.errors import TooLarge
 from pressroom.renderers.vega import VegaLite
+from tests.renderers.drawing import codes, draw, listener, refused, text
 
 LITE: dict[str, Any] = json.loads(VegaLite.sample)
 
@@ -93,6 +93,11 @@ def test_a_chart_too_large_or_too_deep_is_refused() -> None:
         draw("vega", '{"a":' * 100 + "1" + "}" * 100)
     with pytest.raises(TooLarge):
         draw("vega", '{"a":' * 100_000 + "1" + "}" * 100_000)
+
+
+def test_a_control_character_does_not_take_the_process_with_it() -> None:
+    """vl-convert aborts on one, wherever in the data it is escaped. A fuzzer found it."""
+    assert "U+0008" in str(refused("vega-lite", VegaLite.sample.replace("pdf", "p\\bdf")))
 
 
 def test_chance_is_noticed() -> None:

@@ -190,9 +190,8 @@ class _Reader:
             self._next()
             while self._now.kind != "]":
                 self._id("an attribute or ]")
-                if self._now.kind == "=":
-                    self._next()
-                    self._id("a value")
+                self._take("=")
+                self._id("a value")
                 if self._now.kind in (",", ";"):
                     self._next()
             self._next()

@@ -1,6 +1,7 @@
 """What the diagram engines have in common: their options, and the way from a clean SVG to each output."""
 
 import hashlib
+import re
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -9,10 +10,13 @@ from msgspec import Meta
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import MEDIA_TYPES, Limits, Notice, Rendered, svgdraw, svgsize
+from pressroom.renderers.place import invalid, line_and_column
 from pressroom.renderers.svgclean import Clean, attributes
 
 PAPER = {"light": "#ffffff", "dark": "#0f1419"}
 NO_TITLE = Notice("no_title", "a picture without a title says nothing to a screen reader; give the option `title`")
+
+UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 type Text = Annotated[str, Meta(max_length=1000)]
 type Color = Annotated[str, Meta(pattern=r"^(transparent|#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-zA-Z]{3,20})$")]
@@ -43,8 +47,12 @@ class ThemedOptions(PictureOptions, frozen=True, forbid_unknown_fields=True, kw_
 
 
 def required(source: str) -> str:
+    """The source, if there is one that can stand in an SVG: XML has no way to write most control characters."""
     if not source.strip():
         raise SourceInvalid("the source is empty")
+    if found := UNWRITABLE.search(source):
+        message = f"the character U+{ord(found[0]):04X} cannot be drawn"
+        raise invalid(source.encode(errors="replace").decode(), message, *line_and_column(source, found.start()))
     return source
 
 

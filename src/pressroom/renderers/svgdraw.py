@@ -1,9 +1,14 @@
 """From a clean SVG to pixels and to paper. What comes in must be clean: resvg reads the files that an image names."""
 
+import atexit
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pressroom.errors import EngineCrashed, SourceInvalid, TooLarge
@@ -53,7 +58,12 @@ def _nearest(families: str) -> str:
 
 @cache
 def vl_convert() -> Any:
-    """The library, knowing our fonts."""
+    """The library, knowing our fonts and no others: it would look through those of the machine first."""
+    if "FONTCONFIG_FILE" not in os.environ:  # a press has one
+        folder = Path(tempfile.mkdtemp(prefix="pressroom-fonts-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "fonts.conf").write_text(fonts.configuration(folder))
+        os.environ["FONTCONFIG_FILE"] = str(folder / "fonts.conf")
     import vl_convert
 
     vl_convert.register_font_directory(str(fonts.FOLDER))

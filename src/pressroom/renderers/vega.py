@@ -130,21 +130,23 @@ def read(source: str, language: str) -> dict[str, Any]:
     return spec
 
 
-def _urls(node: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Every `url` that is given as text, wherever it stands: of data, of a lookup, of an image in a group in a group."""
+def _urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[tuple[str, str]]:
+    """Every `url` that is given as text, wherever it stands: of data, of a lookup, of an image in a group in a group.
+    In the rows of data, `url` is a column like any other.
+    """
     if depth > MAX_DEPTH:
         raise TooLarge(f"the specification is nested more than {MAX_DEPTH} deep")
+    if isinstance(node, str) and (found := picture.UNWRITABLE.search(node)):
+        raise SourceInvalid(f"{path} has the character U+{ord(found[0]):04X}, which cannot be drawn")
     if isinstance(node, list):
         for index, inner in enumerate(node):
-            yield from _urls(inner, f"{path}[{index}]", depth + 1)
-    if not isinstance(node, dict):
-        return
-    for key, inner in node.items():
-        here = f"{path}.{key}" if path else key
-        if key == "url":
-            yield from ((here, url) for url in _texts(inner) if not url.lstrip().lower().startswith("data:image/"))
-        elif key != "values":  # rows of data, in which `url` is a column like any other
-            yield from _urls(inner, here, depth + 1)
+            yield from _urls(inner, f"{path}[{index}]", depth + 1, rows=rows)
+    if isinstance(node, dict):
+        for key, inner in node.items():
+            here = f"{path}.{key}" if path else key
+            if key == "url" and not rows:
+                yield from ((here, url) for url in _texts(inner) if not url.lstrip().lower().startswith("data:image/"))
+            yield from _urls(inner, here, depth + 1, rows=rows or key == "values")
 
 
 def _texts(url: Any) -> Iterator[str]:

@@ -17,7 +17,10 @@ CREATE TABLE blob (
     state_since  INTEGER NOT NULL,
     date_created INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX blob_to_collect ON blob (state, state_since) WHERE state <> 'live';
+-- One index for each state that is collected from, and none for the many that are live.
+CREATE INDEX blob_marked ON blob (state_since) WHERE state = 'marked';
+CREATE INDEX blob_deleting ON blob (state_since) WHERE state = 'deleting';
+CREATE INDEX blob_deleted ON blob (state_since) WHERE state = 'deleted';
 
 -- Above every generation whose row was forgotten. Where a row is gone, the next generation begins here.
 CREATE TABLE blob_epoch (
@@ -38,11 +41,11 @@ CREATE TABLE artifact (
     job_uid      TEXT    REFERENCES job (uid) ON DELETE SET NULL, -- as long as the job is there, so is this
     date_created INTEGER NOT NULL,
     expires_at   INTEGER, -- its short link and its cache entry expire with it; NULL: with its job and its holds
-    CHECK ((sha256 IS NULL) = (files > 0)),
-    UNIQUE (job_uid, name)
+    CHECK ((sha256 IS NULL) = (files > 0))
 ) STRICT;
+CREATE UNIQUE INDEX artifact_of_job ON artifact (job_uid, name) WHERE job_uid IS NOT NULL;
 CREATE INDEX artifact_blob ON artifact (sha256) WHERE sha256 IS NOT NULL;
-CREATE INDEX artifact_without_job ON artifact (expires_at) WHERE job_uid IS NULL;
+CREATE INDEX artifact_without_job ON artifact (coalesce(expires_at, 0)) WHERE job_uid IS NULL;
 
 CREATE TABLE artifact_file (
     artifact   TEXT    NOT NULL REFERENCES artifact ON DELETE CASCADE,

@@ -1,0 +1,76 @@
+"""Bytes and rows together, on every kind of artifact store: kept, found, collected, checked."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from pressroom.errors import NotFound
+from pressroom.keeping import bundle, keep, keep_file, key_in_store
+from pressroom.keeping.collect import collect
+from pressroom.keeping.fsck import fsck
+from pressroom.store import artifacts
+from pressroom.store.artifacts import Draft
+from pressroom.store.sqlite import SQLite
+from tests.contract.conftest import Shelf
+
+DAY = 86_400_000
+
+
+@asynccontextmanager
+async def opened(database: str, shelf: Shelf) -> AsyncIterator[SQLite]:
+    rows = SQLite(database.removeprefix("sqlite:///"), shelf.clock)
+    try:
+        yield rows
+    finally:
+        await rows.close()
+
+
+def recorded(draft: Draft) -> Callable[[], artifacts.Work[artifacts.Artifact]]:
+    return lambda: artifacts.record(draft, keep_for=DAY)
+
+
+async def test_what_is_kept_is_sound_until_it_expires_and_then_goes_with_its_bytes(shelf: Shelf, database: str) -> None:
+    async with opened(database, shelf) as rows:
+        one = await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
+        page = await keep_file(shelf.blobs, rows, "index.html", b"<html/>", media_type="text/html")
+        picture = await keep_file(shelf.blobs, rows, "logo.svg", b"<svg/>", media_type="image/svg+xml")
+        many = bundle([page, picture], media_type="text/html")
+        for draft in (one, many):
+            await rows.run(recorded(draft), name="record")
+
+        assert await fsck(shelf.blobs, rows, grace=0) == []
+        assert len([listed async for listed in shelf.blobs.listing()]) == 2
+
+        shelf.clock.advance(days=2)
+        assert (await collect(shelf.blobs, rows)).dropped == 2
+        shelf.clock.advance(days=2)
+        assert (await collect(shelf.blobs, rows)).deleted == 2
+
+        assert [listed async for listed in shelf.blobs.listing()] == []
+        assert await fsck(shelf.blobs, rows, grace=0) == []
+
+
+async def test_what_comes_back_after_that_is_there_again(shelf: Shelf, database: str) -> None:
+    async with opened(database, shelf) as rows:
+        await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
+        await collect(shelf.blobs, rows, grace=0)
+
+        artifact = await rows.run(recorded(await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")), name="record")
+
+        assert await shelf.blobs.verify(key_in_store(artifact))
+        assert await fsck(shelf.blobs, rows, grace=0) == []
+
+
+async def test_fsck_misses_what_was_taken_and_names_what_nobody_knows(shelf: Shelf, database: str) -> None:
+    async with opened(database, shelf) as rows:
+        taken = await rows.run(recorded(await keep(shelf.blobs, rows, b"taken", media_type="text/plain")), name="record")
+        await shelf.blobs.delete([key_in_store(taken)])
+        stray = await shelf.blobs.put(b"stray")
+
+        found = {(one.what, one.subject) for one in await fsck(shelf.blobs, rows, grace=0)}
+
+        assert found == {("missing", key_in_store(taken)), ("orphan", stray.key)}
+        assert (await collect(shelf.blobs, rows, untouched=0, orphans=True)).orphans == 1
+        with pytest.raises(NotFound):
+            await shelf.blobs.size(stray.key)
