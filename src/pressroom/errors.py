@@ -6,7 +6,8 @@ PressroomError
 │   ├── InvalidPayload
 │   ├── PayloadTooLarge
 │   ├── InvalidArgument     a key, delay, tier, filter or cursor out of bounds
-│   ├── NotFound            unknown, expired, or somebody else's
+│   ├── NotFound            unknown, or somebody else's
+│   │   └── Expired         it was there: rendering it again brings it back
 │   └── NotFinished         only a job that ended can be retried
 ├── Unavailable             wait and try again
 │   ├── QueueFull
@@ -23,6 +24,7 @@ PressroomError
 ├── Attempt                 raised by a handler to say how its attempt ended
 │   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
 │   ├── Transient           may work next time
+│   │   └── BlobGone        the bytes were collected before their rows were written; the next attempt puts them again
 │   ├── Timeout
 │   ├── TooLarge            the source, or what it makes, is past a limit: never retried
 │   ├── EngineMissing       not installed here; the message names the command: never retried
@@ -85,6 +87,10 @@ class InvalidArgument(Refused):
 class NotFound(Refused):
     code = "not_found"
     status = 404
+
+
+class Expired(NotFound):
+    code = "expired"
 
 
 class NotFinished(Refused):
@@ -171,6 +177,10 @@ class SourceInvalid(Attempt):
 
 class Transient(Attempt):
     code = "transient"
+
+
+class BlobGone(Transient):
+    code = "blob_gone"
 
 
 class Timeout(Attempt):

@@ -17,7 +17,17 @@ POINTS = frozenset(
     f"{unit}.{moment}"
     for unit in ("submit", "turn", "progress", "heartbeat", "cancel", "rescue", "prune", "schedule", "migrate")
     for moment in ("before_commit", "after_commit")
-) | {"submit.validated", "claim.selected", "handler.started", "handler.returned", "transaction.held"}
+) | {
+    "submit.validated",
+    "claim.selected",
+    "handler.started",
+    "handler.returned",
+    "transaction.held",
+    "blob.temp_written",
+    "blob.renamed",
+    "blob.condemned",
+    "blob.deleted",
+}
 
 
 class FailpointHit(Exception):

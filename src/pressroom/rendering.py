@@ -14,6 +14,7 @@ import msgspec
 from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.errors import InvalidArgument, PayloadTooLarge
+from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Kind, OnKey, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
@@ -24,6 +25,7 @@ from pressroom.store.artifacts import Artifact, Draft
 
 NAME = "render"
 INLINE = 512 * 1024  # bytes of source that travel in the payload; a longer one is kept as an artifact
+SOURCE_KEPT = 14 * 24 * 3600 * 1000  # milliseconds; longer than a job, so that one tried again on its last day finds it
 DETAILS_LIMIT = 128 * 1024
 EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
 
@@ -74,7 +76,7 @@ class Rendering:
         self.kind = Kind(
             NAME,
             self._handle,
-            max_attempts=3,
+            max_attempts=2,
             backoff=Backoff(base=1, cap=30),
             timeout=300,
             on_key=OnKey.COALESCE,
@@ -124,17 +126,21 @@ class Rendering:
         return await self._submit_long(queue, payload, source, how)
 
     async def _submit_long(self, queue: Queue, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
-        """A long source is kept as an artifact, held from the transaction that submits its job to the one that ends it."""
+        """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
         draft = await keeping.keep(
-            self.blobs, self.database, source, media_type="application/octet-stream", name="source", with_link=False
+            self.blobs,
+            self.database,
+            source,
+            media_type="application/octet-stream",
+            name=f"source {new_uid()}",
+            with_link=False,
         )
-        holder = holder_of_source(draft.uid)
         payload = msgspec.structs.replace(payload, source_artifact=draft.uid)
         async with queue.transaction() as tx:
-            await tx.run(lambda: artifacts.record(draft, org_id=how.get("org_id"), holder=holder), name="record")
             submitted = await queue.submit(NAME, msgspec.to_builtins(payload), within=tx, **how)
-            if submitted.answer in (Answer.HIT, Answer.JOINED, Answer.SKIPPED):
-                await tx.run(lambda: artifacts.release(holder), name="release")
+            if submitted.answer in (Answer.NEW, Answer.COALESCED):
+                record = partial(artifacts.record, draft, job=submitted.uid, org_id=how.get("org_id"), keep_for=SOURCE_KEPT)
+                await tx.run(record, name="record")
         return submitted
 
     async def artifact(self, name: str) -> Artifact:
@@ -206,18 +212,10 @@ def _complete(options: type[msgspec.Struct], given: Mapping[str, Any]) -> Any:
     return msgspec.to_builtins(msgspec.convert(given, options))
 
 
-def holder_of_source(uid: str) -> str:
-    """Who keeps a long source alive while its job is open."""
-    return f"source:{uid}"
-
-
 def _settle(ending: Ending) -> Work[None]:
     if ending.result is not None:
         result = msgspec.convert(ending.result, Result)
         yield from artifacts.record(result.draft(), job=ending.uid, org_id=ending.org_id)
-    source = ending.payload.get("source_artifact") if isinstance(ending.payload, dict) else None
-    if source:
-        yield from artifacts.release(holder_of_source(source))
 
 
 def _short(details: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from pressroom.artifacts import key_of
 from pressroom.model import Work
 from pressroom.store import artifacts, artifacts_fsck, blobs
 from pressroom.store.artifacts import Draft
-from pressroom.store.blobs import BlobGone, BlobName
+from pressroom.errors import BlobGone
+from pressroom.store.blobs import BlobName
 from pressroom.testing import SteppedStore
 
 HOUR = 3_600_000

@@ -19,7 +19,8 @@ from pressroom.keeping.collect import Collected, collect
 from pressroom.keeping.fsck import fsck
 from pressroom.store import artifacts, blobs
 from pressroom.store.artifacts import Draft
-from pressroom.store.blobs import BlobGone, BlobName
+from pressroom.errors import BlobGone
+from pressroom.store.blobs import BlobName
 from pressroom.store.sqlite import SQLite
 from pressroom.testing import ManualClock, SteppedStore
 from tests.journeys.artifact_stage import Bytes, Rows

@@ -16,7 +16,8 @@ from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
 from pressroom.store import artifacts, blobs, jobs
-from pressroom.store.artifacts import Draft, Expired
+from pressroom.errors import Expired
+from pressroom.store.artifacts import Draft
 from tests.journeys.artifact_stage import Bytes, Rows
 from tests.journeys.stage import Steps
 

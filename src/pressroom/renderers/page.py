@@ -8,13 +8,18 @@ from typing import Any
 _THEMES = {"light": "light", "dark": "dark", "auto": "light dark"}
 
 
-def page(body: str, *, title: str, lang: str | None, theme: str = "auto", extra_style: str = "") -> str:
+# On paper, what lies outside of the margins would stay white.
+_DARK_PAPER = "@page { background-color: #14171a; }\n"
+
+
+def page(body: str, *, title: str, lang: str | None, theme: str = "auto") -> str:
+    paper = _DARK_PAPER if theme == "dark" else ""
     language = f' lang="{html.escape(lang)}"' if lang else ""
     return (
         f'<!DOCTYPE html>\n<html{language} data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="color-scheme" content="{_THEMES[theme]}">\n'
-        f"<title>{html.escape(title)}</title>\n<style>\n{style()}{extra_style}</style>\n</head>\n"
+        f"<title>{html.escape(title)}</title>\n<style>\n{style()}{paper}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 

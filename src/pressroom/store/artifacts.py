@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.errors import InvalidArgument, NotFound
+from pressroom.errors import Expired, InvalidArgument, NotFound
 from pressroom.ids import new_uid
 from pressroom.model import Ending, Row, Settling, Statement, Status, Work, from_ms
 from pressroom.store import blobs
@@ -26,12 +26,6 @@ OUTPUT = "output"  # the artifact that a job is there to make, and that a cache 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _LINK_LENGTH = 13  # 65 bits: nobody guesses one, and two never meet
 _READ_AS = str.maketrans("ilo", "110")
-
-
-class Expired(NotFound):
-    """It was there. `code` tells a caller that asking again is no use but rendering again is."""
-
-    code = "expired"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

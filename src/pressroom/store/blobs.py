@@ -8,7 +8,7 @@ put again get another generation, which is another name in the artifact store. W
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pressroom.errors import Transient
+from pressroom.errors import BlobGone
 from pressroom.model import Statement, Work
 from pressroom.store.jobs import now
 from pressroom.store.rows import compact
@@ -21,12 +21,6 @@ MOVES: dict[str, frozenset[str]] = {
     "deleting": frozenset({"deleted", "marked"}),
     "deleted": frozenset({"marked", "deleting"}),
 }
-
-
-class BlobGone(Transient):
-    """The bytes that an artifact relies on were collected while its job was under way. The next attempt puts them again."""
-
-    code = "blob_gone"
 
 
 class BlobName(NamedTuple):

@@ -17,8 +17,13 @@ export function open({ load }) {
     }
     if (theme === "dark") wanted.config = { skin: "dark", ...wanted.config };
     const svg = onml.stringify(trimmed(renderAny(0, wanted, skins))).replace(PAPER, "");
-    return scoped(svg, `wavedrom-${wanted.config?.skin ?? "default"}`);
+    return scoped(theme === "dark" ? darkened(svg) : svg, `wavedrom-${wanted.config?.skin ?? "default"}`);
   };
+}
+
+// The dark skin forgets the arrows and their labels, which stay blue and white.
+function darkened(svg) {
+  return svg.replaceAll('style="fill:#FFF;"', 'style="fill:#0f1419;"').replaceAll("stroke:#0041c4", "stroke:#6ea8fe").replaceAll("fill:#0041c4", "fill:#6ea8fe");
 }
 
 // A skin defines some 150 bricks, and a picture uses a dozen of them.
