@@ -6,7 +6,8 @@
 | store | the row is committed before anybody hears "accepted" | `store/` |
 | deliver | workers hear that work waits | `delivery/` |
 | claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/sql/` |
-| render | source bytes in, output bytes out, inside limits | `worker/run.py` |
+| render | source bytes in, output bytes out, inside limits | `worker/run.py`, `renderers/` |
+| artifact | the bytes are kept under their hash | `artifacts/` |
 | settle | what the result means (pure function), then one fenced transaction | `worker/judge.py`, `store/` |
 | notify | waiters and event streams | `notify/` |
 """

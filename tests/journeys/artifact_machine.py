@@ -10,10 +10,10 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pressroom.artifacts import key_of
+from pressroom.errors import BlobGone
 from pressroom.model import Work
 from pressroom.store import artifacts, artifacts_fsck, blobs
 from pressroom.store.artifacts import Draft
-from pressroom.errors import BlobGone
 from pressroom.store.blobs import BlobName
 from pressroom.testing import SteppedStore
 

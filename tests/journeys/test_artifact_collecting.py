@@ -12,14 +12,13 @@ import pytest
 from pressroom.artifacts import key_of
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
-from pressroom.errors import StoreUnavailable
+from pressroom.errors import BlobGone, StoreUnavailable
 from pressroom.keeping import collect as collecting
 from pressroom.keeping import keep, key_in_store
 from pressroom.keeping.collect import Collected, collect
 from pressroom.keeping.fsck import fsck
 from pressroom.store import artifacts, blobs
 from pressroom.store.artifacts import Draft
-from pressroom.errors import BlobGone
 from pressroom.store.blobs import BlobName
 from pressroom.store.sqlite import SQLite
 from pressroom.testing import ManualClock, SteppedStore

@@ -10,13 +10,12 @@ import pytest
 from pressroom import Pressroom, Transient, kind
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
-from pressroom.errors import InvalidArgument, NotFound
+from pressroom.errors import Expired, InvalidArgument, NotFound
 from pressroom.jsontext import encode
 from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
 from pressroom.store import artifacts, blobs, jobs
-from pressroom.errors import Expired
 from pressroom.store.artifacts import Draft
 from tests.journeys.artifact_stage import Bytes, Rows
 from tests.journeys.stage import Steps

@@ -22,3 +22,23 @@ def test_the_next_jobs_of_a_kind_are_read_through_what_is_ready() -> None:
     plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')['find_ready']}", values).fetchall()
 
     assert "job_ready" in " ".join(str(row[3]) for row in plan)
+
+
+@pytest.mark.parametrize(
+    ("statement", "indexes"),
+    [
+        ("step_back", ["job_holder", "job_line"]),
+        ("find_cached", ["job_line", "job_holder"]),
+    ],
+)
+def test_a_submit_reads_what_is_open_through_its_own_indexes(statement: str, indexes: list[str]) -> None:
+    """A submit into a line of ten thousand once read the whole line, and one with a key every job that the key ever had."""
+    values = dict.fromkeys(("org_id", "key", "fingerprint", "now", "limit"))
+    plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')[statement]}", values).fetchall()
+
+    told = " ".join(str(row[3]) for row in plan)
+    for index in indexes:
+        assert index in told
+    assert "job_key" not in told
+    assert "SORT" not in told
+    assert "TEMP B-TREE" not in told

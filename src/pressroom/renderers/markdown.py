@@ -132,7 +132,8 @@ class Markdown(Engine):
         plain = options.flavour == "full" and not options.anchors
         extensions = self._without_anchors if plain else self._flavours[options.flavour]
         rendering = self._rendering_full if options.flavour == "full" else self._rendering
-        rendered: str = self._comrak.render_markdown(source, extensions, self._parsing, rendering)
+        ended = source if source.endswith("\n") else f"{source}\n"  # else `[a]: <b>` on the last line is not a reference to it
+        rendered: str = self._comrak.render_markdown(ended, extensions, self._parsing, rendering)
         return rendered
 
     def _clean(self, body: str) -> str:
