@@ -21,7 +21,6 @@ from pressroom import failpoints
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 
-failpoints.POINTS |= {"blob.temp_written", "blob.renamed"}
 failpoints.arm(sys.argv[2])
 
 async def endless():

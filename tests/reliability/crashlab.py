@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pressroom.failpoints import POINTS
+from pressroom.failpoints import JOB_POINTS
 from tests.reliability import checker, dump, journal
 from tests.reliability.checker import Verdict
 from tests.reliability.lab import Lab
@@ -78,7 +78,7 @@ def summary(verdict: Verdict, toll: Toll, seconds: float, *, passed: bool) -> st
         "hung": toll.hung,
         "broken": toll.broken,
         **toll.faults,
-        "points": f"{len(toll.points)}/{len(POINTS)}",
+        "points": f"{len(toll.points)}/{len(JOB_POINTS)}",
         "seconds": round(seconds),
     }
     return f"verdict: {'PASS' if passed else 'FAIL'} " + " ".join(f"{name}={value}" for name, value in figures.items())

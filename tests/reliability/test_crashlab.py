@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.failpoints import POINTS
+from pressroom.failpoints import JOB_POINTS
 from tests.reliability import nemesis
 
 ROOT = Path(__file__).parents[2]
@@ -43,4 +43,4 @@ def test_a_seed_gives_the_same_faults_again(role: str) -> None:
 def test_the_nemesis_knows_every_failpoint() -> None:
     known = {*nemesis.WORKER_POINTS, *nemesis.DESK_POINTS, *nemesis.CLERK_POINTS, *nemesis.FOUNDER_POINTS}
 
-    assert known == POINTS
+    assert known == JOB_POINTS

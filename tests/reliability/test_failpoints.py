@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pressroom import Pressroom, Tier, failpoints
-from pressroom.failpoints import POINTS
+from pressroom.failpoints import JOB_POINTS
 from pressroom.store import jobs
 from pressroom.store.jobs import Room
 from tests.reliability import founder
@@ -23,7 +23,7 @@ from tests.reliability.workload import LEASE, SCHEDULES, Handlers
 @pytest.fixture(scope="module")
 def passed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """The points that one short life of a queue passes, with all of them armed to do nothing."""
-    failpoints.arm(";".join(f"{point}=sleep:0" for point in POINTS))
+    failpoints.arm(";".join(f"{point}=sleep:0" for point in JOB_POINTS))
     asyncio.run(_live(tmp_path_factory.mktemp("failpoints")))
     return set(failpoints._registry.seen)
 
@@ -46,7 +46,7 @@ async def _live(folder: Path) -> None:
         await until(lambda: drained(press))
 
 
-@pytest.mark.parametrize("point", sorted(POINTS))
+@pytest.mark.parametrize("point", sorted(JOB_POINTS))
 def test_every_failpoint_is_passed(point: str, passed: set[str]) -> None:
     assert point in passed
 
