@@ -28,6 +28,9 @@ class Settings:
     grace: float = 30.0
     max_queued: int = 1_000_000
     imports: tuple[str, ...] = ()
+    home: str = ""
+    listen: str = "127.0.0.1:8000"
+    base_url: str = ""
     artifacts: str = ""
     presses: int = 0
     cache_ttl: float = 7 * 24 * 3600.0
@@ -59,6 +62,11 @@ class Settings:
             yield f"grace: {self.grace:g} s is negative"
         if self.max_queued < 1:
             yield f"max_queued: {self.max_queued} is not at least 1"
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65_535:
+            yield f"listen: {self.listen!r} is not HOST:PORT"
+        if self.base_url and (not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/")):
+            yield f"base_url: {self.base_url!r} must begin with http:// or https:// and not end with /"
         if not 0 <= self.presses <= 1_000:
             yield f"presses: {self.presses} is not between 0 (one per core) and 1000"
         if self.cache_ttl <= 0:
@@ -70,8 +78,14 @@ class Settings:
 
     @property
     def path(self) -> str:
-        """The SQLite file, or `:memory:`."""
-        return self.database.removeprefix("sqlite:///")
+        """The SQLite file, or `:memory:`. One that is named without a folder lies in `home`."""
+        path = self.database.removeprefix("sqlite:///")
+        return str(Path(self.home) / path) if self.home and path != ":memory:" else path
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, _, port = self.listen.rpartition(":")
+        return host.removeprefix("[").removesuffix("]"), int(port)
 
     @property
     def artifact_folder(self) -> str:
@@ -145,6 +159,9 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "grace": _number,
     "max_queued": _whole,
     "imports": _names,
+    "home": _text,
+    "listen": _text,
+    "base_url": _text,
     "artifacts": _text,
     "presses": _whole,
     "cache_ttl": _number,
@@ -165,6 +182,7 @@ ENVIRONMENT: dict[str, _Name] = {
     "RENDER_WORKERS": _Name("workers", _whole),
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
+    "BASE_URL": _Name("base_url", _text),
     "CACHE_TTL": _Name("cache_ttl", _milliseconds),
     "S3_ENDPOINT_URL": _Name("s3_endpoint", _text),
     **{name.upper(): _Name(name, reader) for name, reader in _READERS.items() if name.startswith("s3_")},

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,9 +22,10 @@ from pressroom.errors import (
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
 from pressroom.request import JobLike, Request, again, checked, uid_of
-from pressroom.store import Database, Transaction, jobs, look
+from pressroom.store import Database, Transaction, jobs, look, standing
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
+from pressroom.store.standing import Standing
 
 PAGE_LIMIT = 500
 
@@ -164,6 +165,10 @@ class Queue:
         found = found[:limit]
         return Page(found, str(found[-1].id) if more else None)
 
+    async def standing(self, job: Job, *, slots: int) -> Standing:
+        """How many come before a queued job, and when to expect it."""
+        return await self._database.read(partial(standing.of, job.id, slots)) or Standing(0)
+
     async def stats(self) -> Stats:
         return await self._database.read(look.stats)
 
@@ -199,7 +204,7 @@ class Queue:
                 return _value_of(ended)
             job = ended.superseded_by
 
-    async def watch(self, job: JobLike, *, after: int = 0) -> AsyncIterator[Event]:
+    async def watch(self, job: JobLike, *, after: int = 0) -> AsyncGenerator[Event]:
         """The job's events, from its first (or from the one after `after`) to its last, as they happen."""
         current = await self.get(job)
         with self._switchboard.listen(current.id) as news:
@@ -227,18 +232,21 @@ class Queue:
             events += more
         return events
 
-    async def events(self, *, after: int | None = None) -> AsyncIterator[Event]:
-        """All jobs' events as they happen; from now on, or from the one after `after`."""
+    async def events(
+        self, *, after: int | None = None, org_id: str | None = None, kind: str | None = None
+    ) -> AsyncGenerator[Event]:
+        """Jobs' events as they happen; from now on, or from the one after `after`. An org or a kind leaves the others out."""
         last = await self._database.read(look.last_event) if after is None else after
         with self._switchboard.listen(None) as news:
             while not self._switchboard.closed:
                 news.clear()
-                events = await self._database.read(partial(look.events_after, last))
+                events, seen = await self._database.read(partial(look.chosen_events, last, org_id, kind))
                 for event in events:
                     last = event.id
                     yield event
-                if not events:
+                if seen == last:
                     await news.wait()
+                last = max(last, seen)
 
     async def cancel(self, job: JobLike, *, reason: str = "cancelled") -> Job:
         """Cancel a job. A queued one ends at once; a running one is stopped within two seconds and can end in no other way.

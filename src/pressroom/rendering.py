@@ -15,7 +15,7 @@ from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.errors import InvalidArgument, PayloadTooLarge
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Backoff, Ending, Kind, OnKey, Submitted, Work
+from pressroom.model import Answer, Backoff, Ending, Handler, Kind, OnKey, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import Asked
@@ -73,16 +73,17 @@ class Rendering:
 
     def __init__(self, *, presses: int, cache_for: timedelta) -> None:
         self._size = presses
-        self.kind = Kind(
-            NAME,
-            self._handle,
-            max_attempts=2,
-            backoff=Backoff(base=1, cap=30),
-            timeout=300,
-            on_key=OnKey.COALESCE,
-            cache_for=cache_for,
-            settling=_settle,
-        )
+        self.kind = self.make_kind(NAME, cache_for=cache_for)
+
+    def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:
+        """A kind that renders. An app may have its own, with other promises, and a handler of its own around `handle`."""
+        usual: dict[str, Any] = {
+            "max_attempts": 2,
+            "backoff": Backoff(base=1, cap=30),
+            "timeout": 300,
+            "on_key": OnKey.COALESCE,
+        }
+        return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))
 
     def open(self, database: Database, make_store: Callable[[], Blobs]) -> None:
         self.database = database
@@ -106,9 +107,11 @@ class Rendering:
         examine(asked)
         return await documents.render(self.presses, asked)
 
-    async def submit(self, queue: Queue, asked: Asked, *, filename: str | None = None, **how: Any) -> Submitted:
+    async def submit(
+        self, queue: Queue, asked: Asked, *, filename: str | None = None, kind: str = NAME, **how: Any
+    ) -> Submitted:
         """Queue a render. The answer may be an earlier result, or a job that renders the same just now."""
-        if queue.kinds.get(NAME) is not self.kind:
+        if kind == NAME and queue.kinds.get(NAME) is not self.kind:
             raise InvalidArgument(f"the application has its own kind {NAME!r}, which takes the place of ours")
         examine(asked)
         source, text = as_text(asked.source)
@@ -122,10 +125,10 @@ class Rendering:
         )
         how["fingerprint"] = fingerprint_of(asked)
         if text is not None:
-            return await queue.submit(NAME, msgspec.to_builtins(payload), **how)
-        return await self._submit_long(queue, payload, source, how)
+            return await queue.submit(kind, msgspec.to_builtins(payload), **how)
+        return await self._submit_long(queue, kind, payload, source, how)
 
-    async def _submit_long(self, queue: Queue, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
+    async def _submit_long(self, queue: Queue, kind: str, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
         draft = await keeping.keep(
             self.blobs,
@@ -137,7 +140,7 @@ class Rendering:
         )
         payload = msgspec.structs.replace(payload, source_artifact=draft.uid)
         async with queue.transaction() as tx:
-            submitted = await queue.submit(NAME, msgspec.to_builtins(payload), within=tx, **how)
+            submitted = await queue.submit(kind, msgspec.to_builtins(payload), within=tx, **how)
             if submitted.answer in (Answer.NEW, Answer.COALESCED):
                 record = partial(artifacts.record, draft, job=submitted.uid, org_id=how.get("org_id"), keep_for=SOURCE_KEPT)
                 await tx.run(record, name="record")
@@ -151,7 +154,7 @@ class Rendering:
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         return await self.blobs.get(keeping.key_in_store(artifact), start, stop)
 
-    async def _handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
+    async def handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
         asked, filename = await self._asked(msgspec.convert(payload, Payload))
         engines = documents.engines_of(asked)
         rendered = await documents.render(self.presses, asked)

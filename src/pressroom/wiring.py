@@ -8,11 +8,11 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import EllipsisType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cronsim import CronSim, CronSimError
 
@@ -39,6 +39,11 @@ from pressroom.store.artifacts_fsck import Unsound
 from pressroom.store.sqlite import SQLite
 from pressroom.worker.chores import Chores
 from pressroom.worker.loop import Worker
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from pressroom.api.service import Service
 
 log = logging.getLogger("pressroom")
 
@@ -331,6 +336,19 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     return list(found.values()), list(schedules.values())
 
 
+def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
+    """The HTTP service of an open Pressroom."""
+    from pressroom.api.access import Gate
+    from pressroom.api.app import make_app
+    from pressroom.api.metrics import Metrics
+    from pressroom.api.service import Service
+
+    host, _ = press.settings.address
+    gate = Gate(open_to_loopback=host in ("127.0.0.1", "::1", "localhost"))
+    service = Service(press, press.rendering, press.settings, gate, Metrics())
+    return service, make_app(service)
+
+
 class _Wires:
     """What the command line asks for, made of the parts chosen here."""
 
@@ -343,6 +361,21 @@ class _Wires:
             schedules = [schedule for schedule in schedules if schedule.kind in kinds]
         workers = settings.workers if works else None
         return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
+
+    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str], None]) -> None:
+        from pressroom.api import serve as server  # the service's libraries are not everybody's
+
+        host, port = settings.address
+        listener = server.listen(host, port)
+        if settings.home:
+            os.makedirs(settings.home, exist_ok=True)
+        known, schedules = import_kinds(settings.imports)
+        workers = settings.workers if works else None
+        async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
+            service, app = make_service(press)
+            shown = f"[{host}]" if ":" in host else host
+            listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}")
+            await server.serve(app, service, listener, grace=settings.grace)
 
     def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
         return sqlite_care.examine(settings.path)

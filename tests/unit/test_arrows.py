@@ -18,7 +18,8 @@ STEPS = [
     {"request", "admission", "keeping"},
     {"worker", "queue"},
     {"rendering"},
-    {"api", "cli", "web", "apps"},
+    {"api"},
+    {"cli", "web", "apps"},
     {"wiring"},
     {"__init__", "__main__", "testing"},
 ]

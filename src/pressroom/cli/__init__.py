@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any
 
-from pressroom.cli import care, engines, exits, jobs, queues, render, work
+from pressroom.cli import care, engines, exits, jobs, queues, render, serve, work
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -21,6 +21,7 @@ _DESCRIPTION = """\
 Sources into documents, as durable jobs.
 
 examples:
+  pressroom serve                           the HTTP service on 127.0.0.1:8000
   pressroom render report.md -o report.pdf  make one document, here and now
   pressroom engines                         what can be rendered on this machine
   pressroom work --import myapp.kinds       work on jobs until stopped
@@ -37,7 +38,7 @@ exit codes: 0 well; 1 failed, or a problem was found; 2 wrong usage or a refused
 """
 
 # The flags that are settings: a flag left out must stay distinct from its default.
-_SETTINGS = ("database", "workers", "grace", "imports")
+_SETTINGS = ("database", "home", "listen", "workers", "grace", "imports")
 
 
 def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
@@ -75,6 +76,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return care.fsck(wires, settings, args, output)
         case "migrate":
             return care.migrate(wires, settings, args, output)
+        case "serve":
+            return asyncio.run(serve.serve(wires, settings, args, output))
         case "work":
             return asyncio.run(work.work(wires, settings, args, output))
         case _:
@@ -102,6 +105,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_serve(commands, common)
     _add_work(commands, common)
     _add_jobs(commands, common)
     _add_queue(commands, common)
@@ -115,6 +119,15 @@ def _parser() -> ArgumentParser:
     migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
     return parser
+
+
+def _add_serve(commands: Any, common: ArgumentParser) -> None:
+    parser = commands.add_parser("serve", parents=[common], help="the HTTP service, with workers inside")
+    parser.add_argument("--listen", metavar="HOST:PORT", help="where to listen (default 127.0.0.1:8000)")
+    parser.add_argument("--home", metavar="FOLDER", help="where the database and the artifacts lie")
+    parser.add_argument("--no-workers", action="store_true", help="only the service; other processes work")
+    parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
+    parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
 
 
 def _add_work(commands: Any, common: ArgumentParser) -> None:

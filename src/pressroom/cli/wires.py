@@ -1,6 +1,6 @@
 """What the command line needs of the rest. `wiring.py` provides it: only there are backends named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -46,6 +46,10 @@ class Wires(Protocol):
         self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None
     ) -> AbstractAsyncContextManager[Queue]:
         """The queue of these settings, with the kinds of their imports. `kinds` limits which of them a worker takes."""
+        ...
+
+    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str], None]) -> None:
+        """Serve until stopped. `listening` is told the address as soon as it answers."""
         ...
 
     def examine(self, settings: Settings) -> Sequence[Finding]: ...

@@ -37,12 +37,20 @@ GROWTH = 20  # an output may be so many times its source; references can multipl
 _SMALL = 64 * 1024
 # To give the nth of equal headings its own anchor, comrak tries n names: 16,000 of them take it 11 seconds.
 MOST_ANCHORS = 5_000
+# What costs comrak or nh3 the square of its number, and how many of it cost about a second.
+MOST_NESTED = 250
+MOST_COLUMNS = 10_000
+MOST_DEFINITIONS = 10_000
+MOST_FORMULAS = 20_000
 MOST_NOTICES = 20  # of one sort: finding the line of each costs a walk through the source
 
 _HEADING = re.compile(r'<h([1-6]) id="([^"]*)">(.*?)</h\1>', re.DOTALL)
 _CODE = re.compile(r'<pre><code class="language-([^"\s]+)[^"]*">(.*?)</code></pre>', re.DOTALL)
 _PLACED_CODE = re.compile(r'<pre data-sourcepos="(\d+):[^"]*"><code class="language-([^"\s]+)')
 _TAG = re.compile(r"<[^>]*>")
+_MARKERS = re.compile(rf"(?:^|\r)(?![-*_ \t]*$)(?:[ \t]*(?:>|(?:[-+*]|\d{{1,9}}[.)])[ \t])){{{MOST_NESTED}}}", re.MULTILINE)
+_DEFINITION = re.compile(r"(?:^|\r)[ \t>]*+:[ \t]", re.MULTILINE)
+_NESTING = re.compile(r"<(/?)(?!(?:p|li|td|th|tr|dt|dd|br|hr|img|input|col|wbr|area)\b)[a-zA-Z]")
 _MAYBE_HEADING = re.compile(r"#(?:[ \t\r\n]|\Z)|[=-][ \t]*(?:[\r\n]|\Z)")
 _NO_ALT = re.compile(r"!\[\s*\][(\[]")
 _TOC_MARK = "<p>[TOC]</p>"
@@ -98,6 +106,7 @@ class Markdown(Engine):
 
     def render(self, source: str, output: str, options: MarkdownOptions) -> Rendered:  # noqa: ARG002
         matter = self._front_matter.parse(source) if options.flavour == "full" else self._front_matter.NONE
+        _refuse_what_is_too_much(source, options.flavour)
         warnings = []
         if options.anchors and options.flavour == "full" and _has_too_many_headings(source):
             options = msgspec.structs.replace(options, anchors=False)
@@ -105,6 +114,7 @@ class Markdown(Engine):
                 Notice("no_anchors", f"headings have no anchors where there are more than {MOST_ANCHORS:,} of them")
             )
         body = self.to_html(source, options)
+        _refuse_deep_html(source, body)
         warnings += _warnings(source, body)
         if options.sanitise:
             body = self._clean(body)
@@ -244,6 +254,30 @@ def _only_pictures(tag: str, attribute: str, value: str) -> str | None:
         picture = tag == "img" and re.match(r"\s*data:image/(png|jpeg|gif|webp|svg\+xml)[;,]", value, re.IGNORECASE)
         return value if picture else None
     return value
+
+
+def _refuse_what_is_too_much(source: str, flavour: str) -> None:
+    if len(source) > MOST_NESTED and _MARKERS.search(source):
+        raise TooLarge(f"quotes and lists are nested more than {MOST_NESTED} deep")
+    if source.count("|") > MOST_COLUMNS and max(line.count("|") for line in source.splitlines()) > MOST_COLUMNS:
+        raise TooLarge(f"a table has more than {MOST_COLUMNS:,} columns")
+    if flavour != "full" or len(source) < MOST_DEFINITIONS:
+        return
+    if any(islice(_DEFINITION.finditer(source), MOST_DEFINITIONS, None)):
+        raise TooLarge(f"the source has more than {MOST_DEFINITIONS:,} definitions")
+    if source.count("$`") > MOST_FORMULAS:
+        raise TooLarge(f"the source has more than {MOST_FORMULAS:,} formulas")
+
+
+def _refuse_deep_html(source: str, body: str) -> None:
+    """Elements that are opened and not closed. Those that end by themselves where the next one begins do not count."""
+    if source.count("<") <= 4 * MOST_NESTED:
+        return
+    depth = 0
+    for closing in _NESTING.findall(body):
+        depth += -1 if closing else 1
+        if depth > 4 * MOST_NESTED:
+            raise TooLarge(f"HTML elements are nested more than {4 * MOST_NESTED:,} deep")
 
 
 def _has_too_many_headings(source: str) -> bool:

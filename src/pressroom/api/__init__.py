@@ -1,0 +1,1 @@
+"""The HTTP service that all apps share: jobs, events, artifacts, access, operations."""

@@ -1,0 +1,55 @@
+"""The application: the shared routes, those of the apps, and what stands around them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api import artifacts, events, jobs, operations, schema
+from pressroom.api.middleware import Around
+from pressroom.api.problems import HttpError, problem
+from pressroom.api.service import Service
+from pressroom.errors import PressroomError
+
+
+def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
+    app = FastAPI(title="Pressroom", docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    for router in (
+        jobs.router(service),
+        events.router(service),
+        artifacts.router(service),
+        operations.router(service),
+        *routers,
+    ):
+        app.include_router(router)
+    app.add_exception_handler(PressroomError, _refused)
+    app.add_exception_handler(HTTPException, _unrouted)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.openapi = lambda: schema.document(app)  # type: ignore[method-assign]
+    app.add_middleware(Around, metrics=service.metrics)
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PressroomError)
+    return problem(request, error)
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    codes: dict[int, tuple[str, str]] = {
+        404: ("not_found", "there is nothing here"),
+        405: ("method_not_allowed", "not with this method"),
+    }
+    code, words = codes.get(error.status_code, ("refused", str(error.detail)))
+    return problem(request, HttpError(error.status_code, code, words, error.headers))
+
+
+async def _invalid(request: Request, error: Any) -> Response:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return problem(request, HttpError(422, "invalid_argument", f"{where}: {first['msg']}"))

@@ -1,0 +1,113 @@
+"""Artifacts over HTTP: they never change, so they are cached for ever; they are strangers' work, so they may do nothing."""
+
+import base64
+import re
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from pressroom.api.access import Caller, Scope
+from pressroom.api.problems import HttpError
+from pressroom.api.replies import matches
+from pressroom.api.schema import answers, header, query
+from pressroom.api.service import Service
+from pressroom.artifacts.disposition import content_disposition
+from pressroom.errors import NotFound
+from pressroom.store.artifacts import Artifact
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+FOREVER = "max-age=31536000, immutable"
+
+_BYTES: dict[str, Any] = {"description": "The bytes", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+_RESPONSES: dict[int | str, Any] = {
+    200: _BYTES,
+    206: _BYTES | {"description": "Some of the bytes"},
+    304: {"description": "You have it"},
+    416: {"description": "There are no such bytes"},
+}
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["artifacts"])
+
+    @routes.api_route(
+        "/artifacts/{uid}",
+        methods=["GET"],
+        operation_id="get_artifact",
+        responses=answers(_RESPONSES, 401, 403, 404),
+        openapi_extra={
+            "parameters": [
+                header("Range", "One range of bytes"),
+                header("If-None-Match", "The tag of what you have"),
+                query("download", {"type": "boolean"}, "As a file to keep"),
+            ]
+        },
+    )
+    @routes.api_route("/artifacts/{uid}", methods=["HEAD"], operation_id="head_artifact", include_in_schema=False)
+    async def get_artifact(request: Request, uid: str) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        artifact = await _own(service, caller, uid)
+        visibility = "public" if artifact.org_id is None else "private"
+        return await send(service, request, artifact, cache=f"{visibility}, {FOREVER}")
+
+    return routes
+
+
+async def _own(service: Service, caller: Caller, uid: str) -> Artifact:
+    artifact = await service.rendering.artifact(uid) if len(uid) == 26 else None
+    if artifact is None or not caller.owns(artifact.org_id):
+        raise NotFound(f"there is no artifact {uid[:80]!r}")
+    return artifact
+
+
+async def send(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
+    """An artifact's bytes, or the range that was asked for, with headers that keep it harmless in a browser."""
+    headers = _headers(artifact, cache, download=request.query_params.get("download") in ("", "1", "true"))
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers={name: headers[name] for name in ("ETag", "Cache-Control")})
+    start, stop = _range(request, artifact.size, headers["ETag"])
+    status = 200
+    if (start, stop) != (0, artifact.size):
+        status = 206
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{artifact.size}"
+    headers["Content-Length"] = str(stop - start)
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=headers, media_type=artifact.media_type)
+    chunks = await service.rendering.read(artifact, start, stop)
+    return StreamingResponse(chunks, status, headers, artifact.media_type)
+
+
+def _headers(artifact: Artifact, cache: str, *, download: bool) -> dict[str, str]:
+    as_file = download or artifact.media_type.startswith("text/html")
+    disposition = content_disposition(artifact.filename) if artifact.filename else "attachment"
+    headers = {
+        "ETag": f'"sha256-{artifact.sha256}"',
+        "Cache-Control": cache,
+        "Accept-Ranges": "bytes",
+        "Content-Security-Policy": _POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "Content-Disposition": disposition if as_file else disposition.replace("attachment", "inline", 1),
+    }
+    if artifact.sha256:
+        headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(artifact.sha256)).decode()}:"
+    return headers
+
+
+def _range(request: Request, size: int, tag: str) -> tuple[int, int]:
+    """The one range that was asked for. Several, or one that cannot be read, are answered with the whole."""
+    asked = request.headers.get("range", "")
+    condition = request.headers.get("if-range")
+    found = _RANGE.fullmatch(asked.strip()) if condition is None or condition == tag else None
+    if found is None or found[1] == found[2] == "":
+        return 0, size
+    if found[1] == "":
+        return max(0, size - int(found[2])), size
+    start, stop = int(found[1]), size if found[2] == "" else min(size, int(found[2]) + 1)
+    if start >= size or stop <= start:
+        raise HttpError(416, "range_not_satisfiable", f"there are {size:,} bytes", {"Content-Range": f"bytes */{size}"})
+    return start, stop

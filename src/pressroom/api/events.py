@@ -1,0 +1,64 @@
+"""What happens, as it happens: one job's events, or everybody's."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api import streams
+from pressroom.api.access import Scope
+from pressroom.api.jobs import found
+from pressroom.api.problems import HttpError
+from pressroom.api.schema import answers, header, query
+from pressroom.api.service import Service
+
+_STREAM: dict[str, Any] = {
+    "description": "Server-sent events; `id` is the number to resume after",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+_RESUME = [
+    header("Last-Event-ID", "Resume after this event"),
+    query("after", {"type": "integer", "minimum": 0}, "The same, for those who cannot set a header"),
+]
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["events"])
+
+    @routes.get(
+        "/jobs/{id}/events",
+        operation_id="watch_job",
+        responses=answers({200: _STREAM}, 401, 403, 404, 422),
+        openapi_extra={"parameters": _RESUME},
+    )
+    async def watch_job(request: Request, id: str) -> Response:
+        """From the job's first event, or the one after the last that was seen, to the one that ends it."""
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        job = await found(service, caller, id)
+        events = service.queue.watch(job, after=_after(request) or 0)
+        return streams.respond(events, service.closing, service.metrics)
+
+    @routes.get(
+        "/events",
+        operation_id="watch_all",
+        responses=answers({200: _STREAM}, 401, 403, 422),
+        openapi_extra={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
+    )
+    async def watch_all(request: Request) -> Response:
+        """Everybody's events, from now on or from where it is resumed. Does not end by itself."""
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        org = None if caller.everywhere else caller.org_id or ""
+        events = service.queue.events(after=_after(request), org_id=org, kind=request.query_params.get("kind"))
+        return streams.respond(events, service.closing, service.metrics)
+
+    return routes
+
+
+def _after(request: Request) -> int | None:
+    given = request.headers.get("last-event-id") or request.query_params.get("after")
+    if given is None or given == "":
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 19):
+        raise HttpError(422, "invalid_argument", "Last-Event-ID is the number of an event")
+    return int(given)

@@ -1,0 +1,343 @@
+"""Jobs over HTTP: submit, look, list, wait, cancel, retry, result."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+from fastapi import APIRouter
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom import rendering
+from pressroom.api import idempotency
+from pressroom.api.access import Caller, Scope, require_own
+from pressroom.api.problems import HttpError, problem
+from pressroom.api.replies import reply
+from pressroom.api.schema import answers, header, query, says, takes
+from pressroom.api.service import Service
+from pressroom.api.views import Estimate, JobView, Place, spoken, view
+from pressroom.api.waiting import Patience, patience_of
+from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, WaitTimeout
+from pressroom.model import Job, Status, Submitted, Tier
+from pressroom.renderers.documents import Asked
+from pressroom.store import Transaction
+
+type Name = Annotated[str, Meta(min_length=1, max_length=255)]
+
+
+class NewJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job to submit. `tier` is interactive or background; left out, it is the kind's."""
+
+    kind: Name
+    payload: Any = None
+    tier: str | None = None
+    key: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
+    delay: Annotated[float, Meta(ge=0, le=316_224_000)] = 0
+    subject: Name | None = None
+    project_id: Name | None = None
+    max_attempts: Annotated[int, Meta(ge=1, le=1000)] | None = None
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """The job that a submit came to. `answer` says how: new, coalesced, skipped, joined or hit."""
+
+    id: str
+    kind: str
+    answer: str
+    version: int
+    status_url: str
+    differs: list[str] | None = None
+
+
+class JobList(msgspec.Struct, frozen=True):
+    items: list[JobView]
+    next_cursor: str | None
+
+
+_WAIT = query("wait", {"type": "number", "minimum": 0, "maximum": 60}, "Seconds to wait for the job to end")
+_FILTERS = [
+    query("status", {"type": "array", "items": {"enum": [status.value for status in Status]}}, "Only these; may be repeated"),
+    query("kind", {"type": "string"}, "Only this kind"),
+    query("tier", {"enum": ["interactive", "background"]}, "Only this tier"),
+    query("org", {"type": "string"}, "Only this organisation; for callers who see more than one"),
+    query("subject", {"type": "string"}, "Only this subject"),
+    query("key", {"type": "string"}, "Only this key"),
+    query("parent", {"type": "string"}, "Only the children of this job"),
+    query("max_age", {"type": "number", "minimum": 0}, "Only jobs submitted within so many seconds"),
+    query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
+    query("cursor", {"type": "string"}, "As the last page gave it"),
+]
+_LOCATION = {"Location": "The job", "Retry-After": "When to look again, in seconds"}
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["jobs"])
+
+    @routes.post(
+        "/jobs",
+        operation_id="submit_job",
+        status_code=202,
+        responses=answers(
+            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION)}, 401, 403, 413, 415, 422, 503
+        ),
+        openapi_extra=takes(
+            NewJob,
+            "The job",
+            example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
+        )
+        | {"parameters": [header("Idempotency-Key", "The same key and body: the same answer, for a day")]},
+    )
+    async def submit_job(request: Request) -> Response:
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        body = await request.body()
+        return await idempotency.once(service, request, caller, body, partial(_submit, service, request, caller, body))
+
+    @routes.get(
+        "/jobs",
+        operation_id="list_jobs",
+        responses=answers({200: says(JobList, "Jobs, newest first", headers={"Link": "The next page"})}, 401, 403, 422),
+        openapi_extra={"parameters": _FILTERS},
+    )
+    async def list_jobs(request: Request) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        return await _listed(service, request, caller)
+
+    @routes.get(
+        "/jobs/{id}",
+        operation_id="get_job",
+        responses=answers({200: says(JobView, "The job"), 304: {"description": "Nothing changed"}}, 401, 403, 404, 422),
+        openapi_extra={"parameters": [_WAIT]},
+    )
+    async def get_job(request: Request, id: str) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        job = await found(service, caller, id)
+        patience = patience_of(request)
+        if patience.seconds and not job.status.ended:
+            job = await _waited(service, job, patience)
+        return await shown(service, request, job)
+
+    @routes.get(
+        "/jobs/{id}/result",
+        operation_id="get_result",
+        responses=answers(
+            {
+                200: says(Any, "What the job returned, if that is not an artifact"),
+                202: says(JobView, "It has not ended yet", headers=_LOCATION),
+                303: {"description": "The artifact", "headers": {"Location": {"schema": {"type": "string"}}}},
+            },
+            401,
+            403,
+            404,
+            409,
+            422,
+        ),
+        openapi_extra={"parameters": [_WAIT]},
+    )
+    async def get_result(request: Request, id: str) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        job = await found(service, caller, id)
+        patience = patience_of(request)
+        if patience.seconds and not job.status.ended:
+            job = await _waited(service, job, patience)
+        return await _result(service, request, job)
+
+    @routes.post(
+        "/jobs/{id}/cancel",
+        operation_id="cancel_job",
+        responses=answers({200: says(JobView, "It has ended"), 202: says(JobView, "It is being stopped")}, 401, 403, 404),
+    )
+    async def cancel_job(request: Request, id: str) -> Response:
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        job = await found(service, caller, id)
+        cancelled = await service.queue.cancel(job, reason=f"cancelled by {caller.name}")
+        return await shown(service, request, cancelled, status=200 if cancelled.status.ended else 202)
+
+    @routes.post(
+        "/jobs/{id}/retry",
+        operation_id="retry_job",
+        status_code=202,
+        responses=answers(
+            {202: says(Accepted, "A new job that names the old one", headers=_LOCATION)}, 401, 403, 404, 409, 503
+        ),
+    )
+    async def retry_job(request: Request, id: str) -> Response:
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        job = await found(service, caller, id)
+        return accepted(service, await service.queue.retry(job))
+
+    return routes
+
+
+async def _submit(service: Service, request: Request, caller: Caller, body: bytes, within: Any) -> Response:
+    new = decoded(request, body, NewJob)
+    if new.kind == rendering.NAME:
+        return await _submit_render(service, caller, new, within)
+    how = {
+        name: getattr(new, name) for name in ("key", "subject", "project_id", "max_attempts") if getattr(new, name) is not None
+    }
+    submitted = await service.queue.submit(
+        new.kind,
+        new.payload,
+        tier=_tier(new.tier),
+        delay=new.delay,
+        org_id=caller.org_id,
+        trace={"request_id": request.scope["state"]["request_id"]},
+        within=within,
+        **how,
+    )
+    service.metrics.submitted.labels(submitted.kind, submitted.answer.value).inc()
+    return accepted(service, submitted)
+
+
+async def _submit_render(service: Service, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
+    """Checked and fingerprinted as a render is, whichever door it comes through."""
+    if within is not None:
+        raise HttpError(422, "invalid_argument", "a render needs no Idempotency-Key: the same source is the same job")
+    try:
+        payload = msgspec.convert(new.payload, rendering.Payload)
+    except msgspec.ValidationError as reason:
+        raise HttpError(422, "invalid_argument", f"payload: {reason}") from None
+    asked = Asked(payload.language, payload.output, (payload.source or "").encode(), payload.options, payload.engine)
+    submitted = await service.rendering.submit(
+        service.queue,
+        asked,
+        filename=payload.filename,
+        tier=_tier(new.tier),
+        key=new.key,
+        subject=new.subject,
+        org_id=caller.org_id,
+    )
+    return accepted(service, submitted)
+
+
+def accepted(service: Service, submitted: Submitted) -> Response:
+    where = f"{service.base_url}/jobs/{submitted}"
+    told = Accepted(
+        id=str(submitted),
+        kind=submitted.kind,
+        answer=submitted.answer.value,
+        version=submitted.version,
+        status_url=where,
+        differs=submitted.differs,
+    )
+    return reply(told, status=202, headers={"Location": where, "Retry-After": "1"})
+
+
+async def found(service: Service, caller: Caller, id: str) -> Job:
+    try:
+        job = await service.queue.get(id)
+    except InvalidArgument:  # a malformed id names no job
+        raise NotFound("there is no such job; it never was, or its retention is over") from None
+    return require_own(caller, job)
+
+
+async def _waited(service: Service, job: Job, patience: Patience) -> Job:
+    try:
+        return await service.queue.settled(job, timeout=patience.seconds)
+    except WaitTimeout:
+        return await service.queue.get(job)
+
+
+async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
+    where = await _place(service, job) if job.status is Status.QUEUED else None
+    told = spoken(job, view(job, where, prefix=service.base_url), service.voices)
+    headers = {} if job.status.ended else {"Retry-After": "1"}
+    return reply(
+        told, request=request if status == 200 else None, status=status, headers=headers | {"Cache-Control": "no-cache"}
+    )
+
+
+async def _place(service: Service, job: Job) -> Place:
+    found = await service.queue.standing(job, slots=service.settings.slots)
+    estimate = None if found.p50 is None or found.p90 is None else Estimate(found.p50, found.p90)
+    return Place(found.ahead, estimate)
+
+
+async def _result(service: Service, request: Request, job: Job) -> Response:
+    match job.status:
+        case Status.COMPLETED | Status.COMPLETED_WITH_ERRORS:
+            artifact = job.result.get("artifact") if isinstance(job.result, dict) else None
+            if artifact is None:
+                return reply(job.result)
+            return Response(status_code=303, headers={"Location": f"{service.base_url}/artifacts/{artifact}"})
+        case Status.FAILED:
+            return problem(request, JobFailed(job.uid, job.errors[-1] if job.errors else None), status=409)
+        case Status.CANCELLED:
+            reason = {"code": "cancelled", "message": job.last_error or "cancelled"}
+            return problem(request, JobCancelled(job.uid, reason), status=409)
+        case _:
+            return await shown(service, request, job, status=202)
+
+
+async def _listed(service: Service, request: Request, caller: Caller) -> Response:
+    asked = request.query_params
+    limit = _whole(asked.get("limit", "50"), "limit", 1, 200)
+    age = asked.get("max_age")
+    org = asked.get("org")
+    if org is not None and not caller.owns(org):
+        return reply(JobList([], None))
+    page = await service.queue.list(
+        status=_statuses(asked.getlist("status")),
+        kind=asked.get("kind"),
+        tier=_tier(asked.get("tier")),
+        org_id=org if caller.everywhere else caller.org_id or "",
+        subject=asked.get("subject"),
+        key=asked.get("key"),
+        parent=asked.get("parent"),
+        created_after=None if age is None else datetime.now(UTC) - timedelta(seconds=_number(age, "max_age")),
+        limit=limit,
+        cursor=asked.get("cursor"),
+    )
+    headers = {"Cache-Control": "no-cache"}
+    if page.cursor:
+        rest = [(name, value) for name, value in asked.multi_items() if name != "cursor"]
+        headers["Link"] = f'<{service.base_url}/jobs?{urlencode([*rest, ("cursor", page.cursor)])}>; rel="next"'
+    items = [view(job, prefix=service.base_url) for job in page.jobs]
+    return reply(JobList(items, page.cursor), headers=headers)
+
+
+def decoded[T](request: Request, body: bytes, kind: type[T]) -> T:
+    """A JSON body as a structure, or the refusal that says where it is wrong."""
+    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise HttpError(415, "unsupported_media_type", f"send application/json, not {media_type[:100]!r}")
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as reason:
+        raise HttpError(422, "invalid_argument", str(reason)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
+        raise HttpError(422, "invalid_json", f"the body is not JSON: {reason}") from None
+
+
+def _statuses(given: list[str]) -> list[Status] | None:
+    if not given:
+        return None
+    try:
+        return [Status(one) for one in given]
+    except ValueError:
+        raise HttpError(422, "invalid_argument", f"a status is one of: {', '.join(Status)}") from None
+
+
+def _tier(given: str | None) -> Tier | None:
+    if given is None:
+        return None
+    try:
+        return Tier[given.upper()]
+    except KeyError:
+        raise HttpError(422, "invalid_argument", "tier is interactive or background") from None
+
+
+def _whole(text: str, name: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+        raise HttpError(422, "invalid_argument", f"{name} is a whole number from {least} to {most}")
+    return int(text)
+
+
+def _number(text: str, name: str) -> float:
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text):
+        raise HttpError(422, "invalid_argument", f"{name} is a number of seconds")
+    return float(text)

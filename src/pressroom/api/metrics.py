@@ -1,0 +1,77 @@
+"""Figures for Prometheus. Base units, bounded labels, and never the id of a job."""
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from pressroom.model import VERSION
+from pressroom.renderers.presses import Presses
+from pressroom.store.look import Stats
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "pressroom_http_request_duration_seconds",
+            "Requests",
+            ["route", "method", "status"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.submitted = Counter(
+            "pressroom_jobs_submitted", "Jobs submitted over HTTP", ["kind", "dedup"], registry=self.registry
+        )
+        self.cache = Counter(
+            "pressroom_cache_requests", "Renders asked for, by how they were answered", ["result"], registry=self.registry
+        )
+        self.streams = Gauge("pressroom_sse_clients", "Open event streams", registry=self.registry)
+        Gauge("pressroom_build_info", "The version that runs", ["version"], registry=self.registry).labels(VERSION).set(1)
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        self._requests.labels(route, method, str(status)).observe(seconds)
+
+    def text(self, stats: Stats, presses: Presses) -> bytes:
+        live = CollectorRegistry()
+        live.register(_Snapshot(stats, presses))
+        return generate_latest(self.registry) + generate_latest(live)
+
+
+class _Snapshot(Collector):
+    """What the database and the presses say now."""
+
+    def __init__(self, stats: Stats, presses: Presses) -> None:
+        self._stats = stats
+        self._presses = presses
+
+    def collect(self) -> Iterable[Metric]:
+        jobs = GaugeMetricFamily("pressroom_jobs", "Open jobs", labels=["queue", "tier", "state"])
+        oldest = GaugeMetricFamily("pressroom_queue_oldest_age_seconds", "Age of the oldest queued job", labels=["queue"])
+        ages: dict[str, float] = {}
+        for line in self._stats.backlog:
+            jobs.add_metric([line.kind, line.tier.name.lower(), "queued"], line.queued)
+            age = (self._stats.at - line.oldest).total_seconds()
+            ages[line.kind] = max(ages.get(line.kind, 0.0), age)
+        for kind, age in ages.items():
+            oldest.add_metric([kind], age)
+        for running in self._stats.running:
+            jobs.add_metric([running.kind, "any", "in_progress"], running.running)
+        ended = GaugeMetricFamily(
+            "pressroom_jobs_ended_last_hour", "Jobs that ended in the last hour", labels=["kind", "outcome"]
+        )
+        totals: dict[tuple[str, str], int] = {}
+        for one in self._stats.ended:
+            totals[one.kind, one.status.value] = totals.get((one.kind, one.status.value), 0) + one.count
+        for (kind, outcome), count in totals.items():
+            ended.add_metric([kind, outcome], count)
+        processes = GaugeMetricFamily("pressroom_renderer_processes", "Presses", labels=["renderer", "state"])
+        for name, pool in self._presses.pools().items():
+            busy = sum(bool(press.waiting) for press in pool.presses)
+            processes.add_metric([name, "busy"], busy)
+            processes.add_metric([name, "idle"], len(pool.presses) - busy)
+        return [jobs, oldest, ended, processes]

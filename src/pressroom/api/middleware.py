@@ -1,0 +1,83 @@
+"""What happens around every request: an id, a line in the log, a limit on its body, and problems instead of tracebacks."""
+
+import logging
+import re
+import time
+from typing import Any
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pressroom.api.problems import HttpError, internal, problem
+from pressroom.errors import PressroomError
+from pressroom.ids import new_uid
+
+log = logging.getLogger("pressroom.access")
+
+_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_QUIET = ("/livez", "/readyz", "/metrics")
+BODY_LIMIT = 12 * 1024 * 1024
+
+
+class Around:
+    """Pure ASGI, because the usual base class buffers streams and loses their cancellation."""
+
+    def __init__(self, app: ASGIApp, metrics: Any, *, body_limit: int = BODY_LIMIT) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        id = _request_id(request)
+        scope.setdefault("state", {})["request_id"] = id
+        began = time.perf_counter()
+        status = 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, self._limited(receive), answer)
+        except Exception as error:
+            if status:
+                raise
+            response = problem(request, error) if isinstance(error, PressroomError) else internal(request, error)
+            await response(scope, receive, answer)
+        finally:
+            self._account(scope, status, time.perf_counter() - began, id)
+
+    def _limited(self, receive: Receive) -> Receive:
+        """A body is counted while it comes: what its header says about its length proves nothing."""
+        taken = 0
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            if message["type"] == "http.request":
+                taken += len(message.get("body", b""))
+                if taken > self._body_limit:
+                    raise HttpError(413, "body_too_large", f"the body has more than {self._body_limit:,} bytes")
+            return message
+
+        return limited
+
+    def _account(self, scope: Scope, status: int, seconds: float, id: str) -> None:
+        route = getattr(scope.get("route"), "path", "unknown")
+        self._metrics.request(route, scope["method"], status, seconds)
+        if scope["path"] not in _QUIET:
+            log.info(
+                "%s %s %s", scope["method"], scope["path"], status, extra={"ms": round(seconds * 1000, 1), "request_id": id}
+            )
+
+
+def _request_id(request: Request) -> str:
+    given = request.headers.get("x-request-id", "")
+    return given if _SANE_ID.fullmatch(given) else f"req_{new_uid()}"

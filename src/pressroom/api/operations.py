@@ -1,0 +1,85 @@
+"""For those who run it: alive, ready, well, and in figures."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.metrics import CONTENT_TYPE
+from pressroom.api.replies import reply
+from pressroom.api.schema import answers, says, sends
+from pressroom.api.service import Service
+from pressroom.errors import PressroomError
+from pressroom.model import VERSION
+from pressroom.renderers import catalogue
+
+
+class EngineHealth(msgspec.Struct, frozen=True):
+    name: str
+    ready: bool
+    version: str | None
+    install: str | None
+
+
+class Health(msgspec.Struct, frozen=True):
+    """`status` is pass, or fail when jobs cannot be accepted."""
+
+    status: str
+    version: str
+    queued: int | None
+    running: int | None
+    engines: list[EngineHealth]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    status: str
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["operations"])
+
+    @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs")})
+    async def livez() -> Response:
+        return reply(Answer("pass"))
+
+    @routes.get(
+        "/readyz", operation_id="readyz", responses={200: says(Answer, "Send requests"), 503: says(Answer, "Send none")}
+    )
+    async def readyz() -> Response:
+        try:
+            well = not service.closing.is_set() and await service.queue.stats() is not None
+        except PressroomError:
+            well = False
+        return reply(Answer("pass" if well else "fail"), status=200 if well else 503)
+
+    @routes.get("/health", operation_id="health", responses={200: says(Health, "All is well"), 503: says(Health, "It is not")})
+    async def health() -> Response:
+        told = await _health(service)
+        return reply(told, status=200 if told.status == "pass" else 503)
+
+    @routes.get("/metrics", operation_id="metrics", responses=answers({200: sends("For Prometheus", "text/plain")}, 401, 403))
+    async def metrics(request: Request) -> Response:
+        await service.gate.caller(request, Scope.VIEWER)
+        text = service.metrics.text(await service.queue.stats(), service.rendering.presses)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE})
+
+    return routes
+
+
+async def _health(service: Service) -> Health:
+    engines = [_engine(engine) for engine in catalogue.engines()]
+    try:
+        stats = await service.queue.stats()
+    except PressroomError:
+        return Health("fail", VERSION, None, None, engines)
+    running = sum(line.running for line in stats.running)
+    status = "fail" if service.closing.is_set() else "pass"
+    return Health(status, VERSION, stats.queued, running, engines)
+
+
+def _engine(engine: Any) -> EngineHealth:
+    missing = engine.missing()
+    return EngineHealth(engine.name, missing is None, None if missing else engine.version(), missing and missing.install)

@@ -1,0 +1,27 @@
+"""What the routes have in common: the queue, the renderings, who may do what, and whether we are closing."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pressroom.api.access import Gate
+from pressroom.api.metrics import Metrics
+from pressroom.api.views import Voice
+from pressroom.config import Settings
+from pressroom.queue import Queue
+from pressroom.rendering import Rendering
+
+
+@dataclass
+class Service:
+    queue: Queue
+    rendering: Rendering
+    settings: Settings
+    gate: Gate
+    metrics: Metrics
+    voices: Mapping[str, Voice] = field(default_factory=dict)
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def base_url(self) -> str:
+        return self.settings.base_url

@@ -1,0 +1,57 @@
+"""Events as they happen, over one long response (server-sent events)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from pressroom.api.metrics import Metrics
+from pressroom.errors import QueueClosed
+from pressroom.model import Event
+
+HEARTBEAT = 15.0
+RETRY_MS = 2000
+
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def respond(
+    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, *, heartbeat: float = HEARTBEAT
+) -> StreamingResponse:
+    return StreamingResponse(_frames(events, closing, metrics, heartbeat), media_type="text/event-stream", headers=_HEADERS)
+
+
+async def _frames(
+    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, heartbeat: float
+) -> AsyncIterator[bytes]:
+    yield f"retry: {RETRY_MS}\n\n".encode()
+    end = asyncio.ensure_future(closing.wait())
+    next_one = asyncio.ensure_future(anext(events))
+    metrics.streams.inc()
+    try:
+        async with aclosing(events):
+            while True:
+                done, _ = await asyncio.wait({next_one, end}, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
+                if end in done:
+                    return  # the client comes back with the id of the last event it saw
+                if not done:
+                    yield b": still here\n\n"
+                    continue
+                try:
+                    event = next_one.result()
+                except (StopAsyncIteration, QueueClosed):
+                    return
+                yield frame(event)
+                next_one = asyncio.ensure_future(anext(events))
+    finally:
+        metrics.streams.dec()
+        for task in (next_one, end):
+            task.cancel()
+        await asyncio.gather(next_one, end, return_exceptions=True)
+
+
+def frame(event: Event) -> bytes:
+    body = msgspec.json.encode({"job": f"job_{event.uid}", "type": event.type, "at": event.at, "data": event.data})
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), body)

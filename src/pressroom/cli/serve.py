@@ -1,0 +1,32 @@
+"""`pressroom serve`: the HTTP service, with workers inside unless it is told otherwise."""
+
+import logging
+import sys
+from argparse import Namespace
+
+from pressroom.cli import exits
+from pressroom.cli.output import Output
+from pressroom.cli.wires import Wires
+from pressroom.cli.work import SWITCH_INTERVAL
+from pressroom.config import Settings
+
+log = logging.getLogger("pressroom")
+
+
+async def serve(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    sys.setswitchinterval(SWITCH_INTERVAL)
+
+    def listening(address: str) -> None:
+        if output.as_json:
+            output.data({"listening": address, "database": settings.path, "workers": not args.no_workers})
+            return
+        output.line(f"Pressroom is at {address}")
+        output.line(f"  database   {settings.path}")
+        output.line(f"  artifacts  {settings.artifact_folder or 'in memory'}")
+        output.line("try it:")
+        output.line(
+            f"  curl -d 'digraph {{ source -> press -> document }}' '{address}/render?format=dot&outputType=svg&mode=sync'"
+        )
+
+    await wires.serve(settings, works=not args.no_workers, listening=listening)
+    return exits.OK

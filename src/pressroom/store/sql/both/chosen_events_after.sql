@@ -1,0 +1,8 @@
+-- Events after one, up to another, of jobs of one organisation or kind; NULL chooses all.
+SELECT job_event.id, job_event.job_id, job.uid, job_event.at, job_event.type, job_event.data
+  FROM job_event
+  JOIN job ON job.id = job_event.job_id
+ WHERE job_event.id > :after AND job_event.id <= :last
+   AND (:org_id IS NULL OR job.org_id = :org_id)
+   AND (:kind IS NULL OR job.kind = :kind)
+ ORDER BY job_event.id

@@ -1,0 +1,1 @@
+DELETE FROM reply WHERE expires_at <= :now

@@ -1,0 +1,2 @@
+INSERT INTO reply (scope, key, digest, status, headers, body, expires_at)
+VALUES (:scope, :key, :digest, :status, :headers, :body, :expires_at)
