@@ -34,6 +34,10 @@ class Settings:
     artifacts: str = ""
     presses: int = 0
     cache_ttl: float = 7 * 24 * 3600.0
+    diagram_cache_ttl: float = 300.0
+    job_retention: float = 3600.0
+    queue_max_concurrent: int = 10
+    queue_max_waiting: int = 50
     s3_endpoint: str = ""
     s3_presign_endpoint: str = ""
     s3_bucket: str = ""
@@ -69,8 +73,11 @@ class Settings:
             yield f"base_url: {self.base_url!r} must begin with http:// or https:// and not end with /"
         if not 0 <= self.presses <= 1_000:
             yield f"presses: {self.presses} is not between 0 (one per core) and 1000"
-        if self.cache_ttl <= 0:
-            yield f"cache_ttl: {self.cache_ttl:g} s is not above 0"
+        for name in ("cache_ttl", "diagram_cache_ttl", "job_retention"):
+            if not getattr(self, name) > 0:
+                yield f"{name}: {getattr(self, name):g} s is not above 0"
+        if self.queue_max_concurrent < 1 or self.queue_max_waiting < 0:
+            yield "queue_max_concurrent is at least 1, and queue_max_waiting not negative"
         if self.s3_bucket:
             for name in ("s3_endpoint", "s3_access_key", "s3_secret_key"):
                 if not getattr(self, name):
@@ -165,6 +172,10 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "artifacts": _text,
     "presses": _whole,
     "cache_ttl": _number,
+    "diagram_cache_ttl": _number,
+    "job_retention": _number,
+    "queue_max_concurrent": _whole,
+    "queue_max_waiting": _whole,
     "s3_endpoint": _text,
     "s3_presign_endpoint": _text,
     "s3_bucket": _text,
@@ -183,7 +194,10 @@ ENVIRONMENT: dict[str, _Name] = {
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
     "BASE_URL": _Name("base_url", _text),
-    "CACHE_TTL": _Name("cache_ttl", _milliseconds),
+    "CACHE_TTL": _Name("diagram_cache_ttl", _milliseconds),
+    "JOB_RETENTION_MS": _Name("job_retention", _milliseconds),
+    "QUEUE_MAX_CONCURRENT": _Name("queue_max_concurrent", _whole),
+    "QUEUE_MAX_WAITING": _Name("queue_max_waiting", _whole),
     "S3_ENDPOINT_URL": _Name("s3_endpoint", _text),
     **{name.upper(): _Name(name, reader) for name, reader in _READERS.items() if name.startswith("s3_")},
     **{f"PRESSROOM_{name.upper()}": _Name(name, reader) for name, reader in _READERS.items() if not name.startswith("s3_")},

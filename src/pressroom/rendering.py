@@ -15,7 +15,7 @@ from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.errors import InvalidArgument, PayloadTooLarge
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Backoff, Ending, Handler, Kind, OnKey, Submitted, Work
+from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import Asked
@@ -81,7 +81,6 @@ class Rendering:
             "max_attempts": 2,
             "backoff": Backoff(base=1, cap=30),
             "timeout": 300,
-            "on_key": OnKey.COALESCE,
         }
         return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))
 

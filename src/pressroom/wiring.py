@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cronsim import CronSim, CronSimError
 
 from pressroom import cli, config, rendering
+from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import Clock, SystemClock
@@ -82,7 +83,9 @@ class Pressroom(Queue):
             raise InvalidSettings(problems)
         self._clock = clock or SystemClock()
         self.rendering = Rendering(presses=self.settings.presses, cache_for=timedelta(seconds=self.settings.cache_ttl))
-        self._registered = {rendering.NAME: self.rendering.kind} | _by_name(kinds)
+        self.diagrams = Diagrams(self.rendering, self.settings)
+        ours = (self.rendering.kind, self.diagrams.kind)
+        self._registered = {kind.name: kind for kind in ours} | _by_name(kinds)
         self._taken = self._registered if only is None else _only(only, self._registered)
         self._schedules = _checked(schedules, self._registered)
         self._works = workers is not None
@@ -342,11 +345,15 @@ def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     from pressroom.api.app import make_app
     from pressroom.api.metrics import Metrics
     from pressroom.api.service import Service
+    from pressroom.apps.diagrams import renders as diagrams
+    from pressroom.apps.diagrams import routes as diagram_routes
 
     host, _ = press.settings.address
     gate = Gate(open_to_loopback=host in ("127.0.0.1", "::1", "localhost"))
-    service = Service(press, press.rendering, press.settings, gate, Metrics())
-    return service, make_app(service)
+    base_url = press.settings.base_url
+    voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
+    service = Service(press, press.rendering, press.settings, gate, Metrics(), voices)
+    return service, make_app(service, [diagram_routes.router(service, press.diagrams)])
 
 
 class _Wires:

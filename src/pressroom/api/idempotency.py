@@ -22,21 +22,47 @@ type Act = Callable[[Transaction | None], Awaitable[Response]]
 
 
 async def once(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
+    """For what must not happen twice: the job and the answer are written in one transaction, which `act` is given."""
     key = _key_of(request)
     if key is None:
         return await act(None)
-    scope = f"{caller.org_id or ''}\n{caller.name}\n{request.method} {request.url.path}"
-    digest = hashlib.sha256(f"{request.url.query}\n".encode() + body).hexdigest()
+    scope, digest = _scope(request, caller), _digest(request, body)
     async with service.queue.transaction() as tx:
         kept = await tx.run(partial(replies.find, scope, key), name="reply")
         if kept is not None:
             return _replayed(kept, digest)
         response = await act(tx)
-        if response.status_code < 500:
-            headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-            reply = replies.Reply(digest, response.status_code, headers, bytes(response.body).decode())
-            await tx.run(partial(replies.keep, scope, key, reply, KEPT), name="reply")
+        await tx.run(partial(replies.keep, scope, key, _reply(response, digest), KEPT), name="reply")
     return response
+
+
+async def again(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
+    """For renders, where the same source is the same job anyway: the answer is kept after the fact, and no transaction held."""
+    key = _key_of(request)
+    if key is None:
+        return await act(None)
+    scope, digest = _scope(request, caller), _digest(request, body)
+    kept = await service.rendering.database.read(partial(replies.find, scope, key))
+    if kept is not None:
+        return _replayed(kept, digest)
+    response = await act(None)
+    if response.status_code < 500:
+        keep = partial(replies.keep, scope, key, _reply(response, digest), KEPT)
+        await service.rendering.database.run(keep, name="reply")
+    return response
+
+
+def _scope(request: Request, caller: Caller) -> str:
+    return f"{caller.org_id or ''}\n{caller.name}\n{request.method} {request.url.path}"
+
+
+def _digest(request: Request, body: bytes) -> str:
+    return hashlib.sha256(f"{request.url.query}\n".encode() + body).hexdigest()
+
+
+def _reply(response: Response, digest: str) -> replies.Reply:
+    headers = {name: value for name, value in response.headers.items() if name != "content-length"}
+    return replies.Reply(digest, response.status_code, headers, bytes(response.body).decode())
 
 
 def _replayed(kept: replies.Reply, digest: str) -> Response:

@@ -94,7 +94,10 @@ def router(service: Service) -> APIRouter:
     async def submit_job(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
-        return await idempotency.once(service, request, caller, body, partial(_submit, service, request, caller, body))
+        new = decoded(request, body, NewJob)
+        if new.kind == rendering.NAME:
+            return await idempotency.again(service, request, caller, body, partial(_submit_render, service, caller, new))
+        return await idempotency.once(service, request, caller, body, partial(_submit, service, request, caller, new))
 
     @routes.get(
         "/jobs",
@@ -172,10 +175,7 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def _submit(service: Service, request: Request, caller: Caller, body: bytes, within: Any) -> Response:
-    new = decoded(request, body, NewJob)
-    if new.kind == rendering.NAME:
-        return await _submit_render(service, caller, new, within)
+async def _submit(service: Service, request: Request, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
     how = {
         name: getattr(new, name) for name in ("key", "subject", "project_id", "max_attempts") if getattr(new, name) is not None
     }
@@ -193,10 +193,8 @@ async def _submit(service: Service, request: Request, caller: Caller, body: byte
     return accepted(service, submitted)
 
 
-async def _submit_render(service: Service, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
+async def _submit_render(service: Service, caller: Caller, new: NewJob, _: Transaction | None) -> Response:
     """Checked and fingerprinted as a render is, whichever door it comes through."""
-    if within is not None:
-        raise HttpError(422, "invalid_argument", "a render needs no Idempotency-Key: the same source is the same job")
     try:
         payload = msgspec.convert(new.payload, rendering.Payload)
     except msgspec.ValidationError as reason:
