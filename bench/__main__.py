@@ -1,14 +1,32 @@
-"""`python -m bench queue [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
 
 import argparse
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import against_peers, claims, flood, memory, pickup, place, throughput
+from bench import (
+    against_peers,
+    claims,
+    engines,
+    engines_box,
+    engines_conformance,
+    engines_markdown,
+    engines_mermaid,
+    engines_pdf,
+    flood,
+    memory,
+    pickup,
+    place,
+    throughput,
+)
+from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
 from bench.sizes import FULL, QUICK, Sizes
+
+type Measure = Callable[[Path], Iterator[Figure]]
 
 QUEUE: dict[str, Callable[[Path, Sizes], Iterator[Figure]]] = {
     "submits": throughput.submits,
@@ -20,32 +38,61 @@ QUEUE: dict[str, Callable[[Path, Sizes], Iterator[Figure]]] = {
     "memory": memory.of_a_worker,
 }
 
+ENGINES: dict[str, Callable[[Path, EngineSizes], Iterator[Figure]]] = {
+    "box": engines_box.markdown,
+    "mermaid-box": engines_box.mermaid,
+    "markdown": engines_markdown.against_peers,
+    "mermaid": engines_mermaid.against_the_browser,
+    "pdf": engines_pdf.against_a_cold_start,
+    "conformance": engines_conformance.shares,
+}
+
 
 def main() -> None:
     arguments = _arguments()
     logging.getLogger("pressroom").setLevel(logging.ERROR)  # that a flood was left behind is no news here
+    measures = _measures(arguments.what, arguments.quick)
     figures: list[Figure] = []
     with place.scratch() as folder:
-        for name in arguments.only:
-            figures += _measure(name, folder, QUICK if arguments.quick else FULL)
+        for name in arguments.only or measures:
+            figures += _measure(name, measures[name], folder)
     print(as_json(figures) if arguments.json else as_table(figures))
 
 
-def _measure(name: str, folder: Path, sizes: Sizes) -> list[Figure]:
-    say(f"measuring {name} ...")
+def _measures(what: str, quick: bool) -> dict[str, Measure]:
+    if what == "engines":
+        engines.find_packages()
+        return _sized(ENGINES, engines.QUICK if quick else engines.FULL)
+    return _sized(QUEUE, QUICK if quick else FULL)
+
+
+def _sized[S](measures: dict[str, Callable[[Path, S], Iterator[Figure]]], sizes: S) -> dict[str, Measure]:
+    def sized(measure: Callable[[Path, S], Iterator[Figure]]) -> Measure:
+        return lambda folder: measure(folder, sizes)
+
+    return {name: sized(measure) for name, measure in measures.items()}
+
+
+def _measure(name: str, measure: Measure, folder: Path) -> list[Figure]:
+    say(f"measuring {name} ... (load {os.getloadavg()[0]:.1f})")
     started = time.monotonic()
-    figures = list(QUEUE[name](folder, sizes))
+    figures = list(measure(folder))
     say(f"  took {time.monotonic() - started:.0f} s")
     return figures
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measure Pressroom beside its limits and its peers.")
-    parser.add_argument("what", choices=["queue"])
+    parser.add_argument("what", choices=["queue", "engines"])
     parser.add_argument("--json", action="store_true", help="print a JSON list instead of a table")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, in under a minute: for trying, not for quoting")
-    parser.add_argument("--only", nargs="+", choices=QUEUE, default=list(QUEUE), metavar="NAME", help=", ".join(QUEUE))
-    return parser.parse_args()
+    names = f"of the queue: {', '.join(QUEUE)}; of the engines: {', '.join(ENGINES)}"
+    parser.add_argument("--only", nargs="+", metavar="NAME", help=names)
+    arguments = parser.parse_args()
+    known = ENGINES if arguments.what == "engines" else QUEUE
+    if unknown := set(arguments.only or ()) - known.keys():
+        parser.error(f"there is no {min(unknown)!r} to measure; there are {', '.join(known)}")
+    return arguments
 
 
 if __name__ == "__main__":

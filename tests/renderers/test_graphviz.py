@@ -101,3 +101,9 @@ def test_deep_nesting_is_too_large() -> None:
 
 def test_what_the_source_says_goes_before_our_defaults() -> None:
     assert 'stroke="red"' in text("graphviz", "digraph { node [color=red]; a }", theme="dark")
+
+
+def test_a_source_is_utf8_whatever_it_says_about_itself() -> None:
+    drawn = text("graphviz", 'digraph G { graph [charset=latin1] a [label="áä charset=latin1"] }')
+
+    assert ">áä charset=latin1<" in drawn

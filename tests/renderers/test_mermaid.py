@@ -66,7 +66,7 @@ def test_nothing_runs(source: str) -> None:
 
 
 def test_labels_are_as_wide_as_our_font_makes_them() -> None:
-    label = "WWWW mmmm label"
+    label = "WWW mm"
 
     box = re.search(r'<foreignObject width="([\d.]+)"', text("mermaid", f"flowchart TD\n  A[{label}]"))
 

@@ -12,7 +12,7 @@ ROOT = Path(pressroom.__file__).parent
 # A part may import what stands on a lower step. On the same step nobody imports anybody, but for the pairs named below.
 STEPS = [
     {"errors", "clock"},
-    {"model", "ids", "failpoints", "jsontext"},
+    {"model", "ids", "failpoints", "jsontext", "tracing"},
     {"fingerprint", "config"},
     {"store", "delivery", "artifacts", "renderers", "notify"},
     {"request", "admission", "keeping"},

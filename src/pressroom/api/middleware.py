@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pressroom import tracing
 from pressroom.api.problems import HttpError, internal, problem
 from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
@@ -45,7 +46,8 @@ class Around:
             await send(message)
 
         try:
-            await self._app(scope, self._limited(receive), answer)
+            with tracing.request(scope["method"], scope["path"], request.headers):
+                await self._app(scope, self._limited(receive), answer)
         except Exception as error:
             if status:
                 raise

@@ -36,6 +36,10 @@ FILES = re.compile(
 )
 
 
+# A text in quotes, which is left alone, or the attribute.
+CHARSET = re.compile(r'"(?:\\.|[^"\\])*"|\bcharset\s*=\s*(?:"[^"]*"|[\w-]+)', re.IGNORECASE | re.DOTALL)
+
+
 class GraphvizOptions(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """layout  Which of the programs of Graphviz places the nodes."""
 
@@ -138,7 +142,12 @@ def _inked(source: str, shade: Literal["light", "dark"]) -> str:
     if at is None:
         return source
     defaults = "".join(f" {kind} [{ink}];" for kind, ink in INK[shade].items())
-    return source[:at] + defaults + _without_html(source[at:])
+    return source[:at] + defaults + _in_utf8(_without_html(source[at:]))
+
+
+def _in_utf8(source: str) -> str:
+    """A source comes here as UTF-8, whatever it says about itself: believing it would garble every letter beyond ASCII."""
+    return CHARSET.sub(lambda found: found[0] if found[0].startswith('"') else 'charset="UTF-8"', source)
 
 
 def _without_html(source: str) -> str:

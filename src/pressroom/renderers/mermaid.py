@@ -131,7 +131,7 @@ def configuration(options: MermaidOptions, shade: str) -> dict[str, Any]:
         "deterministicIds": True,
         "fontFamily": FAMILY,
         "themeVariables": {"fontFamily": FAMILY} | (DARK_VARIABLES if shade == "dark" and not options.palette else {}),
-        "flowchart": {"wrappingWidth": 200},
+        "flowchart": {},
         "sequence": {"wrap": options.wrap},
     }
     config["themeVariables"] |= options.variables

@@ -57,7 +57,8 @@ class Clean:
         if color is None:
             return ""
         x, y, width, height = (_number(side) for side in self.box)
-        return f"<rect {attributes({'x': x, 'y': y, 'width': width, 'height': height, 'fill': color})}/>"
+        style = f"fill:{color};stroke:none"  # as a style, because the picture may have rules of its own for every rect
+        return f"<rect {attributes({'x': x, 'y': y, 'width': width, 'height': height, 'style': style})}/>"
 
 
 def clean(

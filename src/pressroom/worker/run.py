@@ -5,7 +5,7 @@ import inspect
 import time
 from typing import Any
 
-from pressroom import failpoints, jsontext
+from pressroom import failpoints, jsontext, tracing
 from pressroom.errors import Cancelled, Interrupted, InvalidPayload, PayloadTooLarge, SourceInvalid, Timeout
 from pressroom.model import Claim, Kind, Partial
 from pressroom.worker.context import BlockingJob, RunningJob
@@ -34,7 +34,8 @@ class Attempt:
     async def make(self) -> Returned | BaseException:
         failpoints.hit("handler.started")
         try:
-            value = await self._call_handler()
+            with tracing.work(self.claim.kind, self.claim.uid, self.claim.attempt, self._asked()):
+                value = await self._call_handler()
             if self.job.has_pending:
                 await self.job.flush()
             failpoints.hit("handler.returned")
@@ -60,6 +61,10 @@ class Attempt:
             self._call.interrupt(Interrupted)
         elif self.task is not None:
             self.task.cancel()
+
+    def _asked(self) -> dict[str, str] | None:
+        """The trace that asked for the job. Its row is read as text, and most jobs have none."""
+        return None if self.claim.trace is None else jsontext.decode(self.claim.trace)
 
     async def _call_handler(self) -> Any:
         payload = jsontext.decode(self.claim.payload)
