@@ -90,8 +90,8 @@ PATIENCE = (1.5, 3.0)
 PAUSES = (0.5 * LEASE, 1.6 * LEASE, 2.5 * LEASE)  # one shorter than the lease: that one must change nothing
 
 
-def faults(seed: int, role: str, number: int) -> Iterator[Fault]:
-    fate = FATES[role]
+def faults(seed: int, role: str, number: int, fate: Fate | None = None) -> Iterator[Fault]:
+    fate = fate or FATES[role]
     dice = random.Random(f"{seed}/{role}/{number}")
     points = itertools.cycle(dice.sample([*fate.points], len(fate.points)))
     if role == "binder":

@@ -83,6 +83,7 @@ class Engine:
     limits: ClassVar[Limits] = Limits()
     packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
     renders: ClassVar[int] = 2_000  # after so many a press is replaced
+    spoiled = False  # set by an instance that a source has left in a bad state: its press ends after this answer
     edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
 
     @classmethod

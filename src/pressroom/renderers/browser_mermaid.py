@@ -2,6 +2,7 @@
 
 import base64
 import html
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from pressroom.renderers.browser import Browser
 from pressroom.renderers.browser_mermaid_place import located
 from pressroom.renderers.browser_options import LARGEST, PER_INCH
 from pressroom.renderers.browser_picture import open_window, screenshot
-from pressroom.renderers.mermaid import DARK_VARIABLES
+from pressroom.renderers.mermaid import DARK_VARIABLES, REMOTE_IMAGE, images_left_out
 from pressroom.renderers.svgclean import Clean, clean
 
 _HERE = Path(__file__).parent
@@ -40,6 +41,9 @@ HEAD = f'<!DOCTYPE html><html lang="en"><head><meta http-equiv="Content-Security
 PAGE = f"{HEAD}</head><body></body></html>"
 FAMILY = f"{fonts.SANS}, Arial, Helvetica, sans-serif"
 NO_TODAY = Notice("no_today", "the line that marks today is left out, so that the same source always gives the same picture")
+
+# In the place of pictures from elsewhere: a transparent pixel.
+NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 
 # What a diagram may not set for itself.
 LOCKED = (
@@ -98,9 +102,11 @@ class MermaidBrowser(Engine):
         if len(source) > MAX_TEXT:
             raise TooLarge(f"the diagram has {len(source):,} characters; the limit is {MAX_TEXT:,}")
         label = picture.label_of(source)
+        left_out = images_left_out(source)
+        source = REMOTE_IMAGE.sub(_no_picture, source)
         drawn = [self._draw(source, f"{label}{shade[0]}", shade, options) for shade in picture.shades(output, options)]
         pictures = [clean(one["svg"], title=options.title, description=options.description) for one in drawn]
-        more = [NO_TODAY] if drawn[0]["today"] else []
+        more = [*left_out, *([NO_TODAY] if drawn[0]["today"] else [])]
         if output == "svg":
             return picture.finish(pictures, output, options, self.limits, label, *more)
         data = self._picture(pictures[0], output, options, label)
@@ -149,6 +155,12 @@ class MermaidBrowser(Engine):
                     generateTaggedPDF=True,
                 )
             )
+
+
+def _no_picture(found: re.Match[str]) -> str:
+    """The same, with nothing to fetch. What stands without quotes gets them: there is a comma in what takes its place."""
+    before = found[0].removesuffix(found["url"])
+    return before + (NO_PICTURE if before.endswith(("'", '"')) else f'"{NO_PICTURE}"')
 
 
 def _configuration(shade: str, options: MermaidOptions) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from html import unescape
 from importlib.resources import files
 from typing import Any, Literal
 
-from pressroom.errors import Attempt, EngineCrashed, Timeout, TooLarge
+from pressroom.errors import Attempt, EngineCrashed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, dotsyntax, fonts, picture, svgdraw
 from pressroom.renderers.place import invalid, line_and_column
 from pressroom.renderers.svgclean import Clean, clean
@@ -92,7 +92,7 @@ class Graphviz(Engine):
         except self._wasmtime.Trap as trap:
             raise _translated(trap.trap_code.name if trap.trap_code else "") from None
         except self._wasmtime.WasmtimeError as error:
-            raise EngineCrashed("the engine gave up on this source") from error
+            raise EngineCrashed("the engine failed on this source") from error
         except _Refused as refused:
             raise _located(source, str(refused)) from None
         finally:
@@ -172,8 +172,8 @@ def _translated(trap: str) -> Attempt:
             return Timeout()
         case "STACK_OVERFLOW":
             return TooLarge("the graph is nested too deeply")
-        case _:
-            return EngineCrashed("the engine gave up on this source")
+        case _:  # the memory it broke was its own, and is gone with the call
+            return SourceInvalid("Graphviz gave up on this graph; a number in it may be far too large")
 
 
 def _located(source: str, message: str) -> Attempt:

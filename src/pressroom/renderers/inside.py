@@ -73,8 +73,12 @@ def _serve(engine: Engine, wire_in: int, wire_out: int, cursor: mmap.mmap) -> No
                 _send(wire_out, answers)
                 answers.clear()
                 since = time.monotonic()
+            if engine.spoiled:
+                break  # what is still waiting is handed to another press
         _send(wire_out, answers)
         answers.clear()
+        if engine.spoiled:
+            return
 
 
 def _answer(engine: Engine, order: Order) -> Report:

@@ -94,7 +94,7 @@ class Mermaid(Engine):
             self._drawer.draw(source, configuration(options, shade), f"{label}-{shade[0]}", plain=plain)
             for shade in picture.shades(output, options)
         ]
-        notices = [*_images_left_out(source), *([NO_TODAY] if TODAY_LINE.search(drawings[0]) else [])]
+        notices = [*images_left_out(source), *([NO_TODAY] if TODAY_LINE.search(drawings[0]) else [])]
         pictures = [self._cleaned(drawing, source, options) for drawing in drawings]
         return picture.finish(pictures, output, options, self.limits, label, *notices)
 
@@ -110,7 +110,7 @@ def title_of(source: str) -> str | None:
     return found["text"].strip("\"'") if found else None
 
 
-def _images_left_out(source: str) -> list[Notice]:
+def images_left_out(source: str) -> list[Notice]:
     """Told from the source, which knows the line, and because a picture without HTML labels has lost them already."""
     return [
         Notice(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from pressroom.errors import EngineCrashed, SourceInvalid, TooLarge
+from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Notice, svgrules, svgsize
 from pressroom.renderers.place import invalid
 from pressroom.renderers.svgcost import Cost
@@ -72,7 +72,7 @@ def clean(
         filter.read()
     except expat.ExpatError as error:
         if by_engine:
-            raise EngineCrashed("the engine drew an SVG that is not well formed") from error
+            raise SourceInvalid("this source makes the engine draw what is not well-formed SVG") from error
         raise invalid(svg, f"not well-formed XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1) from None
     box = svgsize.view_box(filter.root.get("viewBox"))
     width, height = svgsize.size(filter.root.get("width"), filter.root.get("height"), box)

@@ -80,10 +80,18 @@ class Vega(Engine):
         try:
             drawn = self._converted(inked)
         except ValueError as error:
+            self.spoiled = not self._still_draws()
             raise _translated(source, str(error)) from None
         description = options.description or _text(spec.get("description"))
         found = clean(drawn, title=options.title, description=description, prefix=f"{label}-{shade[0]}-")
         return replace(found, title=found.title or _text(spec.get("title")) or description)
+
+    def _still_draws(self) -> bool:
+        """The library's scripts live on from one source to the next, and some failures stay with them."""
+        try:
+            return bool(self._converted(json.loads(self.sample) | {"config": {}}))
+        except ValueError:
+            return False
 
     def _converted(self, spec: dict[str, Any]) -> str:
         with svgdraw.panics(given=ValueError):

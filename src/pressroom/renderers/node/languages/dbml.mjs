@@ -3,7 +3,7 @@ import { Wrong } from "../wrong.mjs";
 export function open({ load }) {
   const { run } = load("@softwaretechnik/dbml-renderer");
   return (source) => {
-    const svg = drawn(run, source);
+    const svg = drawn(run, `${source.trimEnd()}\n`); // the parser stumbles over blanks at the end
     if (!svg.includes('class="node"')) throw new Wrong("there is nothing to draw: no table and no enum");
     return svg;
   };

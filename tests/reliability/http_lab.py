@@ -1,0 +1,148 @@
+"""The crash lab over HTTP: servers and workers on one folder, clients over real sockets, and a nemesis that kills the former."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from pressroom.renderers.processes import FOLDER_PREFIX
+from tests.reliability import http_inspector, http_victims, nemesis, victims
+from tests.reliability.http_desk import HttpDesk
+from tests.reliability.http_nemesis import FATES, TEAM
+from tests.reliability.journal import Journal
+from tests.reliability.slot import STOP_LIMIT, Slot, Toll
+from tests.reliability.victims import Victim
+from tests.reliability.workload import TABLES
+
+BEAT = 0.01
+DRAIN_LIMIT = 60.0
+AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
+GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed
+
+
+class HttpLab:
+    def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
+        self.folder = folder
+        self.database = folder / "pressroom.db"
+        self.journal = Journal(folder / "journal.jsonl")
+        self.toll = Toll(self.journal)
+        self._seed = seed
+        self._show = show
+        self._pids: set[int] = set()
+        self._acked: dict[str, None] = {}
+        names = [(role, number) for role, count in TEAM.items() for number in range(count)]
+        self._ports = {name: http_victims.free_port(at) for at, name in enumerate(names) if name[0] != "press"}
+        self._slots = [self._slot(role, number) for role, number in names]
+        http_victims.warm_up()
+
+    def run(self, cycles: int) -> None:
+        """Torment the team for as many cycles while clients submit; then a clean server finishes what is left, and is asked."""
+        self._found()
+        desk = self._clients()
+        while self.toll.cycles < cycles:
+            self._look_around()
+            for slot in self._slots:
+                slot.step(time.monotonic())
+        self.journal.write("info", "peace", wall=time.time())
+        self._send_home(desk)
+        self._inspect()
+        self.journal.write("info", "remains", processes=self._left_behind())
+        self.journal.sync()
+
+    def _found(self) -> None:
+        """The tables, ours and the few of the application that `dump` reads."""
+        done = self._start(["jobs", "list"])
+        done.wait()
+        if done.ended != 0:
+            raise RuntimeError(f"the database could not be founded; see {self.folder}/lab.log")
+        with contextlib.closing(apsw.Connection(str(self.database))) as connection:
+            connection.execute(TABLES)
+
+    def _clients(self) -> Victim:
+        desk = HttpDesk(list(self._ports.values()), self.journal, f"{self._seed}/desk")
+        return victims.start(desk.run, self.folder / "lab.log")
+
+    def _send_home(self, desk: Victim) -> None:
+        """Clients may finish what they do; then everybody else is killed with whatever they hold, as the last fault."""
+        team = [slot.victim for slot in self._slots if slot.victim is not None]
+        for victim in team:
+            victim.signal(signal.SIGCONT)
+        desk.signal(signal.SIGTERM)
+        self._see_off([desk])
+        for victim in team:
+            victim.signal(signal.SIGKILL)
+            victim.wait()
+
+    def _inspect(self) -> None:
+        port = next(iter(self._ports.values()))
+        self._read_news()
+        server = self._start(["serve", "--listen", f"127.0.0.1:{port}"], ahead=AHEAD)
+        look = partial(http_inspector.run, port, self.journal, list(self._acked), DRAIN_LIMIT)
+        inspector = victims.start(look, self.folder / "lab.log")
+        while not inspector.has_ended():
+            self._look_around()
+        if inspector.ended != 0:
+            raise RuntimeError(f"the jobs could not be looked at; see {self.folder}/lab.log")
+        server.signal(signal.SIGTERM)
+        self._see_off([server])
+
+    def _see_off(self, team: Sequence[Victim]) -> None:
+        deadline = time.monotonic() + STOP_LIMIT
+        for victim in team:
+            while not victim.has_ended() and time.monotonic() < deadline:
+                time.sleep(BEAT)
+            if not victim.has_ended():
+                self.toll.hung += 1
+                victim.signal(signal.SIGKILL)
+                victim.wait()
+
+    def _look_around(self) -> None:
+        time.sleep(BEAT)
+        self._read_news()
+        self.journal.sync()
+        self._show(self.toll, len(self._acked))
+
+    def _read_news(self) -> None:
+        for line in self.journal.news():
+            if line.do == "submit" and line.type == "ok":
+                self._acked[line.data["uid"]] = None
+
+    def _slot(self, role: str, number: int) -> Slot:
+        def begin(times: int, spec: str) -> Victim:
+            return self._start(self._command(role, number), spec=spec)
+
+        return Slot(role, nemesis.faults(self._seed, role, number, FATES[role]), begin, self.toll)
+
+    def _command(self, role: str, number: int) -> list[str]:
+        if role == "press":
+            return ["work"]
+        listen = ["--listen", f"127.0.0.1:{self._ports[role, number]}"]
+        return ["serve", *listen, *(["--no-workers"] if role == "counter" else [])]
+
+    def _start(self, argv: Sequence[str], *, spec: str = "", ahead: int = 0) -> Victim:
+        environ = http_victims.environment(self.folder) | {"PRESSROOM_CLOCK_OFFSET": str(ahead)}
+        victim = http_victims.start(argv, self.folder / "lab.log", environ, spec=spec)
+        self._pids.add(victim.pid)
+        return victim
+
+    def _left_behind(self) -> list[str]:
+        """Presses whose owner is dead, and who have not noticed."""
+        deadline = time.monotonic() + GONE_WITHIN
+        while (found := presses_of(self._pids)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+
+def presses_of(owners: set[int]) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            folder = Path(os.readlink(entry / "cwd")).name
+            if folder.startswith(FOLDER_PREFIX) and int(folder.removeprefix(FOLDER_PREFIX).partition("-")[0]) in owners:
+                found.append(f"{entry.name} {(entry / 'comm').read_text().strip()}")
+    return found

@@ -1,0 +1,102 @@
+"""`pressroom serve` and `pressroom work` as processes to torment, forked like all victims from a lab that has imported everything."""
+
+import importlib
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pressroom import cli, failpoints, rendering, wiring
+from pressroom.renderers.documents import Asked
+from pressroom.store import statements
+from tests.reliability.victims import Victim, _leave_no_orphans
+from tests.reliability.workload import LEASE, POLL
+
+# Below the ports that Linux hands out: a client that calls where nobody listens could else be connected to itself.
+PORTS = range(21_000, 32_000)
+
+# What a server imports only once it serves, and a lab that starts five of them in a second had better import before.
+LATE = (
+    "pressroom.api.serve",
+    "pressroom.api.tokens",
+    "pressroom.apps.diagrams.routes",
+    "pydantic.v1",
+    "tests.reliability.http_kinds",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.auto",
+)
+
+
+def warm_up() -> None:
+    for name in LATE:
+        importlib.import_module(name)
+    for language, output in (("markdown", "html"), ("dot", "svg")):
+        rendering.fingerprint_of(Asked(language, output, b"", {}, None))
+    statements.load("sqlite")
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {
+        "PRESSROOM_HOME": str(home),
+        "PRESSROOM_LEASE": str(LEASE),
+        "PRESSROOM_POLL_INTERVAL": str(POLL),
+        "PRESSROOM_CLEANUP_INTERVAL": "5",
+        "PRESSROOM_GRACE": "1",
+        "PRESSROOM_PRESSES": "1",
+        "PRESSROOM_WORKERS": "4",
+        "PRESSROOM_IMPORTS": "tests.reliability.http_kinds",
+        "PRESSROOM_RATE_LIMIT": "0",
+        "PRESSROOM_RATE_LIMIT_ADDRESS": "0",
+    }
+
+
+def start(
+    argv: Sequence[str],
+    log: Path,
+    environ: Mapping[str, str],
+    *,
+    spec: str = "",
+    spoil: Callable[[], None] | None = None,
+) -> Victim:
+    """Run a command line in a process of its own, with failpoints armed. `spoil` breaks it on purpose first."""
+    lab = os.getpid()
+    pid = os.fork()
+    if pid:
+        return Victim(pid)
+    status = 1
+    try:
+        _leave_no_orphans(lab)
+        _write_to(log)
+        os.environ.update(environ)
+        failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
+        if spoil is not None:
+            spoil()
+        status = cli.main(wiring._Wires(), argv)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _write_to(log: Path) -> None:
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.dup2(file, sys.stdout.fileno())
+    os.dup2(file, sys.stderr.fileno())
+
+
+def free_port(number: int) -> int:
+    """One that nobody has now. Every lab begins to look at another place."""
+    first = os.getpid() * 7 + number * 1009
+    for step in range(len(PORTS)):
+        port = PORTS[(first + step) % len(PORTS)]
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no port is free")

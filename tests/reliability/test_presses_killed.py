@@ -1,0 +1,61 @@
+"""Presses, Node and Chromium die at any moment; the queue goes on, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pressroom.renderers import catalogue, node_install, node_places
+from pressroom.renderers.processes import FOLDER_PREFIX, sweep_folders
+from tests.reliability.press_nemesis import remains_of, torment
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / ".cache" / "engines"
+RENDERS = int(os.environ.get("PRESSROOM_KILLED_RENDERS", "150"))
+SEED = 20261116
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="processes are found by Linux's /proc")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _engines() -> None:
+    os.environ.setdefault("PRESSROOM_ENGINES", str(KEPT))
+    if node_places.node() is not None:
+        node_install.install()
+
+
+@pytest.mark.timeout(600)
+async def test_renders_settle_while_those_who_render_are_killed_and_stopped(tmp_path: Path) -> None:
+    toll = await torment(tmp_path, RENDERS, SEED)
+
+    assert not toll.objections(), toll.figures()
+
+
+def wait_until_gone(pid: int, within: float) -> list[str]:
+    deadline = time.monotonic() + within
+    while (left := remains_of(pid)[0]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+def test_when_the_whole_process_is_killed_its_presses_die_and_the_next_start_sweeps(tmp_path: Path) -> None:
+    usable = [name for name in catalogue.names() if catalogue.engine(name).missing() is None]
+    argv = [sys.executable, "-m", "tests.reliability.press_victim", *usable]
+    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True) as victim:
+        assert victim.stdout is not None
+        assert victim.stdout.readline() == "busy\n"
+        processes, folders = remains_of(victim.pid)
+        assert len(processes) > len(usable)  # one press for each engine at least, and what some of them started
+        assert len(folders) >= len(usable)
+
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+
+        # A second is what the kernel needs on an idle machine; this one may be busy.
+        assert wait_until_gone(victim.pid, 5.0) == []
+    assert sweep_folders() >= len(usable)
+    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob(f"{FOLDER_PREFIX}{victim.pid}-*"))
