@@ -12,6 +12,8 @@
 | notify | waiters and event streams | `notify/` |
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pressroom.errors import (
     Backpressure,
     Cancelled,
@@ -49,11 +51,16 @@ from pressroom.model import (
     Tier,
     kind,
 )
-from pressroom.queue import Page
-from pressroom.request import Request
-from pressroom.wiring import Pressroom
+
+if TYPE_CHECKING:
+    from pressroom.queue import Page
+    from pressroom.request import Request
+    from pressroom.wiring import Pressroom
 
 __version__ = VERSION
+
+# Imported when they are first asked for: a program that only uses `pressroom.client` has neither a database nor engines.
+_LATER = {"Page": "pressroom.queue", "Pressroom": "pressroom.wiring", "Request": "pressroom.request"}
 
 __all__ = [
     "Answer",
@@ -92,3 +99,15 @@ __all__ = [
     "WaitTimeout",
     "kind",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,7 +15,7 @@ from typing import Any
 from pressroom.errors import InvalidSettings
 
 FILE = "pressroom.toml"
-SECRETS = ("s3_access_key", "s3_secret_key")
+SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,13 @@ class Settings:
     job_retention: float = 3600.0
     queue_max_concurrent: int = 10
     queue_max_waiting: int = 50
+    auth_enabled: bool = False
+    auth_user: str = ""
+    auth_pass: str = field(default="", repr=False)
+    rate_limit: int | None = None
+    rate_limit_address: int | None = None
+    log_format: str = "text"
+    webhook_allow: tuple[str, ...] = ()
     s3_endpoint: str = ""
     s3_presign_endpoint: str = ""
     s3_bucket: str = ""
@@ -78,6 +85,15 @@ class Settings:
                 yield f"{name}: {getattr(self, name):g} s is not above 0"
         if self.queue_max_concurrent < 1 or self.queue_max_waiting < 0:
             yield "queue_max_concurrent is at least 1, and queue_max_waiting not negative"
+        if self.auth_enabled and not (self.auth_user and self.auth_pass):
+            yield "auth_user and auth_pass: are needed when auth_enabled is set"
+        if ":" in self.auth_user:
+            yield "auth_user: a name has no colon"
+        for name in ("rate_limit", "rate_limit_address"):
+            if not 0 <= (getattr(self, name) or 0) <= 1_000_000_000:
+                yield f"{name}: {getattr(self, name)} is not between 0 (no limit) and 1000000000"
+        if self.log_format not in ("text", "json"):
+            yield f"log_format: {self.log_format!r} is not text or json"
         if self.s3_bucket:
             for name in ("s3_endpoint", "s3_access_key", "s3_secret_key"):
                 if not getattr(self, name):
@@ -176,6 +192,13 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "job_retention": _number,
     "queue_max_concurrent": _whole,
     "queue_max_waiting": _whole,
+    "auth_enabled": _switch,
+    "auth_user": _text,
+    "auth_pass": _text,
+    "rate_limit": _whole,
+    "rate_limit_address": _whole,
+    "log_format": _text,
+    "webhook_allow": _names,
     "s3_endpoint": _text,
     "s3_presign_endpoint": _text,
     "s3_bucket": _text,
@@ -198,6 +221,9 @@ ENVIRONMENT: dict[str, _Name] = {
     "JOB_RETENTION_MS": _Name("job_retention", _milliseconds),
     "QUEUE_MAX_CONCURRENT": _Name("queue_max_concurrent", _whole),
     "QUEUE_MAX_WAITING": _Name("queue_max_waiting", _whole),
+    "AUTH_ENABLED": _Name("auth_enabled", _switch),
+    "AUTH_USER": _Name("auth_user", _text),
+    "AUTH_PASS": _Name("auth_pass", _text),
     "S3_ENDPOINT_URL": _Name("s3_endpoint", _text),
     **{name.upper(): _Name(name, reader) for name, reader in _READERS.items() if name.startswith("s3_")},
     **{f"PRESSROOM_{name.upper()}": _Name(name, reader) for name, reader in _READERS.items() if not name.startswith("s3_")},
@@ -300,7 +326,7 @@ def _told(name: str, value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
 
 
 def _masked(address: str) -> str:

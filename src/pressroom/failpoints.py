@@ -13,14 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a job passes on its way, and what its bytes pass on theirs.
+# What a job passes on its way, what its bytes pass on theirs, and what an answer over HTTP passes before it is sent.
 JOB_POINTS = frozenset(
     f"{unit}.{moment}"
     for unit in ("submit", "turn", "progress", "heartbeat", "cancel", "rescue", "prune", "schedule", "migrate")
     for moment in ("before_commit", "after_commit")
 ) | {"submit.validated", "claim.selected", "handler.started", "handler.returned", "transaction.held"}
 BLOB_POINTS = frozenset({"blob.temp_written", "blob.renamed", "blob.condemned", "blob.deleted"})
-POINTS = JOB_POINTS | BLOB_POINTS
+HTTP_POINTS = frozenset({"reply.before_send"})
+POINTS = JOB_POINTS | BLOB_POINTS | HTTP_POINTS
 
 
 class FailpointHit(Exception):

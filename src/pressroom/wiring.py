@@ -9,10 +9,12 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from cronsim import CronSim, CronSimError
 
@@ -38,6 +40,7 @@ from pressroom.store import fsck, jobs, look, sqlite_care, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.store.artifacts_fsck import Unsound
 from pressroom.store.sqlite import SQLite
+from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
 from pressroom.worker.loop import Worker
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from pressroom.api.service import Service
+    from pressroom.api.tokens import Tokens
 
 log = logging.getLogger("pressroom")
 
@@ -84,12 +88,15 @@ class Pressroom(Queue):
         self._clock = clock or SystemClock()
         self.rendering = Rendering(presses=self.settings.presses, cache_for=timedelta(seconds=self.settings.cache_ttl))
         self.diagrams = Diagrams(self.rendering, self.settings)
-        ours = (self.rendering.kind, self.diagrams.kind)
+        self.webhooks = Webhooks(self._clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
+        ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind)
         self._registered = {kind.name: kind for kind in ours} | _by_name(kinds)
         self._taken = self._registered if only is None else _only(only, self._registered)
         self._schedules = _checked(schedules, self._registered)
         self._works = workers is not None
         self._open = False
+        self._finished = False
+        self._released = 0
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.worker: Worker | None = None
 
@@ -127,6 +134,7 @@ class Pressroom(Queue):
             stop_running=self._stop_if_running,
         )
         self.rendering.open(database, self._make_artifact_store)
+        self.webhooks.open(database, partial(delivery.announce, ()))
         await self._database.run(lambda: jobs.register(self._registered), name="register")
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
@@ -145,6 +153,14 @@ class Pressroom(Queue):
         if self._works:
             await self._start_work(delivery, switchboard)
 
+    async def finish(self, grace: float | None = None) -> None:
+        """Claim nothing more, let what runs end within the grace, release the rest. Everything else goes on until `stop`."""
+        if self.worker is None or self._finished:
+            return
+        self._finished = True
+        grace = self.settings.grace if grace is None else grace
+        self._released = await self.worker.stop(grace, drain=self._database.volatile)
+
     async def stop(self, grace: float | None = None) -> None:
         """Stop gracefully. Raises StopTimeout if the grace was too short for some jobs; they went back to the queue."""
         if not self._open:
@@ -152,10 +168,10 @@ class Pressroom(Queue):
         self._open = False
         self._accepting = False
         grace = self.settings.grace if grace is None else grace
-        released = 0
+        await self.finish(grace)
         if self.worker is not None:
-            released = await self.worker.stop(grace, drain=self._database.volatile)
             await self.chores.stop()
+            await self.webhooks.stop()
         self._switchboard.close()
         for task in (self._tail, self._collecting):
             task.cancel()
@@ -165,8 +181,8 @@ class Pressroom(Queue):
         await self._database.close()
         if self._temporary is not None:
             await asyncio.to_thread(self._temporary.cleanup)
-        if released:
-            raise StopTimeout(released, grace)
+        if self._released:
+            raise StopTimeout(self._released, grace)
 
     async def render(
         self,
@@ -206,6 +222,13 @@ class Pressroom(Queue):
         """The bytes of an artifact, or some of them."""
         return await self.rendering.read(artifact, start, stop)
 
+    @cached_property
+    def tokens(self) -> "Tokens":
+        """Who may use the service of this database."""
+        from pressroom.api.tokens import Tokens
+
+        return Tokens(self._database, self._clock)
+
     async def schedules(self) -> list[tuple[Schedule, int]]:
         """Every schedule known to the database, with its last tick in milliseconds."""
         return await self._database.read(upkeep.list_schedules)
@@ -230,6 +253,7 @@ class Pressroom(Queue):
         )
         await self.worker.start()
         self.chores.start()
+        self.webhooks.start()
 
     async def _collect(self) -> None:
         """Delete artifacts that nothing needs any more, as often as jobs are pruned."""
@@ -341,19 +365,38 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
 
 def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     """The HTTP service of an open Pressroom."""
-    from pressroom.api.access import Gate
+    from pressroom.api import limits
+    from pressroom.api import webhooks as webhook_routes
+    from pressroom.api.access import Gate, is_loopback
     from pressroom.api.app import make_app
+    from pressroom.api.basic import Basic
     from pressroom.api.metrics import Metrics
     from pressroom.api.service import Service
     from pressroom.apps.diagrams import renders as diagrams
     from pressroom.apps.diagrams import routes as diagram_routes
 
-    host, _ = press.settings.address
-    gate = Gate(open_to_loopback=host in ("127.0.0.1", "::1", "localhost"))
-    base_url = press.settings.base_url
+    settings = press.settings
+    alone = is_loopback(settings.address[0])
+    quotas = limits.Quotas(
+        _limit(settings.rate_limit, None if alone else limits.PER_TOKEN),
+        _limit(settings.rate_limit_address, None if alone else limits.PER_ADDRESS),
+    )
+    gate = Gate(
+        press.tokens.lookup,
+        open_to_loopback=alone,
+        basic=Basic(settings.auth_user, settings.auth_pass) if settings.auth_enabled else None,
+        quota=quotas,
+        own_host=urlsplit(settings.base_url).hostname,
+    )
+    base_url = settings.base_url
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
-    service = Service(press, press.rendering, press.settings, gate, Metrics(), voices)
-    return service, make_app(service, [diagram_routes.router(service, press.diagrams)])
+    service = Service(press, press.rendering, press.settings, gate, Metrics(), voices, quotas=quotas)
+    routers = [diagram_routes.router(service, press.diagrams), webhook_routes.router(service, press.webhooks)]
+    return service, make_app(service, routers)
+
+
+def _limit(wanted: int | None, usual: int | None) -> int | None:
+    return usual if wanted is None else wanted or None
 
 
 class _Wires:
@@ -369,8 +412,9 @@ class _Wires:
         workers = settings.workers if works else None
         return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
 
-    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str], None]) -> None:
+    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         from pressroom.api import serve as server  # the service's libraries are not everybody's
+        from pressroom.api.access import is_loopback
 
         host, port = settings.address
         listener = server.listen(host, port)
@@ -381,8 +425,17 @@ class _Wires:
         async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
             service, app = make_service(press)
             shown = f"[{host}]" if ":" in host else host
-            listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}")
-            await server.serve(app, service, listener, grace=settings.grace)
+            closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
+            listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
+            async with asyncio.TaskGroup() as together:
+                together.create_task(server.serve(app, service, listener, grace=settings.grace))
+                await service.closing.wait()
+                await press.finish()
+
+    @asynccontextmanager
+    async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            yield press.tokens
 
     def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
         return sqlite_care.examine(settings.path)

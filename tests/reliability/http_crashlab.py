@@ -24,7 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("./dev crash --http", description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--cycles", type=int, default=300, metavar="N", help="how many faults to inject (300)")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), metavar="S", help="replay these faults")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep database, artifacts, journal and log in this new folder")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep database, artifacts, journal and log in this new folder"
+    )
     args = parser.parse_args(argv)
     print(f"seed: {args.seed}", flush=True)
     folder = args.keep or Path(tempfile.mkdtemp(prefix="pressroom-lab-"))

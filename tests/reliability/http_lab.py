@@ -1,4 +1,4 @@
-"""The crash lab over HTTP: servers and workers on one folder, clients over real sockets, and a nemesis that kills the former."""
+"""The crash lab over HTTP: servers and workers on one folder, a nemesis that kills them, and clients over real sockets."""
 
 import contextlib
 import os
@@ -20,6 +20,7 @@ from tests.reliability.victims import Victim
 from tests.reliability.workload import TABLES
 
 BEAT = 0.01
+FEW = 10
 DRAIN_LIMIT = 60.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
 GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed
@@ -48,6 +49,8 @@ class HttpLab:
             self._look_around()
             for slot in self._slots:
                 slot.step(time.monotonic())
+            if self.toll.broken > FEW:
+                raise RuntimeError(f"{self.toll.broken} processes ended by an error of their own; see {self.folder}/lab.log")
         self.journal.write("info", "peace", wall=time.time())
         self._send_home(desk)
         self._inspect()

@@ -18,10 +18,10 @@ WORKER_POINTS = {
 }
 
 # A press takes a second to warm up, and a worker that is killed before has rendered nothing: those are left alone longer.
-TEAM = {"house": 1, "counter": 2, "press": 1}
+TEAM = {"house": 1, "counter": 4, "press": 1}
 FATES = {
-    "house": Fate((30, 50, 10, 10), (1.0, 3.0), SERVER_POINTS | WORKER_POINTS),
-    "counter": Fate((25, 60, 8, 7), (0.1, 0.6), SERVER_POINTS),
-    "press": Fate((30, 50, 10, 10), (1.0, 3.0), WORKER_POINTS),
+    "house": Fate((30, 50, 10, 10), (1.5, 4.0), SERVER_POINTS | WORKER_POINTS),
+    "counter": Fate((30, 60, 5, 5), (0.2, 0.8), SERVER_POINTS),
+    "press": Fate((30, 50, 10, 10), (1.5, 4.0), WORKER_POINTS),
 }
 POINTS = SERVER_POINTS.keys() | WORKER_POINTS.keys()

@@ -1,4 +1,4 @@
-"""`pressroom serve` and `pressroom work` as processes to torment, forked like all victims from a lab that has imported everything."""
+"""`pressroom serve` and `pressroom work` as processes to torment, forked from a lab that has imported everything."""
 
 import importlib
 import os
@@ -19,6 +19,7 @@ PORTS = range(21_000, 32_000)
 
 # What a server imports only once it serves, and a lab that starts five of them in a second had better import before.
 LATE = (
+    "pressroom.api.app",
     "pressroom.api.serve",
     "pressroom.api.tokens",
     "pressroom.apps.diagrams.routes",

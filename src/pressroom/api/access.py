@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
+from typing import Protocol
 
 import msgspec
 from starlette.requests import Request
@@ -22,12 +23,16 @@ class Scope(IntEnum):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """`org_id` is whose rows exist for them. None with `everywhere` is the operator of the whole place."""
+    """`org_id` is whose rows exist for them. None with `everywhere` is the operator of the whole place.
+
+    `token` is the id of the token they came with, if they came with one.
+    """
 
     name: str
     scope: Scope
     org_id: str | None = None
     everywhere: bool = False
+    token: str | None = None
 
     def owns(self, org_id: str | None) -> bool:
         return self.everywhere or org_id == self.org_id
@@ -39,32 +44,71 @@ LOCAL = Caller("local", Scope.ADMIN, everywhere=True)
 type Lookup = Callable[[str], Awaitable[Caller | None]]
 
 
-class Gate:
-    """`open_to_loopback` lets whoever sits at this machine in without a token."""
+class Basic(Protocol):
+    def caller(self, credentials: str) -> Caller | None:
+        """Whose name and password these are, or None."""
+        ...
 
-    def __init__(self, lookup: Lookup | None = None, *, open_to_loopback: bool = True) -> None:
+
+class Quota(Protocol):
+    def charge(self, request: Request, caller: Caller) -> None:
+        """Count a request of this caller. Raises HttpError 429 when there were too many."""
+        ...
+
+
+class Gate:
+    """`open_to_loopback` lets whoever sits at this machine in without a token. `own_host` is what they may call it, beside
+    localhost. With `basic`, a name and password will do as well, and writing needs one or the other even from here."""
+
+    def __init__(
+        self,
+        lookup: Lookup | None = None,
+        *,
+        open_to_loopback: bool = True,
+        basic: Basic | None = None,
+        quota: Quota | None = None,
+        own_host: str | None = None,
+    ) -> None:
         self._lookup = lookup
+        self._basic = basic
+        self._quota = quota
         self._open_to_loopback = open_to_loopback
+        self._own_host = own_host
 
     async def caller(self, request: Request, needed: Scope) -> Caller:
-        caller = await self._who(request)
+        caller = await self._who(request, needed)
+        if self._quota is not None:
+            self._quota.charge(request, caller)
         if caller.scope < needed:
             raise HttpError(
                 403, "forbidden", f"this needs the scope {needed.name.lower()}; yours is {caller.scope.name.lower()}"
             )
         return caller
 
-    async def _who(self, request: Request) -> Caller:
+    async def _who(self, request: Request, needed: Scope) -> Caller:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self._lookup is not None:
-            found = await self._lookup(secret.strip())
-            if found is not None:
-                return found
-        elif not kind and self._open_to_loopback and _is_local(request):
-            return LOCAL
-        raise HttpError(
-            401, "unauthorized", "a valid token is needed: Authorization: Bearer pr_...", {"WWW-Authenticate": "Bearer"}
-        )
+        found = await self._holder(kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
+        if found is None:
+            raise self._unauthorized()
+        return found
+
+    async def _holder(self, kind: str, secret: str) -> Caller | None:
+        if kind == "bearer" and self._lookup is not None:
+            return await self._lookup(secret)
+        if kind == "basic" and self._basic is not None:
+            return self._basic.caller(secret)
+        return None
+
+    def _anonymous(self, request: Request, needed: Scope) -> Caller | None:
+        if not self._open_to_loopback or (self._basic is not None and needed > Scope.VIEWER):
+            return None
+        return LOCAL if _is_local(request) and _meant_us(request, self._own_host) else None
+
+    def _unauthorized(self) -> HttpError:
+        """The same words for a token that is unknown, expired, revoked or malformed, and for none."""
+        ways = 'Bearer, Basic realm="pressroom", charset="UTF-8"' if self._basic is not None else "Bearer"
+        words = "a valid token is needed: Authorization: Bearer pr_..."
+        return HttpError(401, "unauthorized", words, {"WWW-Authenticate": ways})
 
 
 def require_own(caller: Caller, job: Job) -> Job:
@@ -78,7 +122,23 @@ def _is_local(request: Request) -> bool:
     """Straight from this machine: a proxy's word for who is behind it is not taken."""
     if request.client is None or "x-forwarded-for" in request.headers or "forwarded" in request.headers:
         return False
+    return is_loopback(request.client.host)
+
+
+def _meant_us(request: Request, own_host: str | None) -> bool:
+    """Whether it was not a web page that sent the browser of whoever sits here.
+
+    A page may post to any address, and by pointing its own name at 127.0.0.1 it may even read the answer. The first shows in
+    what browsers say of the sender, the second in the name that they were asked to call.
+    """
+    if request.method not in ("GET", "HEAD", "OPTIONS") and request.headers.get("sec-fetch-site") == "cross-site":
+        return False
+    host = request.url.hostname or ""
+    return host == own_host or "." not in host.rstrip(".") or host.endswith(".localhost") or is_loopback(host)
+
+
+def is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(request.client.host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api import artifacts, events, jobs, operations, schema
+from pressroom.api.limits import Limited
 from pressroom.api.middleware import Around
 from pressroom.api.problems import HttpError, problem
 from pressroom.api.service import Service
@@ -30,6 +31,7 @@ def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
     app.add_exception_handler(HTTPException, _unrouted)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.openapi = lambda: schema.document(app)  # type: ignore[method-assign]
+    app.add_middleware(Limited, quotas=service.quotas)
     app.add_middleware(Around, metrics=service.metrics)
     return app
 

@@ -4,15 +4,18 @@ import base64
 import re
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from pressroom import keeping
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
-from pressroom.api.replies import matches
-from pressroom.api.schema import answers, header, query
+from pressroom.api.replies import matches, reply
+from pressroom.api.schema import answers, header, query, says
 from pressroom.api.service import Service
+from pressroom.artifacts import DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFound
 from pressroom.store.artifacts import Artifact
@@ -20,6 +23,14 @@ from pressroom.store.artifacts import Artifact
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 FOREVER = "max-age=31536000, immutable"
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Anybody who has it may fetch the bytes, for `expires_in` seconds."""
+
+    url: str
+    expires_in: int
+
 
 _BYTES: dict[str, Any] = {"description": "The bytes", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 _RESPONSES: dict[int | str, Any] = {
@@ -53,6 +64,31 @@ def router(service: Service) -> APIRouter:
         visibility = "public" if artifact.org_id is None else "private"
         return await send(service, request, artifact, cache=f"{visibility}, {FOREVER}")
 
+    @routes.get(
+        "/artifacts/{uid}/link",
+        operation_id="link_artifact",
+        responses=answers({200: says(Link, "A link that works without a token, for a while")}, 401, 403, 404),
+    )
+    async def link_artifact(request: Request, uid: str) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        artifact = await _own(service, caller, uid)
+        key = keeping.key_in_store(artifact)
+        url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
+        return reply(
+            Link(f"{service.base_url}{url}" if url.startswith("/") else url, DOWNLOAD), headers={"Cache-Control": "no-store"}
+        )
+
+    @routes.get("/blobs/{key}", operation_id="get_blob", responses=answers({200: _BYTES}, 404), include_in_schema=False)
+    async def get_blob(request: Request, key: str) -> Response:
+        """What a link that we signed leads to. In S3 such links lead to the bucket, and never here."""
+        check = getattr(service.rendering.blobs, "check", None)
+        if check is None:
+            raise NotFound("there is nothing under this link, or its time is over")
+        allowed = check(f"/blobs/{key}?{request.url.query}")
+        chunks = await service.rendering.blobs.get(allowed.key)
+        headers = _harmless(allowed.media_type, allowed.filename, download=True)
+        return StreamingResponse(chunks, 200, headers | {"Cache-Control": "private, no-store"}, allowed.media_type)
+
     return routes
 
 
@@ -81,21 +117,24 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
 
 
 def _headers(artifact: Artifact, cache: str, *, download: bool) -> dict[str, str]:
-    as_file = download or artifact.media_type.startswith("text/html")
-    disposition = content_disposition(artifact.filename) if artifact.filename else "attachment"
-    headers = {
-        "ETag": f'"sha256-{artifact.sha256}"',
-        "Cache-Control": cache,
-        "Accept-Ranges": "bytes",
+    headers = {"ETag": f'"sha256-{artifact.sha256}"', "Cache-Control": cache, "Accept-Ranges": "bytes"}
+    headers |= _harmless(artifact.media_type, artifact.filename, download=download)
+    if artifact.sha256:
+        headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(artifact.sha256)).decode()}:"
+    return headers
+
+
+def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[str, str]:
+    """A stranger's work in a browser: it runs nothing, fetches nothing, and is taken for nothing else than it is."""
+    as_file = download or media_type.startswith("text/html")
+    disposition = content_disposition(filename) if filename else "attachment"
+    return {
         "Content-Security-Policy": _POLICY,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Content-Disposition": disposition if as_file else disposition.replace("attachment", "inline", 1),
     }
-    if artifact.sha256:
-        headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(artifact.sha256)).decode()}:"
-    return headers
 
 
 def _range(request: Request, size: int, tag: str) -> tuple[int, int]:

@@ -29,14 +29,17 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/jobs/{id}/events",
         operation_id="watch_job",
-        responses=answers({200: _STREAM}, 401, 403, 404, 422),
+        responses=answers({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 403, 404, 422),
         openapi_extra={"parameters": _RESUME},
     )
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await found(service, caller, id)
-        events = service.queue.watch(job, after=_after(request) or 0)
+        after = _after(request) or 0
+        if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
+            return Response(status_code=204)  # so that a browser does not come back for ever
+        events = service.queue.watch(job, after=after)
         return streams.respond(events, service.closing, service.metrics)
 
     @routes.get(

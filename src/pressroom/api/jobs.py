@@ -1,5 +1,6 @@
 """Jobs over HTTP: submit, look, list, wait, cancel, retry, result."""
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -234,10 +235,17 @@ async def found(service: Service, caller: Caller, id: str) -> Job:
 
 
 async def _waited(service: Service, job: Job, patience: Patience) -> Job:
+    """As long as the caller wants, but not longer than the service is open: the job goes on, and can be asked for again."""
+    settled = asyncio.ensure_future(service.queue.settled(job, timeout=patience.seconds))
+    closing = asyncio.ensure_future(service.closing.wait())
     try:
-        return await service.queue.settled(job, timeout=patience.seconds)
+        await asyncio.wait({settled, closing}, return_when=asyncio.FIRST_COMPLETED)
+        return settled.result() if settled.done() else await service.queue.get(job)
     except WaitTimeout:
         return await service.queue.get(job)
+    finally:
+        settled.cancel()
+        closing.cancel()
 
 
 async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pressroom import tracing
+from pressroom import failpoints, tracing
 from pressroom.api.problems import HttpError, internal, problem
 from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
@@ -41,6 +41,7 @@ class Around:
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
+                failpoints.hit("reply.before_send")
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", id.encode())]
             await send(message)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.metrics import CONTENT_TYPE
+from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.schema import answers, says, sends
 from pressroom.api.service import Service
@@ -62,7 +63,9 @@ def router(service: Service) -> APIRouter:
 
     @routes.get("/metrics", operation_id="metrics", responses=answers({200: sends("For Prometheus", "text/plain")}, 401, 403))
     async def metrics(request: Request) -> Response:
-        await service.gate.caller(request, Scope.VIEWER)
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        if not caller.everywhere:
+            raise HttpError(403, "forbidden", "figures are of all organisations; this needs a token made with --all-orgs")
         text = service.metrics.text(await service.queue.stats(), service.rendering.presses)
         return Response(text, headers={"Content-Type": CONTENT_TYPE})
 

@@ -12,6 +12,7 @@ from pressroom.model import VERSION
 
 _REFERENCE = "#/components/schemas/{name}"
 _known: dict[str, Any] = {}
+_announced: dict[str, Any] = {}
 
 
 def reference(kind: Any) -> dict[str, Any]:
@@ -19,6 +20,11 @@ def reference(kind: Any) -> dict[str, Any]:
     (schema,), components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
     _known.update(components)
     return dict(schema)
+
+
+def announces(requests: Mapping[str, Any]) -> None:
+    """What we send to others of our own accord: the `webhooks` of the document."""
+    _announced.update(requests)
 
 
 def says(
@@ -56,6 +62,7 @@ def answers(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[st
         415: "The body has a type that is not understood",
         422: "The request cannot be carried out as it is",
         429: "Your quota is used up",
+        500: "An engine failed",
         501: "An engine is not installed",
         503: "The queue is full or closed; try again",
         504: "Not within the time limit",
@@ -94,11 +101,16 @@ def document(app: FastAPI) -> dict[str, Any]:
             routes=app.routes,
             tags=[{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
         )
+        made["webhooks"] = dict(_announced)
         components = made.setdefault("components", {})
         components.setdefault("schemas", {}).update(_known)
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{}, {"token": []}]
         for unused in ("HTTPValidationError", "ValidationError"):
             components["schemas"].pop(unused, None)
+        for item in made["paths"].values():
+            for operation in item.values():
+                if "HTTPValidationError" in str(operation["responses"].get("422")):
+                    del operation["responses"]["422"]  # FastAPI adds it to every path with a parameter; ours cannot be wrong
         app.openapi_schema = made
     return app.openapi_schema

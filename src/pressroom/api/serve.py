@@ -1,26 +1,29 @@
 """Serve until told to stop, then stop in order: no longer ready, streams closed, requests finished."""
 
+import asyncio
+import contextlib
+import logging
+import signal
 import socket
-from types import FrameType
+from collections.abc import Iterator
 
 import uvicorn
 from fastapi import FastAPI
 
 from pressroom.api.service import Service
 
+log = logging.getLogger("pressroom")
+
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
-        super().__init__(config)
-        self._service = service
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """uvicorn waits for open responses, and an event stream never ends by itself: it must be told."""
-        self._service.closing.set()
-        super().handle_exit(sig, frame)
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Not uvicorn's: it raises them again once it has stopped, which would end us before the workers have."""
+        yield
 
 
 async def serve(app: FastAPI, service: Service, listener: socket.socket, *, grace: float) -> None:
+    """Until SIGTERM or SIGINT, or until `service.closing` is set. A second signal ends the process there and then."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -32,7 +35,27 @@ async def serve(app: FastAPI, service: Service, listener: socket.socket, *, grac
         timeout_graceful_shutdown=max(1, int(grace)),
         timeout_keep_alive=65,
     )
-    await _Server(config, service).serve([listener])
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        log.info("stopping; what runs has %g s to finish", grace)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)  # the second one ends it the hard way; leases take care of the rest
+        # uvicorn waits for open responses, and an event stream never ends by itself: it must be told.
+        service.closing.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    serving = asyncio.create_task(server.serve([listener]))
+    closing = asyncio.create_task(service.closing.wait())
+    try:
+        await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        service.closing.set()
+        server.should_exit = True
+        await serving
 
 
 def listen(host: str, port: int) -> socket.socket:

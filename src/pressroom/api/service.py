@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pressroom.api.access import Gate
+from pressroom.api.limits import Quotas
 from pressroom.api.metrics import Metrics
 from pressroom.api.views import Voice
 from pressroom.config import Settings
@@ -21,6 +22,7 @@ class Service:
     metrics: Metrics
     voices: Mapping[str, Voice] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    quotas: Quotas = field(default_factory=lambda: Quotas(None, None))
 
     @property
     def base_url(self) -> str:

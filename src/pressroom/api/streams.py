@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -31,25 +30,25 @@ async def _frames(
     next_one = asyncio.ensure_future(anext(events))
     metrics.streams.inc()
     try:
-        async with aclosing(events):
-            while True:
-                done, _ = await asyncio.wait({next_one, end}, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
-                if end in done:
-                    return  # the client comes back with the id of the last event it saw
-                if not done:
-                    yield b": still here\n\n"
-                    continue
-                try:
-                    event = next_one.result()
-                except (StopAsyncIteration, QueueClosed):
-                    return
-                yield frame(event)
-                next_one = asyncio.ensure_future(anext(events))
+        while True:
+            done, _ = await asyncio.wait({next_one, end}, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
+            if end in done:
+                return  # the client comes back with the id of the last event it saw
+            if not done:
+                yield b": still here\n\n"
+                continue
+            try:
+                event = next_one.result()
+            except (StopAsyncIteration, QueueClosed):
+                return
+            yield frame(event)
+            next_one = asyncio.ensure_future(anext(events))
     finally:
         metrics.streams.dec()
         for task in (next_one, end):
             task.cancel()
         await asyncio.gather(next_one, end, return_exceptions=True)
+        await events.aclose()  # only now: a generator that runs cannot be closed
 
 
 def frame(event: Event) -> bytes:

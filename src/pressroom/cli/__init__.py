@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any
 
-from pressroom.cli import care, engines, exits, jobs, queues, render, serve, work
+from pressroom.cli import care, engines, exits, jobs, queues, render, serve, tokens, work
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -28,6 +28,7 @@ examples:
   pressroom jobs list --status failed       what went wrong
   pressroom jobs watch job_01JD…            see one happen
   pressroom queue pause pdf                 let no worker claim jobs of a kind
+  pressroom token create --scope submitter  let somebody else use the service
   pressroom check                           is everything in order?
 """
 
@@ -78,6 +79,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return care.migrate(wires, settings, args, output)
         case "serve":
             return asyncio.run(serve.serve(wires, settings, args, output))
+        case "token":
+            return asyncio.run(_with_tokens(wires, settings, args, output))
         case "work":
             return asyncio.run(work.work(wires, settings, args, output))
         case _:
@@ -87,6 +90,12 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
 async def _with_queue(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     async with wires.open(settings) as queue:
         result: int = await args.act(queue, args, output)
+        return result
+
+
+async def _with_tokens(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    async with wires.tokens(settings) as known:
+        result: int = await args.act(known, args, output)
         return result
 
 
@@ -110,6 +119,7 @@ def _parser() -> ArgumentParser:
     _add_jobs(commands, common)
     _add_queue(commands, common)
     _add_render(commands, common)
+    _add_token(commands, common)
     check = commands.add_parser("check", parents=[common], help="look at settings, database and engines; say what to mend")
     check.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
     fsck = commands.add_parser(
@@ -138,7 +148,7 @@ def _add_work(commands: Any, common: ArgumentParser) -> None:
 
 
 def _add_render(commands: Any, common: ArgumentParser) -> None:
-    parser = commands.add_parser("render", parents=[common], help="render one file, here and now, without a queue")
+    parser = commands.add_parser("render", parents=[common], help="render one file, here and now, or through a server")
     parser.add_argument("file", help="the source; - is standard input")
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="where to write it; its ending says what to make (default: standard output)"
@@ -146,6 +156,12 @@ def _add_render(commands: Any, common: ArgumentParser) -> None:
     parser.add_argument("--from", dest="language", metavar="LANGUAGE", help="what the source is, if its name does not tell")
     parser.add_argument("--to", dest="output", metavar="OUTPUT", help="html, svg, png or pdf, if OUT does not tell")
     parser.add_argument("--engine", help="another engine than the usual one; see `pressroom engines`")
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        default=os.environ.get("PRESSROOM_URL"),
+        help="have this service render it, with the token in PRESSROOM_TOKEN (default: PRESSROOM_URL, or here)",
+    )
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; may be repeated"
     )
@@ -202,6 +218,31 @@ def _add_queue(commands: Any, common: ArgumentParser) -> None:
         parser = actions.add_parser(name, parents=[common], help=text)
         parser.add_argument("kind", nargs="+")
         parser.set_defaults(act=act)
+
+
+def _add_token(commands: Any, common: ArgumentParser) -> None:
+    actions = commands.add_parser("token", help="create, list, revoke: who may use the service").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+
+    create = actions.add_parser("create", parents=[common], help="make a token; its secret is shown once")
+    create.add_argument("--scope", required=True, choices=tokens.SCOPES, help="each may do all that the one before may")
+    whose = create.add_mutually_exclusive_group()
+    whose.add_argument("--org", help="whose rows it sees (default: those without an organisation)")
+    whose.add_argument("--all-orgs", action="store_true", help="it sees everybody's")
+    create.add_argument("--name", default="", help="what it is for")
+    create.add_argument("--ttl", metavar="AGE", help="how long it is good for: 12h, 90d (default: until it is revoked)")
+    create.add_argument("--home", metavar="FOLDER", help="where the database lies")
+    create.set_defaults(act=tokens.create)
+
+    listing = actions.add_parser("list", parents=[common], help="every token, without its secret")
+    listing.add_argument("--home", metavar="FOLDER", help="where the database lies")
+    listing.set_defaults(act=tokens.list_tokens)
+
+    revoke = actions.add_parser("revoke", parents=[common], help="let nobody in with these any more")
+    revoke.add_argument("token", nargs="+", help="its id or its beginning, as `list` shows them")
+    revoke.add_argument("--home", metavar="FOLDER", help="where the database lies")
+    revoke.set_defaults(act=tokens.revoke)
 
 
 def _names(text: str) -> list[str]:

@@ -24,7 +24,7 @@ async def list_jobs(queue: Queue, args: Namespace, output: Output) -> int:
         subject=args.subject,
         key=args.key,
         parent=args.parent,
-        created_after=None if args.since is None else datetime.now(UTC) - _age(args.since),
+        created_after=None if args.since is None else datetime.now(UTC) - age(args.since),
         limit=args.limit,
         cursor=args.cursor,
     )
@@ -156,7 +156,7 @@ def _short(value: Any) -> str | None:
     return text if len(text) <= 400 else f"{text[:400]}… ({len(text):,} characters; --json shows all)"
 
 
-def _age(text: str) -> timedelta:
+def age(text: str) -> timedelta:
     if text[-1:] in _UNITS and text[:-1].isdigit():
         return timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
     raise InvalidArgument(f"{text!r} is not an age; write 30s, 15m, 2h or 7d")

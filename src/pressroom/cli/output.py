@@ -27,6 +27,10 @@ class Output:
     def line(self, text: str = "") -> None:
         print(_printable(text), flush=True)
 
+    def note(self, text: str) -> None:
+        """For people, and never for a pipe."""
+        print(_printable(text), file=sys.stderr, flush=True)
+
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Columns as wide as they need to be; the last one is cut at the edge of a terminal."""
         cells = [header, *([("" if cell is None else _printable(str(cell))) for cell in row] for row in rows)]

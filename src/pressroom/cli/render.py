@@ -1,18 +1,24 @@
-"""`pressroom render`: one document, here and now."""
+"""`pressroom render`: one document, here and now or through a server. What is said and how it ends is the same."""
 
 import asyncio
 import json
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from pressroom.cli import exits
-from pressroom.cli.output import Output
-from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
+from pressroom.cli.output import Output, bar
+from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
 from pressroom.renderers import Notice, Rendered, documents
 from pressroom.renderers.documents import Asked
 from pressroom.renderers.presses import Presses
+
+if TYPE_CHECKING:
+    from pressroom.client import AsyncHandle, Event
 
 # The longest ending wins, so that .vl.json is not just any JSON.
 ENDINGS = {
@@ -25,17 +31,63 @@ ENDINGS = {
 
 async def render(args: Namespace, output: Output) -> int:
     asked = _asked(args)
-    presses = Presses(1)
     try:
-        rendered = await documents.render(presses, asked)
+        rendered = await (_there(args.server, asked) if args.server else _here(asked))
     except PressroomError as error:
         _explain(args.file, error, output)
         return exits.code_for(error)
-    finally:
-        await presses.close()
     await asyncio.to_thread(_write, args.out, rendered.data)
     _report(args, rendered, output)
     return exits.OK
+
+
+async def _here(asked: Asked) -> Rendered:
+    presses = Presses(1)
+    try:
+        return await documents.render(presses, asked)
+    finally:
+        await presses.close()
+
+
+async def _there(server: str, asked: Asked) -> Rendered:
+    """Through the queue of a server. An interrupt ends the waiting and not the job."""
+    try:
+        from pressroom.client import AsyncClient
+    except ImportError:
+        raise InvalidSettings(["--server: needs the package httpx; pip install 'pressroom[client]'"]) from None
+    async with AsyncClient(server) as client:
+        job = await client.render(
+            asked.language, asked.source, asked.output, options=asked.options, engine=asked.engine, tier="interactive"
+        )
+        try:
+            await _follow(job)
+            data = await job.result()
+            return _rendered(data, await client.wait(job))
+        except asyncio.CancelledError:
+            print(f"pressroom: {job} goes on at {client.url}/jobs/{job}", file=sys.stderr)
+            raise
+
+
+async def _follow(job: "AsyncHandle") -> None:
+    """Say how far it is, to somebody at a terminal."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return
+    try:
+        async for event in job.events():
+            sys.stderr.write(f"\r\x1b[K{_far(event)}")
+            sys.stderr.flush()
+    finally:
+        sys.stderr.write("\r\x1b[K")
+
+
+def _far(event: "Event") -> str:
+    words = bar(event.data) if "total" in event.data else f"{event.type} {event.data.get('phase') or ''}".rstrip()
+    return "".join(letter for letter in words if letter.isprintable())
+
+
+def _rendered(data: bytes, told: Any) -> Rendered:
+    warnings = [msgspec.convert(warning, Notice) for warning in told.get("warnings", ())]
+    return Rendered(data, told.get("media_type", ""), warnings)
 
 
 def _asked(args: Namespace) -> Asked:

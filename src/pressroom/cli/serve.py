@@ -1,6 +1,8 @@
 """`pressroom serve`: the HTTP service, with workers inside unless it is told otherwise."""
 
 import logging
+import os
+import shlex
 import sys
 from argparse import Namespace
 
@@ -16,13 +18,19 @@ log = logging.getLogger("pressroom")
 async def serve(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
 
-    def listening(address: str) -> None:
+    def listening(address: str, closed: bool) -> None:
         if output.as_json:
-            output.data({"listening": address, "database": settings.path, "workers": not args.no_workers})
+            told = {"listening": address, "database": settings.path, "workers": not args.no_workers, "needs_token": closed}
+            output.data(told)
             return
         output.line(f"Pressroom is at {address}")
         output.line(f"  database   {settings.path}")
         output.line(f"  artifacts  {settings.artifact_folder or 'in memory'}")
+        if closed:
+            output.line(f"it listens on {settings.listen} and there is no token yet: every request is answered with 401")
+            output.line("make one:")
+            output.line(f"  pressroom token create --scope submitter --database {_quoted(settings)}")
+            return
         output.line("try it:")
         output.line(
             f"  curl -d 'digraph {{ source -> press -> document }}' '{address}/render?format=dot&outputType=svg&mode=sync'"
@@ -30,3 +38,7 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
 
     await wires.serve(settings, works=not args.no_workers, listening=listening)
     return exits.OK
+
+
+def _quoted(settings: Settings) -> str:
+    return shlex.quote(f"sqlite:///{os.path.abspath(settings.path)}")

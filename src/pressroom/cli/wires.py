@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pressroom.config import Settings
 from pressroom.queue import Queue
+
+if TYPE_CHECKING:
+    from pressroom.api.tokens import Tokens
 
 
 class Finding(Protocol):
@@ -48,9 +51,11 @@ class Wires(Protocol):
         """The queue of these settings, with the kinds of their imports. `kinds` limits which of them a worker takes."""
         ...
 
-    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str], None]) -> None:
-        """Serve until stopped. `listening` is told the address as soon as it answers."""
+    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
+        """Serve until stopped. `listening` is told the address as soon as it answers, and whether nobody can get in yet."""
         ...
+
+    def tokens(self, settings: Settings) -> AbstractAsyncContextManager["Tokens"]: ...
 
     def examine(self, settings: Settings) -> Sequence[Finding]: ...
 

@@ -2,20 +2,26 @@
 
 import hashlib
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from pressroom.api.views import JobView
-from pressroom.apps.diagrams.slots import Slots
+from pressroom.apps.diagrams import hits, versions
+from pressroom.apps.diagrams.hits import Found, Hit
+from pressroom.apps.diagrams.slots import Door, Slots
 from pressroom.config import Settings
-from pressroom.model import Job, Kind, Status, Submitted, Tier
+from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work
 from pressroom.queue import Queue
 from pressroom.renderers.documents import Asked
-from pressroom.rendering import Rendering
+from pressroom.rendering import Rendering, examine, fingerprint_of
+from pressroom.request import Request, checked
 
 NAME = "diagram"
+RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed
 
 _WORDS = {
     Status.QUEUED: "pending",
@@ -32,8 +38,11 @@ class Diagrams:
 
     def __init__(self, rendering: Rendering, settings: Settings) -> None:
         self._rendering = rendering
-        self._slots = Slots(settings.queue_max_concurrent, settings.queue_max_waiting)
-        self.kind: Kind = rendering.make_kind(
+        self.slots = Slots(settings.queue_max_concurrent, settings.queue_max_waiting)
+        self._room = settings.queue_max_concurrent + settings.queue_max_waiting
+        self.door = Door(self._room)
+        self._kept_for = int(settings.diagram_cache_ttl * 1000)
+        plain = rendering.make_kind(
             NAME,
             self._handle,
             tier=Tier.INTERACTIVE,
@@ -42,18 +51,51 @@ class Diagrams:
             on_backpressure="fail",
             timeout=120,
         )
+        self.kind: Kind = replace(plain, settling=partial(_settle, plain.settling))
 
     async def submit(self, queue: Queue, asked: Asked, **how: Any) -> Submitted:
         """Raises what is wrong with the request; a wrong source is told by the job."""
         return await self._rendering.submit(queue, asked, kind=NAME, **how)
 
+    async def find(self, queue: Queue, asked: Asked, org_id: str | None, *, waits: bool = False) -> Found:
+        """What is known of an input. Raises what is wrong with the request. A hit that is about to expire is renewed."""
+        examine(asked)
+        request = Request(NAME, fingerprint=fingerprint_of(asked), org_id=org_id)
+        named = checked(request, queue.kinds).fingerprint
+        assert named is not None
+        database = self._rendering.database
+        if waits:
+            found = await database.read(partial(hits.survey, named.digest, NAME, self._room))
+        else:
+            found = Found(named.digest, await database.read(partial(hits.look, named.digest)))
+        if found.hit is None or found.hit.left >= min(RENEWED, self._kept_for // 5):
+            return found
+        renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
+        return msgspec.structs.replace(found, hit=renewed)
+
+    async def hit(self, found: Found) -> Hit | None:
+        """Look again, after a submit was answered from the cache."""
+        return await self._rendering.database.read(partial(hits.look, found.fingerprint))
+
+    def is_full(self, found: Found) -> bool:
+        """Whether whoever waits for it would only make the line longer than the slots and the waiting room."""
+        return not found.in_flight and found.in_line >= self._room
+
     async def _handle(self, job: Any, payload: Any) -> Any:
-        async with self._slots.slot():
-            return await self._rendering.handle(job, payload)
+        async with self.slots.slot():
+            result = await self._rendering.handle(job, payload)
+        return result | {"kept_for": self._kept_for}
+
+
+def _settle(plain: Settling | None, ending: Ending) -> Work[None]:
+    """The artifact first, then the version of a named diagram that it is the picture of."""
+    if plain is not None:
+        yield from plain(ending)
+    yield from versions.settle(ending)
 
 
 class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
-    """A job in the words of design 003."""
+    """A job in the words of design 003. It expires not before `expiresAt`: every use near the end renews it."""
 
     jobId: str  # noqa: N815
     status: str
@@ -61,33 +103,43 @@ class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
     shortlink: str | None
     url: str | None
     error: str | None
+    code: str | None
     line: int | None
     column: int | None
     inputHash: str | None  # noqa: N815
-    createdAt: Any  # noqa: N815
-    startedAt: Any  # noqa: N815
-    completedAt: Any  # noqa: N815
+    createdAt: datetime  # noqa: N815
+    startedAt: datetime | None  # noqa: N815
+    completedAt: datetime | None  # noqa: N815
+    expiresAt: datetime | None  # noqa: N815
     job: JobView
 
 
 def speak(base_url: str, job: Job, shown: JobView) -> DiagramView:
-    link = job.result.get("short_link") if isinstance(job.result, Mapping) else None
-    error = job.errors[-1] if job.errors and job.status in (Status.FAILED,) else {}
+    made = job.result if isinstance(job.result, Mapping) else {}
+    link = made.get("short_link")
+    failed = _WORDS[job.status] == "failed"
+    error = job.errors[-1] if job.errors and failed else {}
     return DiagramView(
         jobId=shown.id,
         status=_WORDS[job.status],
         statusUrl=shown.links.self,
         shortlink=link,
         url=None if link is None else f"{base_url}/d/{link}",
-        error=job.last_error if _WORDS[job.status] == "failed" else None,
+        error=job.last_error if failed else None,
+        code=error.get("code"),
         line=error.get("line"),
         column=error.get("column"),
         inputHash=input_hash(job.payload) if isinstance(job.payload, Mapping) else None,
         createdAt=job.date_created,
         startedAt=job.date_started,
         completedAt=job.date_completed,
+        expiresAt=expiry_of(job),
         job=shown,
     )
+
+
+def word_for(status: Status) -> str:
+    return _WORDS[status]
 
 
 def input_hash(payload: Mapping[str, Any]) -> str | None:
@@ -96,3 +148,10 @@ def input_hash(payload: Mapping[str, Any]) -> str | None:
     if source is None:
         return None
     return hashlib.sha256(f"{source}|{payload.get('language')}|{payload.get('output')}".encode()).hexdigest()
+
+
+def expiry_of(job: Job) -> datetime | None:
+    kept_for = job.result.get("kept_for") if isinstance(job.result, Mapping) else None
+    if job.date_completed is None or not isinstance(kept_for, int):
+        return None
+    return job.date_completed + timedelta(milliseconds=kept_for)

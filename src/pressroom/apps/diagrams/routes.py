@@ -1,22 +1,125 @@
-"""`POST /render` and `GET /d/{shortlink}`."""
+"""`POST /render` and `GET /d/{shortlink}`, and beside them the app's other doors."""
+
+from functools import partial
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api import idempotency
+from pressroom.api.access import Scope
 from pressroom.api.artifacts import send
-from pressroom.api.schema import answers, sends
+from pressroom.api.schema import header, query, says, takes
 from pressroom.api.service import Service
+from pressroom.apps.diagrams import asking, embeds, named_routes, terminal, trouble
+from pressroom.apps.diagrams.answers import Given, Pending
+from pressroom.apps.diagrams.front import Front
+from pressroom.apps.diagrams.named import Names
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.errors import PressroomError
+from pressroom.model import Work, to_ms
+from pressroom.store import artifacts
+from pressroom.store.artifacts import Artifact
+from pressroom.store.jobs import now
+
+LINK_AGE = 300  # seconds that others may keep what a short link shows
+
+_EXAMPLE = {"source": "digraph { source -> press -> document }", "format": "dot", "outputType": "svg"}
+_GIVEN = {
+    "shortlink": "7f3k9m2q8w4xz",
+    "url": "/d/7f3k9m2q8w4xz",
+    "cached": True,
+    "jobId": "job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "statusUrl": "/jobs/job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "expiresAt": "2026-01-01T00:05:00Z",
+    "cache": {"hit": True, "reason": "rendered from the same input 12 s ago", "differs": None},
+}
+_PENDING = {
+    "jobId": "job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "status": "pending",
+    "statusUrl": "/jobs/job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "cache": {"hit": False, "reason": "the nearest input differs in: source", "differs": ["source"]},
+}
+_EXPLAINED = {"Cache-Status": "RFC 9211", "Preference-Applied": "The preference that was followed"}
+_PARAMETERS = [
+    query("format", {"type": "string"}, "The language of a source that is sent as plain text"),
+    query("outputType", {"type": "string", "default": "svg"}, "What to make of it"),
+    query("engine", {"type": "string"}, "Another engine than the usual one"),
+    query("mode", {"enum": ["sync", "async"]}, "sync: wait for the picture; anything else is async"),
+    query("wait", {"type": "number", "minimum": 0, "maximum": 60}, "Seconds to wait before the answer is a job"),
+    header("Prefer", "wait=N or respond-async"),
+    header("Idempotency-Key", "The same key and body: the same answer, for a day"),
+]
 
 
-def router(service: Service, diagrams: Diagrams) -> APIRouter:  # noqa: ARG001
+def router(service: Service, diagrams: Diagrams) -> APIRouter:
     routes = APIRouter(tags=["diagrams"])
+    names = Names(service.queue, service.rendering.database)
+    front = Front(service, diagrams)
 
-    @routes.get("/d/{shortlink}", operation_id="get_diagram", responses=answers({200: sends("The bytes", "*/*")}, 404))
+    @routes.post(
+        "/render",
+        operation_id="render",
+        status_code=202,
+        responses=trouble.or_picture(
+            {
+                200: says(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
+                202: says(
+                    Pending, "A job, and on stable storage", headers=_EXPLAINED | {"Location": "The job"}, example=_PENDING
+                ),
+                303: {"description": "The picture, for those who accept only pictures"},
+            },
+            *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
+        ),
+        openapi_extra=takes(asking.NewRender, "What to render", media_types=(asking.JSON, "text/plain"), example=_EXAMPLE)
+        | {"parameters": _PARAMETERS},
+    )
+    async def render(request: Request) -> Response:
+        """Render a diagram. The body is JSON, or the source itself with `format` in the query; other parameters are options."""
+        try:
+            caller = await service.gate.caller(request, Scope.SUBMITTER)
+            body = await request.body()
+            return await idempotency.again(service, request, caller, body, partial(front.render, request, caller, body))
+        except PressroomError as error:
+            if not trouble.wants_picture(request):
+                raise
+            return trouble.answer(request, error)
+
+    @routes.api_route(
+        "/d/{shortlink}",
+        methods=["GET"],
+        operation_id="get_diagram",
+        responses=trouble.or_picture(
+            {
+                200: {"description": "The bytes", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}},
+                206: {"description": "Some of them", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}},
+                304: {"description": "You have it"},
+                416: {"description": "There are no such bytes"},
+            },
+            *(404, 429),
+        ),
+        openapi_extra={"parameters": [header("Range", "One range of bytes"), header("If-None-Match", "The tag you have")]},
+    )
+    @routes.api_route("/d/{shortlink}", methods=["HEAD"], operation_id="head_short_link", include_in_schema=False)
     async def get_diagram(request: Request, shortlink: str) -> Response:
         """Whoever has the link may see it: it cannot be guessed."""
-        artifact = await service.rendering.artifact(shortlink)
-        return await send(service, request, artifact, cache="public, max-age=300")
+        try:
+            artifact, left = await service.rendering.database.read(partial(_linked, shortlink))
+            return await send(service, request, artifact, cache=f"public, max-age={min(LINK_AGE, left)}")
+        except PressroomError as error:
+            if not trouble.wants_picture(request):
+                raise
+            return trouble.answer(request, error)
 
+    routes.include_router(named_routes.router(service, names))
+    routes.include_router(embeds.router(service, names))
+    routes.include_router(terminal.router(service, front))
     return routes
+
+
+def _linked(link: str) -> Work[tuple[Artifact, int]]:
+    """An artifact by its short link, and the seconds that it has left."""
+    artifact: Any = yield from artifacts.by_link(link)
+    moment = yield from now()
+    return artifact, LINK_AGE if artifact.expires_at is None else max(0, to_ms(artifact.expires_at) - moment) // 1000

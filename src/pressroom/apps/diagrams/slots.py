@@ -2,19 +2,25 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from pressroom.errors import Backpressure
+
+RETRY_AFTER = 5
 
 
 class Slots:
     """Free slots are given at once; then callers wait in line; when the line is full they are refused."""
 
     def __init__(self, concurrent: int, waiting: int) -> None:
-        self._free = concurrent
+        self.free = concurrent
         self._room = waiting
         self._line: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._line)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -25,11 +31,11 @@ class Slots:
             self._give_back()
 
     async def _take(self) -> None:
-        if self._free:
-            self._free -= 1
+        if self.free:
+            self.free -= 1
             return
         if len(self._line) >= self._room:
-            raise Backpressure(f"BackpressureError: all slots are taken and {self._room} wait already", retry_after=5)
+            raise no_room(self._room)
         turn = asyncio.get_running_loop().create_future()
         self._line.append(turn)
         try:
@@ -47,4 +53,31 @@ class Slots:
             if not turn.done():
                 turn.set_result(None)
                 return
-        self._free += 1
+        self.free += 1
+
+
+class Door:
+    """How many different renders may be waited for at once. Whoever waits for the same one takes no further place.
+
+    Beside the slots and not one of them, so that callers who wait cannot make the job of somebody who does not fail.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._inside: dict[str, int] = {}
+
+    @contextmanager
+    def place(self, render: str) -> Iterator[None]:
+        if render not in self._inside and len(self._inside) >= self._room:
+            raise no_room(self._room)
+        self._inside[render] = self._inside.get(render, 0) + 1
+        try:
+            yield
+        finally:
+            self._inside[render] -= 1
+            if not self._inside[render]:
+                del self._inside[render]
+
+
+def no_room(waiting: int) -> Backpressure:
+    return Backpressure(f"BackpressureError: all slots are taken and {waiting} wait already", retry_after=RETRY_AFTER)

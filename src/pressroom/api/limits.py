@@ -1,0 +1,146 @@
+"""How many requests a minute: for each token, and for each address before it is known whose it is.
+
+A bucket of drops for each: a request takes one, and they fall back in evenly. They are in memory, so a restart forgives.
+"""
+
+import ipaddress
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pressroom.api.access import Caller
+from pressroom.api.problems import HttpError, problem
+
+PER_TOKEN = 600
+PER_ADDRESS = 1200
+
+_WINDOW = 60
+# What is forgotten first was used longest ago, and had the most time to fill up again.
+_REMEMBERED = 10_000
+_UNCOUNTED = ("/livez", "/readyz")
+
+
+class Standing(NamedTuple):
+    """How a caller stands with one policy. `wait` is seconds until all is restored or, when refused, until the next try."""
+
+    policy: str
+    quota: int
+    left: int
+    wait: int
+    refused: bool
+
+
+class Buckets:
+    """One policy: `quota` requests a minute for every key."""
+
+    def __init__(self, policy: str, quota: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._policy = policy
+        self._quota = quota
+        self._clock = clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str) -> Standing:
+        now = self._clock()
+        level = self._level(key, now)
+        refused = level < 1
+        if not refused:
+            level -= 1
+        self._levels[key] = (level, now)
+        self._levels.move_to_end(key)
+        if len(self._levels) > _REMEMBERED:
+            self._levels.popitem(last=False)
+        missing = (1 if refused else self._quota) - level
+        return Standing(self._policy, self._quota, int(level), math.ceil(missing * _WINDOW / self._quota), refused)
+
+    def _level(self, key: str, now: float) -> float:
+        if key not in self._levels:
+            return float(self._quota)
+        level, then = self._levels[key]
+        return min(float(self._quota), level + max(0.0, now - then) * self._quota / _WINDOW)
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+
+class Quotas:
+    """The limits of a service. None is no limit."""
+
+    def __init__(self, per_token: int | None, per_address: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tokens = Buckets("token", per_token, clock) if per_token else None
+        self.addresses = Buckets("address", per_address, clock) if per_address else None
+
+    def charge(self, request: Request, caller: Caller) -> None:
+        """Once for a request, however often it is asked who sent it."""
+        if self.tokens is None or caller.token is None:
+            return
+        if all(one.policy != "token" for one in _standings(request.scope)):
+            refuse_or_note(request.scope, self.tokens.take(caller.token))
+
+    def charge_address(self, scope: Scope) -> None:
+        client = scope.get("client")
+        if self.addresses is not None and client is not None and scope["path"] not in _UNCOUNTED:
+            refuse_or_note(scope, self.addresses.take(_network(client[0])))
+
+
+class Limited:
+    """Counts by address before anything else is looked at, and tells on every answer how the caller stands."""
+
+    def __init__(self, app: ASGIApp, quotas: Quotas) -> None:
+        self._app = app
+        self._quotas = quotas
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start" and (standings := _standings(scope)):
+                message["headers"] = [*message.get("headers", ()), *_headers(standings)]
+            await send(message)
+
+        try:
+            self._quotas.charge_address(scope)
+        except HttpError as refusal:
+            await problem(Request(scope), refusal)(scope, receive, answer)
+            return
+        await self._app(scope, receive, answer)
+
+
+def refuse_or_note(scope: Scope, standing: Standing) -> None:
+    """Raises the 429 if it is one. Every answer tells how the caller stands, a refusal too."""
+    _standings(scope).append(standing)
+    if standing.refused:
+        words = f"more than {standing.quota:,} requests a minute for this {standing.policy}; try again in {standing.wait} s"
+        raise HttpError(429, "quota_exceeded", words, {"Retry-After": str(standing.wait)})
+
+
+def _standings(scope: Scope) -> list[Standing]:
+    state: dict[str, Any] = scope.setdefault("state", {})
+    kept: list[Standing] = state.setdefault("quotas", [])
+    return kept
+
+
+def _headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
+    """draft-ietf-httpapi-ratelimit-headers-11."""
+    policies = ", ".join(f'"{one.policy}";q={one.quota};w={_WINDOW}' for one in standings)
+    levels = ", ".join(f'"{one.policy}";r={one.left};t={one.wait}' for one in standings)
+    return [(b"ratelimit-policy", policies.encode()), (b"ratelimit", levels.encode())]
+
+
+def _network(host: str) -> str:
+    """Whoever has one address of IPv6 has 2**64 of them."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.IPv6Network((address, 64), strict=False))
+    return host

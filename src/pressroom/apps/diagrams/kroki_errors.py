@@ -1,0 +1,76 @@
+"""Errors in the form that a client of Kroki understands: a text unless it asks for a problem or for a picture."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api.problems import MEDIA_TYPE, Problem, describe, problem
+from pressroom.api.schema import answers, says
+from pressroom.apps.diagrams import trouble
+from pressroom.apps.diagrams.answers import STATUSES
+from pressroom.errors import PressroomError
+
+
+def answer(request: Request, error: PressroomError) -> Response:
+    status = _status_of(error)
+    response = problem(request, error, status=status)
+    if trouble.wants_picture(request):
+        response = trouble.answer(request, error, status=status)
+    elif not _wants_problem(request):
+        headers = {name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")}
+        response = Response(_text(describe(request, error, status=status)), status, headers, "text/plain")
+    response.headers["Vary"] = "Accept"
+    return response
+
+
+def _status_of(error: PressroomError) -> int:
+    status = STATUSES.get(error.code, error.status)
+    return 400 if status == 422 else status  # Kroki's clients show the reason of a 400 and of no other
+
+
+def _wants_problem(request: Request) -> bool:
+    for media_type in accepted(request.headers.get("accept", "")):
+        if media_type in ("application/problem+json", "application/json"):
+            return True
+        if media_type.startswith("text/") or media_type == "*/*":
+            return False
+    return False
+
+
+def _text(told: Problem) -> str:
+    place = ", ".join(f"{name} {value}" for name, value in (("line", told.line), ("column", told.column)) if value is not None)
+    where = f" ({place})" if place else ""
+    excerpt = f"\n\n{told.excerpt}" if told.excerpt else ""
+    return f"Error {told.status}: {told.detail}{where}{excerpt}\n"
+
+
+def accepted(accept: str) -> list[str]:
+    """The media types of an Accept header, the dearest first."""
+    weighed = []
+    for part in accept.lower().split(",")[:50]:
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        weight = next((_weight(one.removeprefix("q=")) for one in parameters if one.startswith("q=")), 1.0)
+        if media_type and weight > 0:
+            weighed.append((weight, media_type))
+    return [media_type for _, media_type in sorted(weighed, key=lambda one: -one[0])]
+
+
+def _weight(text: str) -> float:
+    try:
+        return min(1.0, max(0.0, float(text)))
+    except ValueError:
+        return 0.0
+
+
+def documented() -> dict[int | str, dict[str, Any]]:
+    """The errors of every route for the OpenAPI document, in all their forms."""
+    only_here = {414: "The source is too long for a URL", 416: "There are no such bytes"}
+    given = {status: says(Problem, text, media_type=MEDIA_TYPE) for status, text in only_here.items()}
+    told = answers(given, 400, 401, 403, 409, 413, 429, 500, 501, 503, 504)
+    for response in told.values():
+        response["content"] |= {
+            "text/plain": {"schema": {"type": "string"}, "example": "Error 400: syntax error near '->' (line 1, column 5)"},
+            "image/svg+xml": {"schema": {"type": "string"}},
+        }
+    return told

@@ -1,0 +1,136 @@
+"""Named diagrams: a text is kept as a version and rendered in one go; what is shown is always the latest good picture."""
+
+import re
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from pressroom import rendering
+from pressroom.api.problems import HttpError
+from pressroom.apps.diagrams import versions
+from pressroom.apps.diagrams.renders import NAME
+from pressroom.apps.diagrams.versions import Mark, Named, Text, Version
+from pressroom.errors import TooLarge
+from pressroom.model import Submitted
+from pressroom.queue import Queue
+from pressroom.renderers import documents
+from pressroom.renderers.documents import Asked
+from pressroom.store import Database
+from pressroom.store.artifacts import Artifact
+
+OUTPUTS = ("svg", "png", "pdf")
+THEMES = ("light", "dark", "auto")
+VERSIONS_SHOWN = 50
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What there is to show for a name: the wanted version, the picture of it or of an older one, and how the newest fares."""
+
+    named: Named
+    newest: Version
+    wanted: Version | None  # the latest good one, or the one that was asked for by its number
+    theme: str
+    picture: Artifact | None
+    number: int | None  # whose picture it is
+
+
+def require_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise HttpError(
+            400,
+            "invalid_name",
+            "a name begins with a letter or digit and has up to 100 letters, digits, dashes and underscores",
+        )
+    return name
+
+
+class Names:
+    def __init__(self, queue: Queue, database: Database) -> None:
+        self._queue = queue
+        self._database = database
+
+    async def put(self, org_id: str | None, name: str, text: Text, trace: dict[str, str]) -> tuple[Named, Version, bool]:
+        """Keep a text and submit its render, both or neither. The same text again changes nothing."""
+        if rendering.as_text(text.source)[1] is None:
+            raise TooLarge(f"the source of a named diagram is text of up to {rendering.INLINE:,} bytes")
+        async with self._queue.transaction() as tx:
+            named, version, is_new = await tx.run(partial(versions.add, org_id or "", name, text), name="version")
+            if is_new:
+                theme = theme_of(version, None)
+                job = await self._submit(named, version, "svg", theme, first=True, within=tx, trace=trace)
+                await tx.run(partial(versions.point, named, version.number, job.uid), name="version")
+                version = msgspec.structs.replace(version, job_uid=job.uid)
+        return named, version, is_new
+
+    async def find(self, org_id: str | None, name: str, link: str | None = None) -> Named:
+        """Whoever knows the link may see it, whoever they are."""
+        if link is not None:
+            return await self._database.read(partial(versions.find_by_link, name, link))
+        return await self._database.read(partial(versions.find, org_id or "", name))
+
+    async def history(self, named: Named) -> tuple[list[Version], Version | None]:
+        """The latest versions, newest first, and the latest good one."""
+        return (
+            await self._database.read(partial(versions.latest, named, VERSIONS_SHOWN)),
+            await self._database.read(partial(versions.good, named)),
+        )
+
+    async def list(self, org_id: str | None, after: str, limit: int) -> list[versions.Summary]:
+        return await self._database.read(partial(versions.summaries, org_id or "", after, limit))
+
+    async def delete(self, named: Named) -> None:
+        await self._database.run(partial(versions.delete, named), name="version")
+
+    async def show(self, named: Named, output: str, theme: str | None, number: int | None) -> Shown:
+        return await self._database.read(partial(_shown, named, output, theme, number))
+
+    async def draw(self, shown: Shown, output: str) -> Submitted:
+        """Render a picture of a version that is not there yet: another output, another theme, or one that was skipped."""
+        assert shown.wanted is not None
+        first = output == "svg" and shown.theme == theme_of(shown.wanted, None) and shown.wanted.status != "completed"
+        return await self._submit(shown.named, shown.wanted, output, shown.theme, first=first)
+
+    async def _submit(self, named: Named, version: Version, output: str, theme: str, *, first: bool, **how: Any) -> Submitted:
+        text = version.text
+        payload = rendering.Payload(
+            language=text.format,
+            output=output,
+            source=text.source,
+            options=text.options | ({"theme": theme} if theme else {}),
+            engine=text.engine,
+            filename=f"{named.name}.{output}",
+        )
+        mark = Mark(named.id, version.number, theme, first)
+        return await self._queue.submit(
+            NAME,
+            msgspec.to_builtins(payload) | {"mark": msgspec.to_builtins(mark)},
+            key=f"diagram:{named.id}" if first else None,  # of several texts that wait, the newest is rendered
+            org_id=named.org_id or None,
+            subject=f"diagram {named.name}@{version.number}",
+            **how,
+        )
+
+
+def theme_of(version: Version, asked: str | None) -> str:
+    """The theme to show: the one that is asked for, the version's own, or '' where the engine knows none."""
+    text = version.text
+    options = documents.plan(Asked(text.format, "svg", b"", text.options, text.engine)).reader.Options
+    if "theme" not in options.__struct_fields__:
+        return ""
+    return asked or str(text.options.get("theme", "light"))
+
+
+def _shown(named: Named, output: str, theme: str | None, number: int | None) -> Any:
+    newest = (yield from versions.latest(named, 1))[0]
+    wanted = (yield from versions.good(named)) if number is None else (yield from versions.version(named, number))
+    chosen = theme_of(wanted or newest, theme)
+    found = None
+    if wanted is not None:
+        found = yield from versions.picture(named, output, chosen, wanted.number)
+    if found is None and number is None:
+        found = yield from versions.picture(named, output, chosen)
+    at, picture = found or (None, None)
+    return Shown(named, newest, wanted, chosen, picture, at)

@@ -1,0 +1,245 @@
+"""`/diagrams`: put a text under a name, look at what became of it, list, delete."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.problems import HttpError, request_id_of
+from pressroom.api.replies import reply
+from pressroom.api.schema import answers, header, query, says, takes
+from pressroom.api.service import Service
+from pressroom.api.waiting import patience_of
+from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams.answers import RenderFailed
+from pressroom.apps.diagrams.asking import Word
+from pressroom.apps.diagrams.named import Names, require_name
+from pressroom.apps.diagrams.versions import Named, Summary, Text, Version
+from pressroom.errors import WaitTimeout
+from pressroom.model import Status, from_ms
+from pressroom.renderers.documents import Asked
+
+
+class NewVersion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: Annotated[str, Meta(min_length=1)]
+    format: Word
+    options: dict[str, Any] = {}
+    engine: Word | None = None
+
+
+class VersionView(msgspec.Struct, frozen=True, kw_only=True):
+    """`superseded` says that a newer version came before this one was rendered; asking for it by its number renders it."""
+
+    number: int
+    status: str
+    format: str
+    url: str
+    error: str | None
+    line: int | None
+    column: int | None
+    jobId: str | None  # noqa: N815
+    createdAt: datetime  # noqa: N815
+    settledAt: datetime | None  # noqa: N815
+
+
+class NamedView(msgspec.Struct, frozen=True, kw_only=True):
+    """`url` shows the latest good version, `good`. `embed` does so for those who have no token."""
+
+    name: str
+    version: int
+    status: str
+    good: int | None
+    url: str
+    embed: str
+    source: str
+    format: str
+    options: dict[str, Any]
+    engine: str | None
+    createdAt: datetime  # noqa: N815
+    changedAt: datetime  # noqa: N815
+    versions: list[VersionView]
+
+
+class NamedLine(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    version: int
+    status: str
+    good: int | None
+    format: str
+    url: str
+    createdAt: datetime  # noqa: N815
+    changedAt: datetime  # noqa: N815
+
+
+class NamedList(msgspec.Struct, frozen=True):
+    items: list[NamedLine]
+    next_cursor: str | None
+
+
+_EXAMPLE = {"source": "flowchart LR\n  source --> press --> document\n", "format": "mermaid", "options": {"theme": "auto"}}
+_WAITING = [
+    query("mode", {"enum": ["sync", "async"]}, "sync: wait until it is rendered"),
+    query("wait", {"type": "number", "minimum": 0, "maximum": 60}, "Seconds to wait for the rendering"),
+    header("Prefer", "wait=N or respond-async"),
+]
+
+
+def router(service: Service, names: Names) -> APIRouter:
+    routes = APIRouter(tags=["diagrams"])
+
+    @routes.put(
+        "/diagrams/{name}",
+        operation_id="put_diagram",
+        responses=answers(
+            {
+                200: says(NamedView, "Rendered, or the text is the one that is there"),
+                202: says(NamedView, "A new version, which is being rendered", headers={"Location": "The diagram"}),
+            },
+            *(400, 401, 403, 409, 413, 415, 422, 429, 501, 503, 504),
+        ),
+        openapi_extra=takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": _WAITING},
+    )
+    async def put_diagram(request: Request, name: str) -> Response:
+        """Keep a text as the next version. The last good picture stays until the new one is rendered."""
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        require_name(name)
+        text = _text(request, await request.body())
+        patience = patience_of(request)
+        trace = {"request_id": request_id_of(request)}
+        named, version, is_new = await names.put(caller.org_id, name, text, trace)
+        if patience.seconds and version.status == "pending" and version.job_uid is not None:
+            await _wait(service, version.job_uid, patience.seconds, required=patience.sync)
+        shown = await _shown(service, names, named)
+        status = 202 if is_new and shown.status == "pending" else 200
+        headers = {"Location": f"{service.base_url}/diagrams/{name}"}
+        return reply(shown, status=status, headers=headers | ({"Retry-After": "1"} if status == 202 else {}))
+
+    @routes.get(
+        "/diagrams/{name}",
+        operation_id="get_named_diagram",
+        responses=answers(
+            {200: says(NamedView, "The diagram with its versions"), 304: {"description": "Nothing changed"}}, 401, 403, 404, 429
+        ),
+    )
+    async def get_named_diagram(request: Request, name: str) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        named = await names.find(caller.org_id, name)
+        shown = await _shown(service, names, named)
+        return reply(shown, request=request, headers={"Cache-Control": "private, no-cache"})
+
+    @routes.delete(
+        "/diagrams/{name}",
+        operation_id="delete_diagram",
+        status_code=204,
+        responses=answers({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404, 429, 503),
+    )
+    async def delete_diagram(request: Request, name: str) -> Response:
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        await names.delete(await names.find(caller.org_id, name))
+        return Response(status_code=204)
+
+    @routes.get(
+        "/diagrams",
+        operation_id="list_named_diagrams",
+        responses=answers({200: says(NamedList, "Diagrams by name", headers={"Link": "The next page"})}, 401, 403, 422, 429),
+        openapi_extra={
+            "parameters": [
+                query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
+                query("cursor", {"type": "string"}, "As the last page gave it"),
+            ]
+        },
+    )
+    async def list_named_diagrams(request: Request) -> Response:
+        caller = await service.gate.caller(request, Scope.VIEWER)
+        limit = _limit(request.query_params)
+        found = await names.list(caller.org_id, request.query_params.get("cursor", ""), limit + 1)
+        cursor = found[limit - 1].named.name if len(found) > limit else None
+        headers = {"Cache-Control": "private, no-cache"}
+        if cursor is not None:
+            headers["Link"] = f'<{service.base_url}/diagrams?limit={limit}&cursor={cursor}>; rel="next"'
+        return reply(NamedList([_line(service, one) for one in found[:limit]], cursor), headers=headers)
+
+    return routes
+
+
+def _text(request: Request, body: bytes) -> Text:
+    if not asking.is_json(request, body):
+        raise HttpError(415, "unsupported_media_type", f"send {asking.JSON}")
+    new = asking.decode(body, NewVersion)
+    language = asking.language_of(new.format)
+    asking.checked(Asked(language, "svg", new.source.encode(), new.options, new.engine))
+    return Text(new.source, language, new.options, new.engine)
+
+
+async def _wait(service: Service, job: str, seconds: float, *, required: bool) -> None:
+    try:
+        ended = await service.queue.settled(job, timeout=seconds)
+    except WaitTimeout:
+        if required:
+            raise
+        return
+    if ended.status is Status.FAILED and required:
+        raise RenderFailed(ended)
+
+
+async def _shown(service: Service, names: Names, named: Named) -> NamedView:
+    history, good = await names.history(named)
+    newest = history[0]
+    url = f"{service.base_url}/a/{named.name}.svg"
+    return NamedView(
+        name=named.name,
+        version=newest.number,
+        status=newest.status,
+        good=None if good is None else good.number,
+        url=url,
+        embed=f"{url}?key={named.link}",
+        source=newest.text.source,
+        format=newest.text.format,
+        options=newest.text.options,
+        engine=newest.text.engine,
+        createdAt=from_ms(named.date_created),
+        changedAt=from_ms(newest.date_created),
+        versions=[_version(service, named, version) for version in history],
+    )
+
+
+def _version(service: Service, named: Named, version: Version) -> VersionView:
+    error = version.error or {}
+    return VersionView(
+        number=version.number,
+        status=version.status,
+        format=version.text.format,
+        url=f"{service.base_url}/a/{named.name}@{version.number}.svg",
+        error=error.get("message"),
+        line=error.get("line"),
+        column=error.get("column"),
+        jobId=version.job_uid and f"job_{version.job_uid}",
+        createdAt=from_ms(version.date_created),
+        settledAt=None if version.date_settled is None else from_ms(version.date_settled),
+    )
+
+
+def _line(service: Service, one: Summary) -> NamedLine:
+    return NamedLine(
+        name=one.named.name,
+        version=one.newest,
+        status=one.status,
+        good=one.good,
+        format=one.format,
+        url=f"{service.base_url}/a/{one.named.name}.svg",
+        createdAt=from_ms(one.named.date_created),
+        changedAt=from_ms(one.date_changed),
+    )
+
+
+def _limit(asked: Mapping[str, str]) -> int:
+    text = asked.get("limit", "50")
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= 200):
+        raise HttpError(422, "invalid_argument", "limit is a whole number from 1 to 200")
+    return int(text)

@@ -1,0 +1,135 @@
+"""`POST /render/terminal`: a diagram for those who look at a terminal, drawn by chafa where it is installed."""
+
+import asyncio
+import shutil
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.problems import HttpError
+from pressroom.api.schema import answers, query, takes
+from pressroom.api.service import Service
+from pressroom.api.waiting import SYNC
+from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams.asking import Word
+from pressroom.apps.diagrams.front import Front
+from pressroom.errors import EngineCrashed, EngineMissing, Timeout
+from pressroom.renderers.documents import Asked
+from pressroom.renderers.processes import kill_family
+
+SECONDS = 20.0
+INSTALL = "apt install chafa (or brew install chafa)"
+
+# chafa's word for each way to draw. Nothing of a request reaches its command line but this word and a number.
+FORMATS = {"symbols": "symbols", "sixel": "sixels", "sixels": "sixels", "kitty": "kitty", "iterm": "iterm"}
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """How to draw: `width` is in columns, `scale` how finely the diagram is drawn before it is turned into characters."""
+
+    output: Literal["symbols", "sixel", "sixels", "kitty", "iterm"] = "symbols"
+    width: Annotated[int, Meta(ge=1, le=500)] = 80
+    scale: Annotated[int, Meta(ge=1, le=4)] = 2
+
+
+class NewDrawing(Screen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: Annotated[str, Meta(min_length=1)]
+    format: Word | None = None
+    options: dict[str, Any] = {}
+    engine: Word | None = None
+
+
+_PARAMETERS = [
+    query("format", {"type": "string"}, "The language of a source that is sent as plain text"),
+    query("output", {"enum": list(FORMATS), "default": "symbols"}, "What the terminal understands"),
+    query("width", {"type": "integer", "minimum": 1, "maximum": 500, "default": 80}, "Columns"),
+    query("scale", {"type": "integer", "minimum": 1, "maximum": 4, "default": 2}, "How finely it is drawn first"),
+]
+_OWN = frozenset(Screen.__struct_fields__)
+
+
+def router(service: Service, front: Front) -> APIRouter:
+    routes = APIRouter(tags=["diagrams"])
+
+    @routes.post(
+        "/render/terminal",
+        operation_id="render_for_terminal",
+        responses=answers(
+            {200: {"description": "What to print", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+            *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
+        ),
+        openapi_extra=takes(
+            NewDrawing,
+            "What to draw",
+            media_types=(asking.JSON, "text/plain"),
+            example={"source": "digraph { source -> press }", "format": "dot", "output": "symbols", "width": 80},
+        )
+        | {"parameters": _PARAMETERS},
+    )
+    async def render_for_terminal(request: Request) -> Response:
+        """`curl -d 'digraph { a -> b }' '…/render/terminal?format=dot'` shows the diagram where you are."""
+        caller = await service.gate.caller(request, Scope.SUBMITTER)
+        chafa = _chafa()
+        screen, asked = _read(request, await request.body())
+        uid = await front.artifact(request, caller, asked, SYNC)
+        picture = await service.rendering.read(await service.rendering.artifact(uid))
+        drawn = await _draw(chafa, screen, b"".join([chunk async for chunk in picture]))
+        return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+    return routes
+
+
+def _read(request: Request, body: bytes) -> tuple[Screen, Asked]:
+    given = request.query_params
+    reserved = asking.RESERVED | _OWN
+    if asking.is_json(request, body):
+        new = asking.decode(body, NewDrawing)
+        asked = asking.assembled(given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved)
+        screen: Screen = new
+    else:
+        screen = _screen({name: given[name] for name in _OWN if name in given})
+        asked = asking.assembled(given, body, output="png", reserved=reserved)
+    return screen, msgspec.structs.replace(asked, options={"scale": float(screen.scale), **asked.options})
+
+
+def _screen(given: dict[str, str]) -> Screen:
+    try:
+        return msgspec.convert(given, Screen, strict=False)
+    except msgspec.ValidationError as reason:
+        raise HttpError(400, "invalid_argument", str(reason)) from None
+
+
+def _chafa() -> str:
+    found = shutil.which("chafa")
+    if found is None:
+        raise EngineMissing(f"drawing for terminals needs chafa, which is not installed here; to mend it: {INSTALL}")
+    return found
+
+
+async def _draw(chafa: str, screen: Screen, picture: bytes) -> bytes:
+    size = f"{screen.width}x{screen.width}"  # characters are twice as high as wide: the width is what limits
+    process = await asyncio.create_subprocess_exec(
+        *(chafa, "--format", FORMATS[screen.output], "--size", size, "--colors", "full", "--animate", "off", "-"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            drawn, _ = await process.communicate(picture)
+    except TimeoutError:
+        raise Timeout(f"chafa did not finish within {SECONDS:g} s") from None
+    finally:
+        if process.returncode is None:
+            kill_family(process.pid)
+            await process.wait()
+    if process.returncode:
+        raise EngineCrashed("chafa could not draw this picture")
+    return drawn

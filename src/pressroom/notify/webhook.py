@@ -1,0 +1,159 @@
+"""The rules of Standard Webhooks (standardwebhooks.com): what is said, how it is signed, when it is tried again."""
+
+import base64
+import email.utils
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from pressroom.model import VERSION, Backoff, from_ms
+from pressroom.notify.post import Answer
+
+EVENTS = ("job.completed", "job.completed_with_errors", "job.failed", "job.cancelled")
+TEST = "webhook.test"
+BODY_LIMIT = 20_000
+LONGEST_WAIT = 24 * 3600.0
+
+# Seconds before each attempt: at once, then 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. Three days in all.
+SCHEDULE = (0.0, 5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
+
+
+@dataclass(frozen=True)
+class Patience(Backoff):
+    """Waits as the schedule says."""
+
+    def delay(self, failures: int, luck: float) -> float:
+        plain = SCHEDULE[min(failures, len(SCHEDULE) - 1)]
+        return plain * (1 + self.jitter * (2 * luck - 1))
+
+
+class JobData(msgspec.Struct, frozen=True, kw_only=True):
+    """The job that ended. `result` is left out (`result_omitted`) where it is too long to be told; its `url` has it."""
+
+    id: str
+    kind: str
+    status: str
+    subject: str | None
+    key: str | None
+    project_id: str | None
+    build_id: str | None
+    attempts: int
+    error: dict[str, Any] | None
+    reason: str | None
+    result: Any
+    result_omitted: bool
+    url: str
+    date_created: datetime
+    date_started: datetime | None
+    date_completed: datetime | None
+
+
+class Payload(msgspec.Struct, frozen=True, kw_only=True):
+    """What a receiver is sent when a job ended."""
+
+    type: str
+    timestamp: datetime
+    data: JobData
+
+
+def payload(type: str, at: datetime, facts: Mapping[str, Any], base_url: str) -> bytes:
+    """The body of a delivery, below 20 kB. The same facts make the same bytes."""
+    if type == TEST:
+        return msgspec.json.encode({"type": type, "timestamp": at, "data": facts})
+    data = _job_data(facts, base_url)
+    body = b""
+    for told in (data, *_shortened(data)):
+        body = msgspec.json.encode(Payload(type=type, timestamp=at, data=told))
+        if len(body) < BODY_LIMIT:
+            break
+    return body
+
+
+def _shortened(data: JobData) -> Iterator[JobData]:
+    """The same with less in it."""
+    data = msgspec.structs.replace(data, result=None, result_omitted=True)
+    yield data
+    yield msgspec.structs.replace(data, error=data.error and {"code": data.error.get("code")})
+
+
+def _job_data(facts: Mapping[str, Any], base_url: str) -> JobData:
+    id = f"job_{facts['id']}"
+    return JobData(
+        id=id,
+        kind=facts["kind"],
+        status=facts["status"],
+        subject=facts["subject"],
+        key=facts["key"],
+        project_id=facts["project_id"],
+        build_id=facts["build_id"],
+        attempts=facts["attempts"],
+        error=facts["error"],
+        reason=facts["last_error"],
+        result=facts["result"],
+        result_omitted=facts["result_omitted"],
+        url=f"{base_url}/jobs/{id}",
+        date_created=from_ms(facts["created"]),
+        date_started=None if facts["started"] is None else from_ms(facts["started"]),
+        date_completed=None if facts["completed"] is None else from_ms(facts["completed"]),
+    )
+
+
+def new_secret() -> str:
+    return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+
+
+def headers(id: str, seconds: int, body: bytes, keys: Sequence[str]) -> dict[str, str]:
+    """The headers of one attempt, signed with every secret that is valid now."""
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": f"Pressroom/{VERSION} (webhooks)",
+        "webhook-id": id,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": " ".join(sign(key, id, seconds, body) for key in keys),
+    }
+
+
+def sign(secret: str, id: str, seconds: int, body: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.new(key, f"{id}.{seconds}.".encode() + body, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an answer means. `wait` is how long the receiver asked us to stay away."""
+
+    meaning: Literal["delivered", "gone", "refused"]
+    words: str | None = None
+    wait: float = 0.0
+
+
+def judge(answer: Answer, now: float) -> Verdict:
+    """Only 2xx is success. A redirect is a failure: following it would be an address that nobody examined."""
+    if 200 <= answer.status < 300:
+        return Verdict("delivered")
+    if answer.status == 410:
+        return Verdict("gone", "the receiver answered 410 Gone")
+    words = f"the receiver answered {answer.status}"
+    if 300 <= answer.status < 400:
+        words += "; redirects are not followed"
+    return Verdict("refused", words, wait_asked(answer.retry_after, now))
+
+
+def wait_asked(retry_after: str | None, now: float) -> float:
+    """Seconds that a Retry-After header asks for, a day at most. 0 for none, or for one that cannot be read."""
+    if not retry_after:
+        return 0.0
+    if retry_after.isascii() and retry_after.isdigit():
+        return min(LONGEST_WAIT, float(retry_after[:12]))
+    try:
+        moment = email.utils.parsedate_to_datetime(retry_after).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(LONGEST_WAIT, max(0.0, moment - now))

@@ -1,0 +1,1 @@
+SELECT count(*) FROM webhook WHERE org_id = :org_id

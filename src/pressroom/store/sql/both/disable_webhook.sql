@@ -1,0 +1,1 @@
+UPDATE webhook SET disabled_because = :reason WHERE uid = :uid

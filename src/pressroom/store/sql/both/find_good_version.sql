@@ -1,0 +1,5 @@
+SELECT number, source, format, options, engine, status, error, job_uid, date_created, date_settled
+  FROM diagram_version
+ WHERE diagram = :diagram AND status = 'completed'
+ ORDER BY number DESC
+ LIMIT 1

@@ -1,0 +1,1 @@
+INSERT INTO webhook_secret (webhook, secret, expires_at) VALUES (:webhook, :secret, NULL)

@@ -1,0 +1,1 @@
+SELECT uid FROM token WHERE uid = :name OR prefix = :name

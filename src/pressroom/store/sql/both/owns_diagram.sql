@@ -1,0 +1,1 @@
+SELECT 1 FROM diagram WHERE id = :diagram AND org_id = :org_id

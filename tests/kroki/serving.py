@@ -1,0 +1,27 @@
+"""`pressroom serve`, with Kroki's routes mounted if the wiring has not mounted them itself.
+
+Run as `python -m tests.kroki.serving serve`; the settings come from the environment, as they do for the command.
+"""
+
+import sys
+from typing import Any
+
+from fastapi import FastAPI
+
+from pressroom import wiring
+from pressroom.api.service import Service
+from pressroom.apps.diagrams import kroki
+
+
+def make_service(press: Any) -> tuple[Service, FastAPI]:
+    service, app = _as_wired(press)
+    if not any(getattr(route, "path", "") == "/kroki/" for route in app.routes):
+        app.include_router(kroki.router(service, press.diagrams))
+    return service, app
+
+
+_as_wired = wiring.make_service
+
+if __name__ == "__main__":
+    wiring.make_service = make_service
+    sys.exit(wiring.main())

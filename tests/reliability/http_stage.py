@@ -1,0 +1,83 @@
+"""A small stage for stories over HTTP whose order is forced: one server that is killed at a failpoint, and then a sound one."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+
+from tests.reliability import dump, http_checker, http_inspector, http_victims, journal
+from tests.reliability.http_checker import HttpVerdict
+from tests.reliability.http_desk import HttpDesk
+from tests.reliability.journal import Journal
+from tests.reliability.workload import TABLES
+
+ROOT = Path(__file__).parents[2]
+WITHIN = 60.0
+
+
+class HttpStage:
+    """`serve` is the real command line in a Python of its own. Two ports, so that nobody waits for the other's to be free."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.journal = Journal(folder / "journal.jsonl")
+        self.ports = http_victims.free_port(0), http_victims.free_port(1)
+        self._acked: list[str] = []
+
+    @contextlib.contextmanager
+    def server(
+        self, port: int, *, failpoints: str = "", naive: Callable[[], None] | None = None
+    ) -> Iterator["subprocess.Popen[bytes]"]:
+        argv = [sys.executable, "-m", "tests.reliability.http_server", naive.__name__ if naive else "", "serve"]
+        environ = os.environ | http_victims.environment(self.folder) | {"PRESSROOM_FAILPOINTS": failpoints}
+        log = (self.folder / "lab.log").open("ab")
+        with (
+            log,
+            subprocess.Popen(
+                [*argv, "--listen", f"127.0.0.1:{port}"], cwd=ROOT, env=environ, stdout=log, stderr=log
+            ) as process,
+        ):
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    async def listens(self, port: int) -> None:
+        """It may not answer yet. Asking whether it does would be an answer more than a failpoint is to count."""
+        deadline = time.monotonic() + WITHIN
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.02)
+        raise TimeoutError((self.folder / "lab.log").read_text())
+
+    async def submit(self, port: int, body: dict[str, object], nonce: str, **headers: str) -> str | None:
+        """Ask once, whoever answers, and tell the journal what was heard."""
+        desk = HttpDesk([port], self.journal, "stage")
+        uid = await desk._ask(nonce, body, headers)
+        if uid is not None:
+            self._acked.append(uid)
+        return uid
+
+    async def judge(self, naive: Callable[[], None] | None = None) -> HttpVerdict:
+        """By what a server that finishes the rest shows. A sound one would mend a torn file when it renders again."""
+        port = self.ports[1]
+        with self.server(port, naive=naive):
+            await self.listens(port)
+            await http_inspector.run(port, self.journal, self._acked, WITHIN, asyncio.Event())
+        with contextlib.closing(apsw.Connection(str(self.folder / "pressroom.db"))) as connection:
+            connection.execute(TABLES)
+        return http_checker.judge(journal.load(self.journal.path), dump.read(self.folder / "pressroom.db"))
+
+
+async def killed(process: "subprocess.Popen[bytes]") -> bool:
+    return await asyncio.to_thread(process.wait, WITHIN) == -signal.SIGKILL

@@ -1,0 +1,58 @@
+"""A service that strangers can reach: it listens off the loopback, so everybody needs a token."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from pressroom import Pressroom, kind
+from pressroom.api.access import Scope
+from pressroom.api.service import Service
+from pressroom.clock import Clock
+from pressroom.wiring import make_service
+
+STRANGER = ("203.0.113.9", 40_000)
+
+
+@kind("shout")
+def shout(job: object, payload: Any) -> Any:
+    if payload == "fail":
+        raise ValueError("failed as it was told to")
+    return payload
+
+
+@dataclass
+class Stage:
+    press: Pressroom
+    service: Service
+    app: FastAPI
+
+    async def token(self, scope: Scope = Scope.ADMIN, org: str | None = None, **how: Any) -> str:
+        return (await self.press.tokens.create(scope, org=org, **how)).secret
+
+    def client(self, token: str | None = None, *, address: tuple[str, int] = STRANGER, host: str = "pressroom") -> httpx.AsyncClient:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        transport = httpx.ASGITransport(app=self.app, client=address, raise_app_exceptions=False)
+        return httpx.AsyncClient(transport=transport, base_url=f"http://{host}", headers=headers)
+
+
+@asynccontextmanager
+async def on_stage(
+    folder: Path, *, listen: str = "0.0.0.0:8000", works: bool = True, clock: Clock | None = None, **options: Any
+) -> AsyncIterator[Stage]:
+    workers = 2 if works else None
+    options = {"rate_limit": 0, "rate_limit_address": 0} | options
+    database = f"sqlite:///{folder / 'press.db'}"
+    async with Pressroom(database, kinds=[shout], workers=workers, clock=clock, listen=listen, **options) as press:
+        service, app = make_service(press)
+        yield Stage(press, service, app)
+
+
+def without_ids(text: str) -> str:
+    """An answer without what differs in every one: the request's id, and the id that it was about."""
+    return re.sub(r"req_\w{26}|job_\w{26}|\b[0-9A-Z]{26}\b", "ID", text)

@@ -1,0 +1,250 @@
+"""Another organisation's rows do not exist: no operation shows them, changes them, or tells them from what never was."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pressroom.api.access import Scope
+from pressroom.ids import new_uid
+from tests.service.access_stage import Stage, on_stage, without_ids
+
+SECRET = "crimson-canary"  # in all that the other organisation writes
+SOURCE = f'digraph {{ a [label="{SECRET}"] }}'
+RENDER = {"kind": "render", "payload": {"language": "dot", "output": "svg", "source": SOURCE}}
+
+
+@dataclass
+class Theirs:
+    """What the other organisation has."""
+
+    jobs: dict[str, str] = field(default_factory=dict)  # by what became of them
+    artifact: str = ""
+    short_link: str = ""
+    diagram: str = SECRET
+    webhook: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """By which an answer would give them away."""
+        uids = [uid.removeprefix("job_") for uid in self.jobs.values()]
+        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook))]
+
+
+@dataclass
+class Scene:
+    stage: Stage
+    theirs: Theirs
+    us: httpx.AsyncClient
+    them: httpx.AsyncClient
+
+
+async def _furnish(them: httpx.AsyncClient, *, render: bool) -> Theirs:
+    """A job of each ending, with the canary in every field that takes text."""
+    theirs = Theirs()
+    words = {"subject": SECRET, "key": SECRET, "project_id": SECRET}
+    for ending, payload in (("completed", SECRET), ("failed", "fail")):
+        submitted = await them.post("/jobs", json={"kind": "shout", "payload": payload, "max_attempts": 1} | words)
+        theirs.jobs[ending] = submitted.json()["id"]
+        assert (await them.get(f"/jobs/{theirs.jobs[ending]}?wait=20")).json()["status"] == ending
+    queued = await them.post("/jobs", json={"kind": "shout", "payload": SECRET, "delay": 86_400} | words)
+    theirs.jobs["queued"] = queued.json()["id"]
+    if not render:
+        return theirs
+    rendered = await them.post("/jobs", json=RENDER)
+    theirs.jobs["rendered"] = rendered.json()["id"]
+    result = (await them.get(f"/jobs/{theirs.jobs['rendered']}?wait=50")).json()["result"]
+    theirs.artifact, theirs.short_link = result["artifact"], result["short_link"]
+    return theirs
+
+
+@asynccontextmanager
+async def scene(folder: Path, *, render: bool = False) -> AsyncIterator[Scene]:
+    async with on_stage(folder) as stage:
+        ours, others = [await stage.token(Scope.ADMIN, org) for org in ("ours", "theirs")]
+        async with stage.client(ours) as us, stage.client(others) as them:
+            yield Scene(stage, await _furnish(them, render=render), us, them)
+
+
+type Trial = Callable[[Scene], Awaitable[None]]
+
+
+def about(method: str, path: str, **body: Any) -> Trial:
+    """An operation on one thing: what is theirs is answered as what never was, to the letter, and stays as it is."""
+
+    async def trial(scene: Scene) -> None:
+        before = await _state(scene)
+        for theirs, never in _pairs(path, scene.theirs):
+            refused = await scene.us.request(method, theirs, **body)
+            absent = await scene.us.request(method, never, **body)
+            assert refused.status_code == absent.status_code == 404, (theirs, refused.text, absent.text)
+            assert _like(refused, theirs) == _like(absent, never)
+            assert len(refused.content) == len(absent.content)
+        assert await _state(scene) == before
+
+    return trial
+
+
+def shows(path: str) -> Trial:
+    """An operation that tells of many things: theirs are not among them."""
+
+    async def trial(scene: Scene) -> None:
+        answer = await scene.us.get(path.format(**scene.theirs.jobs))
+        assert answer.status_code < 500
+        _assert_silent(answer, scene.theirs)
+
+    return trial
+
+
+def all_of(*trials: Trial) -> Trial:
+    async def trial(scene: Scene) -> None:
+        for one in trials:
+            await one(scene)
+
+    return trial
+
+
+async def submitting_the_same_meets_nothing_of_theirs(scene: Scene) -> None:
+    for number, body in enumerate((RENDER, {"kind": "shout", "payload": "the same", "key": "the same"})):
+        key = {"Idempotency-Key": f"the same {number}"}
+        theirs = await scene.them.post("/jobs", json=body, headers=key)
+        ours = await scene.us.post("/jobs", json=body, headers=key)
+
+        assert ours.json()["answer"] == "new", "their cache, their keys and their jobs in flight are not ours"
+        assert ours.json()["id"] != theirs.json()["id"]
+        assert "idempotency-replayed" not in ours.headers
+
+
+async def streaming_tells_nothing_of_theirs(scene: Scene) -> None:
+    """From the very first event on, with theirs and ours happening in between."""
+
+    async def end() -> None:
+        await scene.them.post("/jobs", json={"kind": "shout", "payload": SECRET})
+        mine = await scene.us.post("/jobs", json={"kind": "shout", "payload": "ours"})
+        await scene.us.get(f"/jobs/{mine.json()['id']}?wait=20")
+        await asyncio.sleep(0.2)
+        scene.stage.service.closing.set()
+
+    ending = asyncio.create_task(end())
+    answer = await scene.us.get("/events?after=0")
+    await ending
+    scene.stage.service.closing.clear()
+
+    assert "event: completed" in answer.text, "our own are told"
+    _assert_silent(answer, scene.theirs)
+
+
+async def scrapes_are_for_those_who_see_all(scene: Scene) -> None:
+    assert (await scene.us.get("/metrics")).status_code == 403
+    everywhere = await scene.stage.token(Scope.VIEWER, everywhere=True)
+    async with scene.stage.client(everywhere) as operator:
+        assert "pressroom_jobs" in (await operator.get("/metrics")).text
+
+
+async def links_are_for_whoever_has_them(scene: Scene) -> None:
+    """A short link cannot be guessed, and is meant to be handed on: to have it is to be allowed."""
+    assert SECRET in (await scene.us.get(f"/d/{scene.theirs.short_link}")).text
+    assert (await scene.us.get("/d/aaaaaaaaaa")).status_code == 404
+
+
+# Every operation of the service, by its id. A new one fails the test below until it says here how it keeps them apart.
+TRIALS: dict[str, Trial] = {
+    "submit_job": submitting_the_same_meets_nothing_of_theirs,
+    "list_jobs": all_of(
+        shows("/jobs?limit=200"),
+        shows("/jobs?org=theirs"),
+        shows("/jobs?org="),
+        shows(f"/jobs?subject={SECRET}"),
+        shows(f"/jobs?key={SECRET}"),
+        shows("/jobs?parent={completed}"),
+        shows("/jobs?status=failed&status=completed&status=queued"),
+        shows("/jobs?cursor=1000000"),
+    ),
+    "get_job": all_of(about("GET", "/jobs/{job}"), about("GET", "/jobs/{job}?wait=1")),
+    "get_result": about("GET", "/jobs/{job}/result"),
+    "cancel_job": about("POST", "/jobs/{job}/cancel"),
+    "retry_job": about("POST", "/jobs/{job}/retry"),
+    "watch_job": about("GET", "/jobs/{job}/events"),
+    "watch_all": streaming_tells_nothing_of_theirs,
+    "get_artifact": about("GET", "/artifacts/{artifact}"),
+    "get_diagram": links_are_for_whoever_has_them,
+    "livez": shows("/livez"),
+    "readyz": shows("/readyz"),
+    "health": shows("/health"),
+    "metrics": scrapes_are_for_those_who_see_all,
+}
+
+
+async def test_every_operation_says_how_it_keeps_organisations_apart(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, works=False) as stage:
+        document = stage.app.openapi()
+
+    operations = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
+    assert len(set(operations)) == len(operations)
+    assert set(operations) - TRIALS.keys() == set(), "add them to TRIALS"
+    assert TRIALS.keys() - set(operations) == set(), "there is no such operation any more"
+
+
+async def test_nothing_of_another_organisation_is_seen(tmp_path: Path, subtests: pytest.Subtests) -> None:  # A1, A2
+    async with scene(tmp_path, render=True) as made:
+        for operation, trial in TRIALS.items():
+            with subtests.test(operation):
+                await trial(made)
+
+
+async def test_a_token_for_all_organisations_sees_them_all(tmp_path: Path) -> None:
+    async with scene(tmp_path) as made:
+        async with made.stage.client(await made.stage.token(Scope.VIEWER, everywhere=True)) as operator:
+            seen = {job["id"] for job in (await operator.get("/jobs?org=theirs")).json()["items"]}
+            assert set(made.theirs.jobs.values()) <= seen
+            assert (await operator.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 200
+
+
+async def test_a_token_without_an_organisation_sees_only_rows_without_one(tmp_path: Path) -> None:
+    async with scene(tmp_path) as made:
+        own = await made.stage.press.submit("shout", "nobody's")
+        async with made.stage.client(await made.stage.token(Scope.VIEWER)) as default:
+            assert [job["id"] for job in (await default.get("/jobs")).json()["items"]] == [str(own)]
+            assert (await default.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 404
+
+
+async def test_two_tokens_of_one_organisation_do_not_share_idempotency_keys(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, works=False) as stage:
+        answers = []
+        for body in ("a", "b"):
+            async with stage.client(await stage.token(Scope.SUBMITTER, "ours", name="ci")) as client:
+                answers.append(await client.post("/jobs", json={"kind": "shout", "payload": body}, headers={"Idempotency-Key": "k"}))
+
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert answers[0].json()["id"] != answers[1].json()["id"]
+
+
+def _pairs(path: str, theirs: Theirs) -> list[tuple[str, str]]:
+    """Paths to what is theirs, each with one of the same form to what never was."""
+    if "{job}" in path:
+        return [(path.format(job=job), path.format(job=f"job_{new_uid()}")) for job in theirs.jobs.values()]
+    return [(path.format(artifact=theirs.artifact), path.format(artifact=new_uid()))]
+
+
+def _like(answer: httpx.Response, path: str) -> tuple[Any, ...]:
+    headers = {name: without_ids(value) for name, value in answer.headers.items()}
+    named = re.escape(path.partition("?")[0])
+    return answer.status_code, headers, without_ids(re.sub(named, "PATH", answer.text))
+
+
+def _assert_silent(answer: httpx.Response, theirs: Theirs) -> None:
+    told = f"{answer.headers}\n{answer.text}"
+    asked = str(answer.request.url)
+    for name in theirs.names:
+        assert name not in told.replace(asked, ""), f"{asked} tells of {name}"
+
+
+async def _state(scene: Scene) -> Any:
+    kept = [(await scene.them.get(f"/jobs/{job}")).json() for job in scene.theirs.jobs.values()]
+    return [(job["id"], job["status"], job["cancel_requested"]) for job in kept]
