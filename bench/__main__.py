@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
 
 import argparse
 import logging
@@ -17,6 +17,7 @@ from bench import (
     engines_mermaid,
     engines_pdf,
     flood,
+    http,
     memory,
     pickup,
     place,
@@ -24,6 +25,7 @@ from bench import (
 )
 from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
+from bench.http import HttpSizes
 from bench.sizes import FULL, QUICK, Sizes
 
 type Measure = Callable[[Path], Iterator[Figure]]
@@ -47,6 +49,15 @@ ENGINES: dict[str, Callable[[Path, EngineSizes], Iterator[Figure]]] = {
     "conformance": engines_conformance.shares,
 }
 
+HTTP: dict[str, Callable[[Path, HttpSizes], Iterator[Figure]]] = {
+    "submits": http.submits,
+    "hits": http.hits,
+    "bytes": http.picture,
+    "sync": http.sync,
+    "streams": http.streams,
+}
+NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys()}
+
 
 def main() -> None:
     arguments = _arguments()
@@ -63,6 +74,8 @@ def _measures(what: str, quick: bool) -> dict[str, Measure]:
     if what == "engines":
         engines.find_packages()
         return _sized(ENGINES, engines.QUICK if quick else engines.FULL)
+    if what == "http":
+        return _sized(HTTP, http.QUICK if quick else http.FULL)
     return _sized(QUEUE, QUICK if quick else FULL)
 
 
@@ -83,14 +96,14 @@ def _measure(name: str, measure: Measure, folder: Path) -> list[Figure]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measure Pressroom beside its limits and its peers.")
-    parser.add_argument("what", choices=["queue", "engines"])
+    parser.add_argument("what", choices=[*NAMES])
     parser.add_argument("--json", action="store_true", help="print a JSON list instead of a table")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, in under a minute: for trying, not for quoting")
-    names = f"of the queue: {', '.join(QUEUE)}; of the engines: {', '.join(ENGINES)}"
+    names = "; ".join(f"{what}: {', '.join(known)}" for what, known in NAMES.items())
     parser.add_argument("--only", nargs="+", metavar="NAME", help=names)
     arguments = parser.parse_args()
-    known = ENGINES if arguments.what == "engines" else QUEUE
-    if unknown := set(arguments.only or ()) - known.keys():
+    known = NAMES[arguments.what]
+    if unknown := set(arguments.only or ()) - known:
         parser.error(f"there is no {min(unknown)!r} to measure; there are {', '.join(known)}")
     return arguments
 

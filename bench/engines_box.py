@@ -19,9 +19,9 @@ from bench import engines_cores, engines_sources
 from bench.engines import EngineSizes
 from bench.figure import Figure, quantile
 from pressroom.renderers import Engine
-from pressroom.renderers.markdown import Markdown
-from pressroom.renderers.mermaid import Mermaid
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.markdown.engine import Markdown
+from pressroom.renderers.mermaid.engine import Mermaid
 
 CALLERS = 32
 DIRECT = "the engine called directly"

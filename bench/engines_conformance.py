@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.engines import EngineSizes, here
 from bench.figure import Figure, say
-from pressroom.renderers.markdown import Markdown, MarkdownOptions
+from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
 from tests.conformance import diagrams, specs, trial
 from tests.conformance.diagrams import Diagram
 from tests.conformance.registries import OutOfReach

@@ -15,7 +15,7 @@ from statistics import median
 from bench import engines_cores, engines_sources
 from bench.engines import EngineSizes
 from bench.figure import Figure, say
-from pressroom.renderers.markdown import Markdown, MarkdownOptions
+from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
 
 PEERS = {
     "markdown-it-py": "commonmark, tables and strikethrough",

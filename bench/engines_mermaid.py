@@ -13,8 +13,9 @@ from statistics import median
 from bench import engines_sources, place
 from bench.engines import EngineSizes, here
 from bench.figure import Figure, say
-from pressroom.renderers import browser_binary, catalogue
-from pressroom.renderers.presses import Presses
+from pressroom.renderers import catalogue
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.browser import binary as browser_binary
 
 CLI = "@mermaid-js/mermaid-cli@11.17.0"  # the last that runs on Node 20
 TYPICAL = 5  # of the examples, spread over the types

@@ -11,9 +11,10 @@ from statistics import median
 from bench import engines_sources
 from bench.engines import EngineSizes, here
 from bench.figure import Figure
-from pressroom.renderers import browser_binary, catalogue
-from pressroom.renderers.markdown import Markdown, MarkdownOptions
-from pressroom.renderers.presses import Presses
+from pressroom.renderers import catalogue
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.browser import binary as browser_binary
+from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
 
 PAGES = 5  # printed in one round
 

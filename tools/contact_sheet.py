@@ -18,8 +18,8 @@ import pypdfium2
 from pressroom.cli.render import ENDINGS
 from pressroom.errors import PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue, documents
+from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.presses import Presses
 
 SOURCES = Path(__file__).parents[1] / "examples" / "sources"
 

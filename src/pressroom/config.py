@@ -246,6 +246,8 @@ _NOT_OURS = frozenset(
         "PRESSROOM_CHROMIUM",
         "PRESSROOM_NODE",
         "PRESSROOM_ENGINES",
+        "PRESSROOM_URL",  # of the client
+        "PRESSROOM_TOKEN",
     }
 )
 

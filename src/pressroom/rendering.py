@@ -18,8 +18,8 @@ from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
+from pressroom.renderers.box.presses import Presses, check
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.presses import Presses, check
 from pressroom.store import Database, artifacts
 from pressroom.store.artifacts import Artifact, Draft
 

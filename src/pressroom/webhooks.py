@@ -5,6 +5,7 @@ posts it. A crash at any point leaves the debt or the job; a receiver may be tol
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
@@ -18,7 +19,7 @@ from pressroom.ids import new_uid
 from pressroom.model import Ending, Kind, OnKey, Status, Work
 from pressroom.notify import webhook as rules
 from pressroom.notify.addresses import examine
-from pressroom.notify.post import Answer, NoAnswer, Poster
+from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
 from pressroom.request import Request, checked
 from pressroom.store import Database, webhooks
 from pressroom.store.jobs import NewJob
@@ -28,6 +29,7 @@ from pressroom.worker.chores import every
 NAME = "webhook"
 TIMES = len(rules.SCHEDULE)
 AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every worker
+QUIET = 60.0  # seconds for which one that did not answer is left alone, by all of its deliveries: each would wait as long
 OVERLAP = timedelta(days=1)  # both secrets sign
 KEPT = timedelta(days=30)
 DISPATCH_INTERVAL = 0.5
@@ -42,9 +44,10 @@ class Undeliverable(Refused):
 
 
 class _Order(msgspec.Struct, frozen=True):
-    """What the job carries: a name, and nothing that is worth stealing."""
+    """What the job carries: names, and nothing that is worth stealing."""
 
     delivery: str
+    webhook: str = ""
 
 
 class Webhooks:
@@ -54,6 +57,7 @@ class Webhooks:
         self.poster = Poster(allow)
         self._clock = clock
         self._base_url = base_url
+        self._quiet_until: dict[str, float] = {}
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.kind = Kind(
@@ -141,14 +145,18 @@ class Webhooks:
 
     async def handle(self, job: Any, payload: Any) -> dict[str, Any]:
         try:
-            uid = msgspec.convert(payload, _Order).delivery
+            order = msgspec.convert(payload, _Order)
         except msgspec.ValidationError as reason:
             raise InvalidPayload(f"a webhook's job names its delivery: {reason}") from None
+        self._refuse_while_quiet(order.webhook)
+        uid = order.delivery
         parcel = await self._take(uid, job)
         note = partial(webhooks.note, uid, job.uid)
         try:
             answer = await self._post(uid, parcel)
         except NoAnswer as reason:
+            if isinstance(reason, Silence):
+                self._quiet_until[parcel.webhook.uid] = time.monotonic() + QUIET
             await self._write(partial(note, None, None, str(reason)))
             raise
         verdict = rules.judge(answer, self._clock.now_ms() / 1000)
@@ -157,6 +165,12 @@ class Webhooks:
             await self._write(partial(webhooks.disable, parcel.webhook.uid, verdict.words))
         _raise_unless_delivered(verdict, parcel.attempt)
         return {"status": answer.status, "attempts": parcel.attempt}
+
+    def _refuse_while_quiet(self, webhook: str) -> None:
+        left = self._quiet_until.get(webhook, 0.0) - time.monotonic()
+        if left > 0:
+            raise Backpressure("the receiver did not answer a moment ago, and is left alone for a while", retry_after=left)
+        self._quiet_until.pop(webhook, None)
 
     async def _take(self, uid: str, job: Any) -> Parcel:
         unit = partial(webhooks.take, uid, job.uid, job.org_id or "")
@@ -178,7 +192,7 @@ class Webhooks:
     def _carrier(self, due: Due) -> NewJob:
         request = Request(
             NAME,
-            {"delivery": due.uid},
+            {"delivery": due.uid, "webhook": due.webhook},
             key=f"webhook {due.webhook} {due.id % AT_ONCE}",
             org_id=due.org_id or None,
             subject=f"{due.type} for wh_{due.webhook}",

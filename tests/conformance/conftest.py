@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pressroom.errors import PressroomError
-from pressroom.renderers import catalogue, node_install
+from pressroom.renderers import catalogue
+from pressroom.renderers.node import install as node_install
 from tests.conformance.registries import ROOT, OutOfReach
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import html5lib
 import pytest
 
-from pressroom.renderers.markdown import Markdown, MarkdownOptions
+from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
 from tests.conformance import differences, registries, specs
 from tests.conformance.specs import Example
 

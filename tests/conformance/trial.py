@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from pressroom.errors import PressroomError
 from pressroom.renderers import Rendered, catalogue
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 from tests.conformance.diagrams import Diagram
 
 AT_ONCE = 4

@@ -80,9 +80,8 @@ async def test_one_who_gives_up_in_the_moment_of_getting_a_slot_does_not_keep_it
 
 def test_whoever_waits_for_the_same_render_takes_no_further_place() -> None:
     door = Door(1)
-    with door.place("a"), door.place("a"):
-        with pytest.raises(Backpressure), door.place("b"):
-            pass
+    with door.place("a"), door.place("a"), pytest.raises(Backpressure), door.place("b"):
+        pass
     with door.place("b"):
         pass
 
@@ -167,16 +166,19 @@ async def test_what_was_rendered_before_is_given_however_long_the_line(staged: S
 
 
 # D14
-async def test_sync_traffic_cannot_make_an_async_job_fail(staged: Staging, easel: Easel, eventually: Callable[..., Any]) -> None:
+async def test_sync_traffic_cannot_make_an_async_job_fail(
+    staged: Staging, easel: Easel, eventually: Callable[..., Any]
+) -> None:
     """As many wait as may; the job that nobody waits for gets its turn all the same."""
     easel.hold()
     async with staged(workers=2, queue_max_concurrent=2, queue_max_waiting=4) as stage:
         waiting = [
-            asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content=f"digraph {{ {n} }}")) for n in range(10)
+            asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content=f"digraph {{ {n} }}"))
+            for n in range(10)
         ]
         await eventually(lambda: sum(task.done() for task in waiting) == 4)
         job = await stage.http.post("/render?format=dot", content="digraph { async }")
         easel.release()
 
         assert (await ended(stage, job))["status"] == "completed"
-        assert sorted((await answer).status_code for answer in waiting) == [200] * 6 + [429] * 4
+        assert sorted([(await answer).status_code for answer in waiting]) == [200] * 6 + [429] * 4

@@ -14,7 +14,7 @@ from pressroom.errors import InvalidArgument
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
 from pressroom.renderers import Missing
-from pressroom.renderers.graphviz import Graphviz
+from pressroom.renderers.graphviz.engine import Graphviz
 from pressroom.testing import ManualClock
 
 

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 from unittest import mock
 
-from pressroom.renderers import Engine, catalogue, press
+from pressroom.renderers import Engine, catalogue
+from pressroom.renderers.box import press
 
 SECONDS = 3.0
 START_WITHIN = 20.0

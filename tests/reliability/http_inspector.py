@@ -19,7 +19,10 @@ async def run(port: int, journal: Journal, uids: Iterable[str], within: float, s
 
     async def eye() -> None:
         for uid in todo:
-            await look(port, journal, uid)
+            try:
+                await look(port, journal, uid)
+            except Unheard:  # nobody kills any more: what ends too early has fewer bytes than it should
+                journal.write("ok", "look", uid=uid, http=200, status=None, artifact="torn")
 
     await asyncio.gather(*(eye() for _ in range(AT_ONCE)))
     journal.write("info", "inspected")

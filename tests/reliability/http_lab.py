@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from pressroom.renderers.processes import FOLDER_PREFIX
+from pressroom.renderers.box.processes import FOLDER_PREFIX
 from tests.reliability import http_inspector, http_victims, nemesis, victims
 from tests.reliability.http_desk import HttpDesk
 from tests.reliability.http_nemesis import FATES, TEAM

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pressroom.errors import EngineCrashed, PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 from tests.reliability import hasty
 from tests.reliability.press_sources import sources_of
 

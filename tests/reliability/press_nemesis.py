@@ -16,7 +16,7 @@ from pathlib import Path
 from pressroom import Pressroom, Status, Submitted
 from pressroom.model import Job
 from pressroom.renderers import catalogue
-from pressroom.renderers.processes import FOLDER_PREFIX, family_of
+from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of
 from tests.reliability import hasty
 from tests.reliability.press_sources import ORDERS, name_of, sources_of
 

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from pressroom.renderers import Engine, catalogue
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 
 
 async def main(names: list[str]) -> None:

@@ -15,7 +15,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pressroom.renderers import catalogue, node_install, node_places
+from pressroom.renderers import catalogue
+from pressroom.renderers.node import install as node_install
+from pressroom.renderers.node import places as node_places
 from tests.reliability.press_mutants import try_mutants
 from tests.reliability.press_nemesis import torment
 

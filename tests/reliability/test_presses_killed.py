@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.renderers import catalogue, node_install, node_places
-from pressroom.renderers.processes import FOLDER_PREFIX, sweep_folders
+from pressroom.renderers import catalogue
+from pressroom.renderers.box.processes import FOLDER_PREFIX, sweep_folders
+from pressroom.renderers.node import install as node_install
+from pressroom.renderers.node import places as node_places
 from tests.reliability.press_nemesis import remains_of, torment
 
 ROOT = Path(__file__).parents[2]

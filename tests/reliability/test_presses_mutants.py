@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.renderers import catalogue, node_install, node_places
+from pressroom.renderers import catalogue
+from pressroom.renderers.node import install as node_install
+from pressroom.renderers.node import places as node_places
 from tests.reliability.press_mutants import mutants, try_mutants
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"

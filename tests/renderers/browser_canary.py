@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.renderers import browser_binary
+from pressroom.renderers.browser import binary as browser_binary
 
 NEEDS_CHROMIUM = pytest.mark.skipif(
     browser_binary.missing() is not None, reason="no Chromium here: apt-get install chromium-headless-shell"

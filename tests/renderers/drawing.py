@@ -21,12 +21,12 @@ from pressroom.errors import SourceInvalid
 from pressroom.renderers import Engine, Rendered
 
 ENGINES = {
-    "mermaid": ("mermaid", "Mermaid"),
-    "svg": ("svg", "Svg"),
-    "graphviz": ("graphviz", "Graphviz"),
+    "mermaid": ("mermaid.engine", "Mermaid"),
+    "svg": ("svg.engine", "Svg"),
+    "graphviz": ("graphviz.engine", "Graphviz"),
     "vega": ("vega", "Vega"),
     "vega-lite": ("vega", "VegaLite"),
-    "d2": ("d2", "D2"),
+    "d2": ("d2.engine", "D2"),
 }
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.renderers import node_install
+from pressroom.renderers.node import install as node_install
 from tests.renderers.node_parts import KEPT, Bench, Canary
 
 

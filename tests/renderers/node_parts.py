@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from pressroom.renderers import Rendered, node_places
-from pressroom.renderers.node import NodeEngine
-from pressroom.renderers.node_engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
+from pressroom.renderers import Rendered
+from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node.engine import NodeEngine
+from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 
 ENGINES: tuple[type[NodeEngine], ...] = (Nomnoml, WaveDrom, Bytefield, Dbml, Pikchr, Svgbob, PlantUml)
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"

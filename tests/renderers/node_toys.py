@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pressroom.renderers.node_engines import Bytefield
+from pressroom.renderers.node.engines import Bytefield
 
 
 class Hurried(Bytefield):

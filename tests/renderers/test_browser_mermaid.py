@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from pressroom.errors import SourceInvalid, Timeout, TooLarge, Unusable
-from pressroom.renderers import node_install
-from pressroom.renderers.browser import Browser
-from pressroom.renderers.browser_mermaid import PAGE, MermaidBrowser, MermaidOptions
-from pressroom.renderers.browser_mermaid_place import located
+from pressroom.renderers.browser.browser import Browser
+from pressroom.renderers.browser.mermaid import PAGE, MermaidBrowser, MermaidOptions
+from pressroom.renderers.browser.mermaid_place import located
+from pressroom.renderers.node import install as node_install
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, Canary, opened_canary
 
 # A press has one thread. Here the canary listens in a second one, and Python would rather that nobody forked beside it.

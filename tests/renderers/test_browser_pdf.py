@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from pressroom.errors import SourceInvalid, TooLarge
-from pressroom.renderers import browser_pdf_bytes
-from pressroom.renderers.browser_options import DocumentOptions
-from pressroom.renderers.browser_pdf import HtmlBrowser
+from pressroom.renderers.browser import pdf_bytes as browser_pdf_bytes
+from pressroom.renderers.browser.options import DocumentOptions
+from pressroom.renderers.browser.pdf import HtmlBrowser
 from tests.renderers.browser_canary import NEEDS_CHROMIUM
 
 REPORT = """<!DOCTYPE html><html lang=en><head><title>A (small) report: é, 漢</title><style>

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pressroom.renderers.browser_pdf import HtmlBrowser
-from pressroom.renderers.presses import Presses
-from pressroom.renderers.processes import family_of
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.box.processes import family_of
+from pressroom.renderers.browser.pdf import HtmlBrowser
 from tests.renderers.browser_canary import NEEDS_CHROMIUM
 
 pytestmark = NEEDS_CHROMIUM

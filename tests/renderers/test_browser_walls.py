@@ -12,11 +12,11 @@ from typing import Any
 import pypdf
 import pytest
 
-from pressroom.renderers import browser_launch
-from pressroom.renderers.browser import Browser
-from pressroom.renderers.browser_launch import Launched
-from pressroom.renderers.browser_options import DocumentOptions
-from pressroom.renderers.browser_pdf import HtmlBrowser
+from pressroom.renderers.browser import launch as browser_launch
+from pressroom.renderers.browser.browser import Browser
+from pressroom.renderers.browser.launch import Launched
+from pressroom.renderers.browser.options import DocumentOptions
+from pressroom.renderers.browser.pdf import HtmlBrowser
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, SECRET, Canary, opened_canary
 
 # A press has one thread. Here the canary listens in a second one, and Python would rather that nobody forked beside it.

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import Timeout
-from pressroom.renderers import Limits, d2source
-from pressroom.renderers.d2source import findings
+from pressroom.renderers import Limits
+from pressroom.renderers.d2 import source as d2source
+from pressroom.renderers.d2.source import findings
 from tests.renderers.drawing import codes, draw, engine_class, listener, red_picture, refused, shows_red, text
 
 

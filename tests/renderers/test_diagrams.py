@@ -10,7 +10,8 @@ from PIL import Image
 from pypdf import PdfReader
 
 from pressroom.errors import TooLarge
-from pressroom.renderers import MEDIA_TYPES, Limits, fonts, svgdraw
+from pressroom.renderers import MEDIA_TYPES, Limits, fonts
+from pressroom.renderers.svg import draw as svgdraw
 from tests.renderers.drawing import ENGINES, SIGNATURES, codes, digests, digests_elsewhere, draw, engine_class, refused, text
 
 SVG = "http://www.w3.org/2000/svg"

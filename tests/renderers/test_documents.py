@@ -13,8 +13,8 @@ import pytest
 
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.renderers import Rendered, catalogue, documents
+from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.presses import Presses
 
 GUIDE = """---
 title: Guide

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import Timeout, TooLarge
-from pressroom.renderers import Limits, dotsyntax
+from pressroom.renderers import Limits
+from pressroom.renderers.graphviz import syntax as dotsyntax
 from tests.renderers.drawing import codes, draw, engine_class, red_picture, refused, shows_red, text
 
 LAYOUTS = ["dot", "neato", "fdp", "sfdp", "circo", "twopi", "osage", "patchwork"]

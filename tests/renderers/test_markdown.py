@@ -11,7 +11,7 @@ import pytest
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Rendered
-from pressroom.renderers.markdown import Markdown, MarkdownOptions
+from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_odd_characters_are_rendered(render: Any, source: str) -> None:
 def test_the_same_source_gives_the_same_bytes_in_another_process(render: Any) -> None:
     source = "# T\n\n```python\nx = {1: 2}\n```\n\n[^1] a\n\n[^1]: b\n"
     script = (
-        "import sys, hashlib\nfrom pressroom.renderers.markdown import *\n"
+        "import sys, hashlib\nfrom pressroom.renderers.markdown.engine import *\n"
         "print(hashlib.sha256(Markdown().render(sys.argv[1], 'html', MarkdownOptions(page=True)).data).hexdigest())"
     )
     there = subprocess.run([sys.executable, "-c", script, source], capture_output=True, text=True, check=True).stdout.strip()

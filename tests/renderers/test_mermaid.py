@@ -5,9 +5,9 @@ import re
 import pytest
 
 from pressroom.errors import Timeout, TooLarge
-from pressroom.renderers import textwidth
-from pressroom.renderers.mermaid import Mermaid, title_of
-from pressroom.renderers.mermaid_merman import Merman
+from pressroom.renderers.fonts import textwidth
+from pressroom.renderers.mermaid.engine import Mermaid, title_of
+from pressroom.renderers.mermaid.merman import Merman
 from tests.renderers.drawing import codes, draw, engine, listener, red_picture, refused, text
 
 

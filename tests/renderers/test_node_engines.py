@@ -8,9 +8,10 @@ import pytest
 from PIL import Image
 
 from pressroom.errors import SourceInvalid, TooLarge
-from pressroom.renderers import Limits, node_places
-from pressroom.renderers.node import NodeEngine
-from pressroom.renderers.node_engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
+from pressroom.renderers import Limits
+from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node.engine import NodeEngine
+from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 from tests.renderers.node_parts import ENGINES, Bench, needs_node
 
 pytest_plugins = ["tests.renderers.node_fixtures"]

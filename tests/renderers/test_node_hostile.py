@@ -8,8 +8,8 @@ import pytest
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import MB, Limits
-from pressroom.renderers.node import NodeEngine
-from pressroom.renderers.node_engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
+from pressroom.renderers.node.engine import NodeEngine
+from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 from tests.renderers.node_parts import Bench, Canary, needs_node
 
 pytest_plugins = ["tests.renderers.node_fixtures"]

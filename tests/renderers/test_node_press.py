@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom.errors import Timeout
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 from tests.renderers.node_parts import ENGINES, needs_node
 from tests.renderers.node_toys import Hurried
 

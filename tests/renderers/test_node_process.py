@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import EngineCrashed, Unusable
-from pressroom.renderers import node_install, node_places
-from pressroom.renderers.node import NodeEngine
-from pressroom.renderers.node_engines import Bytefield, Nomnoml
+from pressroom.renderers.node import install as node_install
+from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node.engine import NodeEngine
+from pressroom.renderers.node.engines import Bytefield, Nomnoml
 from tests.renderers.node_parts import needs_node
 
 pytest_plugins = ["tests.renderers.node_fixtures"]
@@ -97,7 +98,7 @@ def test_close_leaves_no_process(opened: Opened) -> None:
 def test_a_killed_press_takes_its_node_along_even_when_that_is_busy(source: str) -> None:
     """A busy Node does not notice that its input has ended."""
     script = (
-        "import sys, time\nfrom pressroom.renderers.node_engines import Bytefield\nengine = Bytefield()\n"
+        "import sys, time\nfrom pressroom.renderers.node.engines import Bytefield\nengine = Bytefield()\n"
         "engine.render(engine.sample, 'svg', engine.Options())\nprint(engine._sidecar.pid, flush=True)\n"
         "engine.render(sys.argv[1], 'svg', engine.Options())\ntime.sleep(60)"
     )

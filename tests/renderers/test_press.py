@@ -13,8 +13,8 @@ import pytest
 
 from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine
-from pressroom.renderers.presses import Presses
-from pressroom.renderers.processes import FOLDER_PREFIX, family_of, sweep_folders
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, sweep_folders
 from tests.renderers.toys import Broken, Short, Toy
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")

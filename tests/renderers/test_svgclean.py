@@ -7,8 +7,8 @@ import pytest
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Rendered
-from pressroom.renderers.svgclean import clean
-from pressroom.renderers.svgrules import clean_css
+from pressroom.renderers.svg.clean import clean
+from pressroom.renderers.svg.rules import clean_css
 from tests.renderers.drawing import codes as codes_of
 from tests.renderers.drawing import draw as draw_with
 from tests.renderers.drawing import listener, red_picture, refused, shows_red, text

@@ -11,7 +11,7 @@ from typing import Any
 
 from pressroom.renderers import Engine, Rendered, catalogue
 from pressroom.renderers.html import Html
-from pressroom.renderers.markdown import Markdown
+from pressroom.renderers.markdown.engine import Markdown
 
 SECONDS = 2.5  # what hangs is waited for so long
 

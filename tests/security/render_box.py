@@ -20,9 +20,10 @@ import pypdf
 import pytest
 
 from pressroom.errors import PressroomError, SourceInvalid, Timeout
-from pressroom.renderers import Engine, Notice, Rendered, catalogue, documents, node_places
+from pressroom.renderers import Engine, Notice, Rendered, catalogue, documents
+from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.node import places as node_places
 from tests.security import exposed
 
 ANSWER_WITHIN = 90.0  # start of a press, the limit of a render and a busy machine together

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.renderers import node_install, node_places
+from pressroom.renderers.node import install as node_install
+from pressroom.renderers.node import places as node_places
 from tests.security.render_box import Box, Canary
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"

@@ -8,7 +8,7 @@ import pytest
 from pressroom.errors import InvalidArgument, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import MB, documents
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.markdown import GROWTH, Markdown
+from pressroom.renderers.markdown.engine import GROWTH, Markdown
 from tests.security.render_box import Box, engine
 
 pytest_plugins = ["tests.security.render_fixtures"]

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from pressroom.errors import SourceInvalid
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 from tests.security.markup import offences_in_html, offences_in_svg
 from tests.security.render_box import Box, engine
 

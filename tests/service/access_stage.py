@@ -35,7 +35,9 @@ class Stage:
     async def token(self, scope: Scope = Scope.ADMIN, org: str | None = None, **how: Any) -> str:
         return (await self.press.tokens.create(scope, org=org, **how)).secret
 
-    def client(self, token: str | None = None, *, address: tuple[str, int] = STRANGER, host: str = "pressroom") -> httpx.AsyncClient:
+    def client(
+        self, token: str | None = None, *, address: tuple[str, int] = STRANGER, host: str = "pressroom"
+    ) -> httpx.AsyncClient:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         transport = httpx.ASGITransport(app=self.app, client=address, raise_app_exceptions=False)
         return httpx.AsyncClient(transport=transport, base_url=f"http://{host}", headers=headers)

@@ -219,7 +219,9 @@ async def test_two_tokens_of_one_organisation_do_not_share_idempotency_keys(tmp_
         answers = []
         for body in ("a", "b"):
             async with stage.client(await stage.token(Scope.SUBMITTER, "ours", name="ci")) as client:
-                answers.append(await client.post("/jobs", json={"kind": "shout", "payload": body}, headers={"Idempotency-Key": "k"}))
+                answers.append(
+                    await client.post("/jobs", json={"kind": "shout", "payload": body}, headers={"Idempotency-Key": "k"})
+                )
 
     assert [answer.status_code for answer in answers] == [202, 202]
     assert answers[0].json()["id"] != answers[1].json()["id"]

@@ -100,14 +100,13 @@ async def test_a_revocation_elsewhere_works_within_seconds(tmp_path: Path) -> No
 
 async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(tmp_path: Path, eventually) -> None:  # type: ignore[no-untyped-def]
     clock = ManualClock()
-    async with on_stage(tmp_path, clock=clock, works=False) as stage:
-        async with stage.client(await stage.token()) as client:
-            used = []
-            for _ in range(4):
-                await client.get("/jobs")
-                await eventually(lambda: not stage.press.tokens._notes)
-                used.append((await stage.press.tokens.all())[0].used_at)
-                clock.advance(seconds=31)
+    async with on_stage(tmp_path, clock=clock, works=False) as stage, stage.client(await stage.token()) as client:
+        used = []
+        for _ in range(4):
+            await client.get("/jobs")
+            await eventually(lambda: not stage.press.tokens._notes)
+            used.append((await stage.press.tokens.all())[0].used_at)
+            clock.advance(seconds=31)
 
     assert used[0] is not None
     assert used[0] == used[1] < used[2] == used[3]
@@ -137,7 +136,14 @@ async def test_a_viewer_may_look_and_a_submitter_may_also_submit(tmp_path: Path,
 
 async def test_tokens_that_make_no_sense_are_not_made(tmp_path: Path) -> None:
     async with on_stage(tmp_path, works=False) as stage:
-        for how in ({"org": ""}, {"org": " a"}, {"org": "a\nb"}, {"org": "a", "everywhere": True}, {"ttl_ms": 0}, {"name": "a\x1b"}):
+        for how in (
+            {"org": ""},
+            {"org": " a"},
+            {"org": "a\nb"},
+            {"org": "a", "everywhere": True},
+            {"ttl_ms": 0},
+            {"name": "a\x1b"},
+        ):
             with pytest.raises(InvalidArgument):
                 await stage.press.tokens.create(Scope.VIEWER, **how)
         with pytest.raises(NotFound):

@@ -38,9 +38,8 @@ async def test_a_webhook_is_made_shown_listed_and_deleted_and_its_secret_told_on
         assert (await client.get("/webhooks")).json()["items"] == []
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
+async def test_what_cannot_be_is_refused(database: str) -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"url": "http://example.com/"}, "address_refused"),
         ({"url": "https://127.0.0.1/"}, "address_refused"),
         ({"url": "https://169.254.169.254/"}, "address_refused"),
@@ -52,16 +51,14 @@ async def test_a_webhook_is_made_shown_listed_and_deleted_and_its_secret_told_on
         ({"kinds": []}, "invalid_argument"),
         ({"kinds": [""]}, "invalid_argument"),
         ({"secret": "mine"}, "invalid_argument"),
-    ],
-)
-async def test_what_cannot_be_is_refused_and_the_address_is_not_echoed(
-    database: str, change: dict[str, Any], code: str
-) -> None:
+    ]
     async with quiet(database) as stage, stage.client() as client:
-        refused = await client.post("/webhooks", json={"url": PUBLIC, "events": ALL} | change)
+        for change, code in changes:
+            refused = await client.post("/webhooks", json={"url": PUBLIC, "events": ALL} | change)
 
-        assert (refused.status_code, refused.json()["code"]) == (422, code)
-        assert refused.headers["content-type"] == "application/problem+json"
+            assert (refused.status_code, refused.json()["code"]) == (422, code)
+            assert refused.headers["content-type"] == "application/problem+json"
+
         assert (await client.get("/webhooks")).json()["items"] == []
 
 

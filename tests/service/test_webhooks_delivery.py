@@ -419,6 +419,25 @@ async def test_a_slow_receiver_does_not_take_every_worker(database: str, eventua
         assert stage.receiver.busiest == hooks.AT_ONCE
 
 
+async def test_one_that_did_not_answer_is_left_alone_by_its_other_deliveries(
+    database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receiver that never answers would take fifteen seconds of a worker for each of its deliveries."""
+    monkeypatch.setattr(post, "TIMEOUT", 0.1)
+    async with on_stage(database, workers=1) as stage:
+        webhook = await stage.webhook()
+        stage.receiver.hold = 0.3
+        for _ in range(5):
+            await stage.ended()
+
+        async def all_wait() -> bool:
+            found = (await stage.get(f"/webhooks/{webhook['id']}/deliveries"))["items"]
+            return len(found) == 5 and all(map(_is_put_off, found))
+
+        await eventually(all_wait)
+        assert stage.receiver.connections == 1
+
+
 # By hand
 
 
@@ -707,6 +726,11 @@ async def _in_state(stage: Any, webhook: dict[str, Any], state: str) -> Any:
 async def _after_attempt(stage: Any, webhook: dict[str, Any], attempts: int) -> Any:
     found = await stage.delivery(webhook)
     return found if found and found["attempts"] == attempts and found["next_attempt"] and found["error"] else None
+
+
+def _is_put_off(delivery: dict[str, Any]) -> bool:
+    again = delivery["next_attempt"]
+    return again is not None and _moment(again) > _moment(delivery["date_created"]) + timedelta(seconds=3)
 
 
 def _moment(text: str) -> datetime:

@@ -59,7 +59,7 @@ class JobList(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-_WAIT = query("wait", {"type": "number", "minimum": 0, "maximum": 60}, "Seconds to wait for the job to end")
+_WAIT = query("wait", {"type": "number", "minimum": 0}, "Seconds to wait for the job to end; at most 60 are waited")
 _FILTERS = [
     query("status", {"type": "array", "items": {"enum": [status.value for status in Status]}}, "Only these; may be repeated"),
     query("kind", {"type": "string"}, "Only this kind"),
@@ -344,6 +344,7 @@ def _whole(text: str, name: str, least: int, most: int) -> int:
 
 
 def _number(text: str, name: str) -> float:
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text):
+    """As JSON spells it. More than a century is a century: a datetime has its limits."""
+    if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
         raise HttpError(422, "invalid_argument", f"{name} is a number of seconds")
-    return float(text)
+    return min(float(text), 100 * 365.0 * 86_400)

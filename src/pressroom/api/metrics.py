@@ -7,7 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from pressroom.model import VERSION
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
 from pressroom.store.look import Stats
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

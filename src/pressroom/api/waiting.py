@@ -44,6 +44,6 @@ def patience_of(request: Request) -> Patience:
 
 
 def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text):
-        raise HttpError(422, "invalid_argument", f"wait is a number of seconds up to {LONGEST:g}")
+    if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
+        raise HttpError(422, "invalid_argument", f"wait is a number of seconds, of which at most {LONGEST:g} are waited")
     return min(LONGEST, float(text))

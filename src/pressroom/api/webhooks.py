@@ -1,5 +1,6 @@
 """Webhooks over HTTP: whom to tell of jobs that end, what was delivered, and delivering it again."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -20,10 +21,12 @@ from pressroom.api.service import Service
 from pressroom.errors import NotFound
 from pressroom.notify.webhook import EVENTS, Payload
 from pressroom.store import webhooks as store
+from pressroom.store.look import BEYOND
 from pressroom.webhooks import Webhooks
 
 PAGE_LIMIT = 200
-_BEYOND = 1 << 62
+_UID = "[0-9A-HJKMNP-TV-Z]{26}"  # what cursors look like
+_NUMBER = "[0-9]{1,18}"
 
 type EventName = Literal["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled"]
 type KindName = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -94,12 +97,13 @@ class DeliveryList(msgspec.Struct, frozen=True):
 
 
 _EXAMPLE = {"url": "https://example.org/hooks/pressroom", "events": ["job.completed", "job.failed"], "kinds": ["render"]}
-_PAGES = [
-    query("limit", {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": 50}, "How many"),
-    query("cursor", {"type": "string"}, "As the last page gave it"),
-]
+_LIMIT = query("limit", {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": 50}, "How many")
 _STATE = query("state", {"enum": ["waiting", "delivered", "failed", "cancelled"]}, "Only these")
 _NEXT = {"Link": "The next page"}
+
+
+def _cursor(pattern: str) -> dict[str, Any]:
+    return query("cursor", {"type": "string", "pattern": f"^{pattern}$"}, "As the last page gave it")
 
 
 def router(service: Service, webhooks: Webhooks) -> APIRouter:
@@ -131,13 +135,11 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks",
         operation_id="list_webhooks",
         responses=answers({200: says(WebhookList, "Oldest first", headers=_NEXT)}, 401, 403, 422),
-        openapi_extra={"parameters": _PAGES},
+        openapi_extra={"parameters": [_LIMIT, _cursor(_UID)]},
     )
     async def list_webhooks(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.OPERATOR)
-        limit, after = _limit(request), request.query_params.get("cursor", "")
-        if not (after.isascii() and len(after) <= 26):
-            raise _not_a_cursor()
+        limit, after = _limit(request), _after(request, _UID) or ""
         org = None if caller.everywhere else caller.org_id or ""
         found = await webhooks.list(org, after=after, limit=limit + 1)
         cursor = found[limit - 1].uid if len(found) > limit else None
@@ -195,14 +197,14 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks/{id}/deliveries",
         operation_id="list_deliveries",
         responses=answers({200: says(DeliveryList, "Newest first, for thirty days", headers=_NEXT)}, 401, 403, 404, 422),
-        openapi_extra={"parameters": [_STATE, *_PAGES]},
+        openapi_extra={"parameters": [_STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
         limit, state = _limit(request), request.query_params.get("state")
         if state not in (None, "waiting", "delivered", "failed", "cancelled"):
             raise HttpError(422, "invalid_argument", "state is waiting, delivered, failed or cancelled")
-        before = _number(request.query_params.get("cursor", str(_BEYOND)))
+        before = int(_after(request, _NUMBER) or BEYOND)
         found = await webhooks.deliveries(webhook, state=state, before=before, limit=limit + 1)
         cursor = str(found[limit - 1].id) if len(found) > limit else None
         return reply(DeliveryList([_shown(one) for one in found[:limit]], cursor), headers=_link(service, request, cursor))
@@ -319,14 +321,11 @@ def _limit(request: Request) -> int:
     return int(given)
 
 
-def _number(cursor: str) -> int:
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20 and int(cursor) <= _BEYOND):
-        raise _not_a_cursor()
-    return int(cursor)
-
-
-def _not_a_cursor() -> HttpError:
-    return HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
+def _after(request: Request, pattern: str) -> str | None:
+    given = request.query_params.get("cursor")
+    if given is not None and not re.fullmatch(pattern, given):
+        raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
+    return given
 
 
 def _link(service: Service, request: Request, cursor: str | None) -> dict[str, str]:

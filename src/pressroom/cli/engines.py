@@ -10,8 +10,9 @@ import msgspec
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.errors import PressroomError
-from pressroom.renderers import Engine, catalogue, node_install
-from pressroom.renderers.presses import Presses
+from pressroom.renderers import Engine, catalogue
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.node import install as node_install
 
 
 class Tried(msgspec.Struct, frozen=True):

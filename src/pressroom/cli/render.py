@@ -14,8 +14,8 @@ from pressroom.cli import exits
 from pressroom.cli.output import Output, bar
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
 from pressroom.renderers import Notice, Rendered, documents
+from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.presses import Presses
 
 if TYPE_CHECKING:
     from pressroom.client import AsyncHandle, Event

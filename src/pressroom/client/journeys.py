@@ -10,7 +10,7 @@ from pressroom.client.frames import Frames
 from pressroom.client.patience import Patience, asked
 from pressroom.client.talk import Answer, Call, Give, Lost, Pause, Talk, more, now
 from pressroom.client.trouble import Garbled, Unreachable
-from pressroom.errors import WaitTimeout
+from pressroom.errors import Unavailable, WaitTimeout
 from pressroom.model import Status
 
 LONG_POLL = 20.0  # less than proxies allow a silent connection
@@ -44,9 +44,9 @@ def settled[G](id: str, patience: Patience, timeout: float | None, usual: float)
         left = LONG_POLL if deadline is None else max(0.0, deadline - began)
         wait = min(LONG_POLL, left)
         try:
-            away = patience.away if deadline is None else min(patience.away, left)
-            answer: Answer = yield from asked(calls.get(id, wait=wait, timeout=wait + usual), patience, away=away)
-        except Unreachable:
+            poll = calls.get(id, wait=wait, timeout=wait + usual)
+            answer: Answer = yield from asked(poll, patience, away=patience.away, until=deadline)
+        except Unavailable:
             if deadline is not None and (yield from now()) >= deadline:
                 raise WaitTimeout(id.removeprefix("job_"), timeout or 0.0) from None
             raise

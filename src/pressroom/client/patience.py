@@ -42,10 +42,11 @@ class Patience:
         return self.pause(failures) if named is None else named + self.pause(failures) / 4
 
 
-def asked[G](call: Call, patience: Patience, *, away: float = 0.0) -> Talk[G, Answer]:
+def asked[G](call: Call, patience: Patience, *, away: float = 0.0, until: float | None = None) -> Talk[G, Answer]:
     """Send it, and again while that may help: for as many times as `patience` says, and at least for `away` seconds.
 
-    Returns an answer below 400, and raises what any other tells. Raises Unreachable if there is none.
+    Returns an answer below 400, and raises what any other tells. Raises Unreachable if there is none. `until` is the
+    moment at which it no longer matters.
     """
     began = yield from now()
     for failures in count(1):
@@ -60,8 +61,9 @@ def asked[G](call: Call, patience: Patience, *, away: float = 0.0) -> Talk[G, An
             error, pause = error_of(answer), patience.pause_after(answer, failures)
         if pause is None:
             raise error
-        tired = (yield from now()) - began >= away
-        if tired and failures > patience.retries:
+        at = yield from now()
+        tired = at - began >= away and failures > patience.retries
+        if tired or (until is not None and at >= until):
             raise error
-        yield Pause(pause)
+        yield Pause(pause if until is None else min(pause, until - at))
     raise AssertionError("not reached")

@@ -10,6 +10,8 @@ import ipaddress
 import re
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address
 
 import msgspec
@@ -63,6 +65,9 @@ _NOT_PUBLIC_6 = [
         "3fff::/20",
     )
 ]
+
+
+_threads = ThreadPoolExecutor(4, thread_name_prefix="pressroom-names")
 
 
 class AddressRefused(Refused):
@@ -129,8 +134,9 @@ async def reach(target: Target, resolve: Resolver) -> list[Address]:
 
 
 async def ask_the_system(host: str, port: int) -> list[str]:
-    """The usual resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    """The usual resolver. Somebody's name server may take its time, so it waits in threads that nobody else needs."""
+    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_threads, ask)
     return [str(address[0]) for *_, address in found]
 
 

@@ -24,6 +24,10 @@ class NoAnswer(Transient):
     code = "no_answer"
 
 
+class Silence(NoAnswer):
+    """It took all the time there was."""
+
+
 class Answer(msgspec.Struct, frozen=True):
     status: int
     retry_after: str | None
@@ -55,7 +59,7 @@ class Poster:
         except AddressRefused as reason:
             raise NoAnswer(str(reason)) from None
         except TimeoutError:
-            raise NoAnswer(f"no answer within {TIMEOUT:g} s") from None
+            raise Silence(f"no answer within {TIMEOUT:g} s") from None
         except ssl.SSLCertVerificationError as reason:
             raise NoAnswer(f"the certificate is not valid: {reason.verify_message}") from None
         except ssl.SSLError as reason:

@@ -9,23 +9,23 @@ from pressroom.renderers import Engine
 
 # In order of preference: the first engine that takes a language is the one that is used unless another is named.
 _ENGINES = {
-    "markdown": "markdown:Markdown",
+    "markdown": "markdown.engine:Markdown",
     "html": "html:Html",
-    "html-browser": "browser_pdf:HtmlBrowser",
-    "mermaid": "mermaid:Mermaid",
-    "mermaid-browser": "browser_mermaid:MermaidBrowser",
-    "graphviz": "graphviz:Graphviz",
-    "d2": "d2:D2",
+    "html-browser": "browser.pdf:HtmlBrowser",
+    "mermaid": "mermaid.engine:Mermaid",
+    "mermaid-browser": "browser.mermaid:MermaidBrowser",
+    "graphviz": "graphviz.engine:Graphviz",
+    "d2": "d2.engine:D2",
     "vega-lite": "vega:VegaLite",
     "vega": "vega:Vega",
-    "svg": "svg:Svg",
-    "plantuml": "node_engines:PlantUml",
-    "nomnoml": "node_engines:Nomnoml",
-    "dbml": "node_engines:Dbml",
-    "wavedrom": "node_engines:WaveDrom",
-    "bytefield": "node_engines:Bytefield",
-    "pikchr": "node_engines:Pikchr",
-    "svgbob": "node_engines:Svgbob",
+    "svg": "svg.engine:Svg",
+    "plantuml": "node.engines:PlantUml",
+    "nomnoml": "node.engines:Nomnoml",
+    "dbml": "node.engines:Dbml",
+    "wavedrom": "node.engines:WaveDrom",
+    "bytefield": "node.engines:Bytefield",
+    "pikchr": "node.engines:Pikchr",
+    "svgbob": "node.engines:Svgbob",
 }
 
 # Other words for the same language.

@@ -16,8 +16,8 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, catalogue
-from pressroom.renderers.markdown import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
-from pressroom.renderers.presses import Presses
+from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.markdown.engine import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
 
 MOST_DIAGRAMS = 200
 PRINTERS = ("html", "html-browser")

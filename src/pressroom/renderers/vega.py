@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from pressroom.errors import SourceInvalid, TooLarge
-from pressroom.renderers import Engine, Notice, Rendered, fonts, picture, svgdraw
+from pressroom.renderers import Engine, Notice, Rendered, fonts
 from pressroom.renderers.place import invalid, line_and_column
-from pressroom.renderers.svgclean import Clean, clean
+from pressroom.renderers.svg import draw as svgdraw
+from pressroom.renderers.svg import picture
+from pressroom.renderers.svg.clean import Clean, clean
 
 MAX_DEPTH = 64
 

@@ -11,7 +11,7 @@ from pressroom.api.waiting import Patience
 from pressroom.apps.diagrams.hits import Hit
 from pressroom.apps.diagrams.renders import expiry_of
 from pressroom.errors import JobFailed
-from pressroom.model import Answer, Job, Submitted, from_ms
+from pressroom.model import Answer, Job, Status, Submitted, from_ms
 
 # What a render's own error is for those who waited for it. Whatever else went wrong is ours.
 STATUSES = {
@@ -57,7 +57,9 @@ class RenderFailed(JobFailed):
     """A job that somebody waited for and that failed, with the status that fits its error."""
 
     def __init__(self, job: Job) -> None:
-        error = dict(job.errors[-1]) if job.errors else {"code": "cancelled", "message": job.last_error or "cancelled"}
+        error = {"code": "cancelled", "message": job.last_error or "cancelled"}
+        if job.status is Status.FAILED and job.errors:
+            error = dict(job.errors[-1])
         super().__init__(job.uid, error)
         self.status = STATUSES.get(str(error.get("code")), 500)  # type: ignore[misc]
 

@@ -6,10 +6,10 @@ A client works when its base URL is changed to `/kroki` of this service.
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -95,6 +95,11 @@ _PARAMETERS = [
 ]
 _EXAMPLE = {"diagram_source": "digraph G {Hello->World}", "diagram_type": "graphviz", "output_format": "svg"}
 
+# Told in the document alone: a type that is not there is refused in Kroki's words.
+type _Type = Annotated[str, Path(json_schema_extra={"enum": list(LANGUAGES)})]
+type _Format = Annotated[str, Path(json_schema_extra={"enum": ["svg", "png", "pdf"]})]
+type _Encoded = Annotated[str, Path(json_schema_extra={"pattern": "^[A-Za-z0-9_-]+=*$"})]
+
 
 def router(service: Service, diagrams: Diagrams) -> APIRouter:
     routes = APIRouter(tags=["kroki"])
@@ -111,17 +116,19 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
     async def kroki_health() -> Response:
         return Response(msgspec.json.encode(_health()), media_type="application/health+json")
 
-    @routes.api_route(
+    @routes.post("/kroki/health", operation_id="kroki_post_health", include_in_schema=False)
+    async def kroki_post_health() -> Response:
+        """Or it would be taken for a type of diagram."""
+        raise HttpError(405, "method_not_allowed", "not with this method", {"Allow": "GET"})
+
+    @routes.head("/kroki/{type}/{format}/{encoded:path}", operation_id="kroki_head", include_in_schema=False)
+    @routes.get(
         "/kroki/{type}/{format}/{encoded:path}",
-        methods=["GET"],
         operation_id="kroki_get",
         responses=_RESPONSES,
         openapi_extra={"parameters": _PARAMETERS},
     )
-    @routes.api_route(
-        "/kroki/{type}/{format}/{encoded:path}", methods=["HEAD"], operation_id="kroki_head", include_in_schema=False
-    )
-    async def kroki_get(request: Request, type: str, format: str, encoded: str) -> Response:
+    async def kroki_get(request: Request, type: _Type, format: _Format, encoded: _Encoded) -> Response:
         """`encoded` is the source, deflated and in URL-safe base64."""
         return await draw(request, partial(_from_url, request, type, format, encoded))
 
@@ -141,7 +148,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         responses=_RESPONSES,
         openapi_extra=body | {"parameters": _PARAMETERS},
     )
-    async def kroki_post_type(request: Request, type: str) -> Response:
+    async def kroki_post_type(request: Request, type: _Type) -> Response:
         return await draw(request, partial(_from_body, request, type, None))
 
     @routes.post(
@@ -150,7 +157,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         responses=_RESPONSES,
         openapi_extra=body | {"parameters": _PARAMETERS},
     )
-    async def kroki_post_format(request: Request, type: str, format: str) -> Response:
+    async def kroki_post_format(request: Request, type: _Type, format: _Format) -> Response:
         return await draw(request, partial(_from_body, request, type, format))
 
     return routes

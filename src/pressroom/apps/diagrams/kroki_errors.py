@@ -67,7 +67,7 @@ def documented() -> dict[int | str, dict[str, Any]]:
     """The errors of every route for the OpenAPI document, in all their forms."""
     only_here = {414: "The source is too long for a URL", 416: "There are no such bytes"}
     given = {status: says(Problem, text, media_type=MEDIA_TYPE) for status, text in only_here.items()}
-    told = answers(given, 400, 401, 403, 409, 413, 429, 500, 501, 503, 504)
+    told = answers(given, 400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 504)
     for response in told.values():
         response["content"] |= {
             "text/plain": {"schema": {"type": "string"}, "example": "Error 400: syntax error near '->' (line 1, column 5)"},

@@ -60,7 +60,9 @@ class Names:
             named, version, is_new = await tx.run(partial(versions.add, org_id or "", name, text), name="version")
             if is_new:
                 theme = theme_of(version, None)
-                job = await self._submit(named, version, "svg", theme, first=True, within=tx, trace=trace)
+                # Of several texts that wait, the key lets the newest be rendered.
+                how = {"key": named.holder, "within": tx, "trace": trace}
+                job = await self._submit(named, version, "svg", theme, first=True, **how)
                 await tx.run(partial(versions.point, named, version.number, job.uid), name="version")
                 version = msgspec.structs.replace(version, job_uid=job.uid)
         return named, version, is_new
@@ -88,7 +90,10 @@ class Names:
         return await self._database.read(partial(_shown, named, output, theme, number))
 
     async def draw(self, shown: Shown, output: str) -> Submitted:
-        """Render a picture of a version that is not there yet: another output, another theme, or one that was skipped."""
+        """Render a picture of a version that is not there yet: another output, another theme, or one that was skipped.
+
+        Without the key of its name: an old text must not take the place of a new one that waits.
+        """
         assert shown.wanted is not None
         first = output == "svg" and shown.theme == theme_of(shown.wanted, None) and shown.wanted.status != "completed"
         return await self._submit(shown.named, shown.wanted, output, shown.theme, first=first)
@@ -107,7 +112,6 @@ class Names:
         return await self._queue.submit(
             NAME,
             msgspec.to_builtins(payload) | {"mark": msgspec.to_builtins(mark)},
-            key=f"diagram:{named.id}" if first else None,  # of several texts that wait, the newest is rendered
             org_id=named.org_id or None,
             subject=f"diagram {named.name}@{version.number}",
             **how,

@@ -11,7 +11,7 @@ import msgspec
 
 from pressroom.api.views import JobView
 from pressroom.apps.diagrams import hits, versions
-from pressroom.apps.diagrams.hits import Found, Hit
+from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.diagrams.slots import Door, Slots
 from pressroom.config import Settings
 from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work
@@ -72,10 +72,6 @@ class Diagrams:
             return found
         renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
         return msgspec.structs.replace(found, hit=renewed)
-
-    async def hit(self, found: Found) -> Hit | None:
-        """Look again, after a submit was answered from the cache."""
-        return await self._rendering.database.read(partial(hits.look, found.fingerprint))
 
     def is_full(self, found: Found) -> bool:
         """Whether whoever waits for it would only make the line longer than the slots and the waiting room."""

@@ -1,6 +1,7 @@
 """`POST /render/terminal`: a diagram for those who look at a terminal, drawn by chafa where it is installed."""
 
 import asyncio
+import os
 import shutil
 from typing import Annotated, Any, Literal
 
@@ -19,8 +20,8 @@ from pressroom.apps.diagrams import asking
 from pressroom.apps.diagrams.asking import Word
 from pressroom.apps.diagrams.front import Front
 from pressroom.errors import EngineCrashed, EngineMissing, Timeout
+from pressroom.renderers.box.processes import kill_family
 from pressroom.renderers.documents import Asked
-from pressroom.renderers.processes import kill_family
 
 SECONDS = 20.0
 INSTALL = "apt install chafa (or brew install chafa)"
@@ -55,6 +56,7 @@ _OWN = frozenset(Screen.__struct_fields__)
 
 def router(service: Service, front: Front) -> APIRouter:
     routes = APIRouter(tags=["diagrams"])
+    turns = asyncio.Semaphore(os.cpu_count() or 1)
 
     @routes.post(
         "/render/terminal",
@@ -78,7 +80,9 @@ def router(service: Service, front: Front) -> APIRouter:
         screen, asked = _read(request, await request.body())
         uid = await front.artifact(request, caller, asked, SYNC)
         picture = await service.rendering.read(await service.rendering.artifact(uid))
-        drawn = await _draw(chafa, screen, b"".join([chunk async for chunk in picture]))
+        data = b"".join([chunk async for chunk in picture])
+        async with turns:
+            drawn = await _draw(chafa, screen, data)
         return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
 
     return routes

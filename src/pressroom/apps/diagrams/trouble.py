@@ -48,7 +48,7 @@ def _weights(accept: str) -> Iterator[tuple[str, float]]:
 
 def answer(request: Request, error: PressroomError, *, status: int | None = None) -> Response:
     told = describe(request, error, status=status)
-    headers = dict(_HEADERS)
+    headers = {**getattr(error, "headers", {}), **_HEADERS}
     if told.retryable:
         headers["Retry-After"] = str(retry_after(error))
     return Response(picture(told), told.status, headers, "image/svg+xml")

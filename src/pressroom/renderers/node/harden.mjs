@@ -1,6 +1,6 @@
 // What a drawing library has no business with is taken away before the first one is loaded.
 //
-// The walls are elsewhere: no network, no files but ours, no eval (see node_sidecar.py). This makes the picture depend on
+// The walls are elsewhere: no network, no files but ours, no eval (see sidecar.py). This makes the picture depend on
 // nothing but the source, and keeps what one source does to shared objects from reaching the next.
 
 const MOMENT = Date.UTC(2000, 0, 1);

@@ -1,0 +1,96 @@
+"""The servers of the bench: processes of their own, on one core, while whoever asks them is on the other."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import place
+from tests.servers import free_ports
+
+READY_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def memory(self) -> float:
+        """What it holds, in MiB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        (line,) = (line for line in status if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+
+def cores() -> tuple[int, int]:
+    """One for the server and one for whoever asks. They are the same on a machine that has only one."""
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[0], usable[-1]
+
+
+@contextmanager
+def ours(folder: Path, *, workers: bool, pinned: bool = True) -> Iterator[Server]:
+    """`pressroom serve` on a new home, without rate limits."""
+    (port,) = free_ports(1)
+    home = folder / f"home-{port}"
+    environ = {
+        "PRESSROOM_HOME": str(home),
+        "PRESSROOM_LISTEN": f"127.0.0.1:{port}",
+        "PRESSROOM_IMPORTS": "bench.job",
+        "PRESSROOM_RATE_LIMIT": "0",
+        "PRESSROOM_RATE_LIMIT_ADDRESS": "0",
+        "PRESSROOM_DIAGRAM_CACHE_TTL": "86400",
+    }
+    argv = ["-m", "pressroom", "serve", *([] if workers else ["--no-workers"])]
+    with _running(argv, port, environ, "/readyz", pinned, folder / f"ours-{port}.log") as server:
+        yield server
+
+
+@contextmanager
+def bare(folder: Path, picture: bytes = b"") -> Iterator[Server]:
+    (port,) = free_ports(1)
+    file = folder / f"picture-{port}.svg"
+    file.write_bytes(picture)
+    argv = ["-m", "bench.http_bare", str(port), str(folder / f"bare-{port}.db"), str(file)]
+    with _running(argv, port, {}, "/picture/", True, folder / f"bare-{port}.log") as server:
+        yield server
+
+
+@contextmanager
+def _running(argv: Sequence[str], port: int, environ: dict[str, str], ready: str, pinned: bool, log: Path) -> Iterator[Server]:
+    pin = ["taskset", "-c", str(cores()[0])] if pinned else []
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            [*pin, sys.executable, *argv], cwd=place.ROOT, env=os.environ | environ, stdout=output, stderr=output
+        ) as process,
+    ):
+        try:
+            server = Server(port, process)
+            _wait_until_ready(server, ready, log)
+            yield server
+        finally:
+            process.terminate()
+
+
+def _wait_until_ready(server: Server, path: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while True:
+        try:
+            urllib.request.urlopen(server.url + path).close()
+            return
+        except (urllib.error.URLError, ConnectionError):
+            if server.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the server did not start: {log.read_text()[-2000:]}") from None
+            time.sleep(0.05)

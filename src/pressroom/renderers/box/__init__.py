@@ -1,0 +1,1 @@
+"""The box: presses, their pools, and the walls around them."""

@@ -1,0 +1,305 @@
+"""A press: a warm process that renders many sources, and that can be killed at any moment.
+
+This is its outside. Orders are sent ahead so that the press never waits for the next one; answers come back in order. If
+it dies, or is killed for taking too long, the one order it was at is blamed and the others are handed back untouched.
+"""
+
+import asyncio
+import json
+import mmap
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pressroom.errors import EngineCrashed, PressroomError, Timeout, TooLarge
+from pressroom.renderers import Engine, Rendered, fonts
+from pressroom.renderers.box.inside import CURSOR
+from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, kill_family, memory_of
+from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, frame, reports
+
+_PACKAGE = Path(__file__).parents[2]
+
+START_WITHIN = 60.0
+_KEPT = ("PATH", "PRESSROOM_CHROMIUM")
+LINGER = 2.0
+_FORSAKEN = 0.5  # seconds that a render may go on when whoever asked has gone: a press is dearer than that
+STDERR_KEPT = 64 * 1024
+
+# Only the renderers are loaded inside: a bare package stands in for ours, so that the box holds no database driver.
+_BOOTSTRAP = """
+import sys, types
+package = types.ModuleType("pressroom")
+package.__path__ = [sys.argv[2]]
+sys.modules["pressroom"] = package
+sys.path += [entry for entry in sys.argv[3:] if entry not in sys.path]
+from pressroom.renderers.box.inside import main
+main(sys.argv[1])
+"""
+
+
+class Ticket:
+    """One order on its way: what to send, and who waits for it."""
+
+    __slots__ = ("future", "options", "output", "source", "tries")
+
+    def __init__(self, source: bytes, output: str, options: dict[str, Any], future: "asyncio.Future[Rendered]") -> None:
+        self.source = source
+        self.output = output
+        self.options = options
+        self.future = future
+        self.tries = 0
+
+
+class Press(asyncio.SubprocessProtocol):
+    """`on_room` tells the pool that it may send more, `on_end` that it is gone."""
+
+    def __init__(self, engine: type[Engine], on_room: Callable[["Press"], None], on_end: Callable[["Press"], None]) -> None:
+        self.engine = engine
+        self.ready = False
+        self.worn = False  # it should be replaced
+        self.retiring = False  # it gets no more orders
+        self.ended = False
+        self.rendered = 0
+        self.pace = 0.01  # seconds per render, as it says itself, with the latest counting most
+        self.pid = 0
+        self.busy_since = 0.0
+        self.layers: list[str] = []
+        self.never_ready = True
+        self.failure: PressroomError | None = None  # why
+        self.waiting: dict[int, Ticket] = {}
+        self.stderr = b""
+        self._on_room = on_room
+        self._on_end = on_end
+        self._numbers = 0
+        self._unsent: list[bytes] = []
+        self._frames = Frames(limit=engine.limits.output + 16 * 1024 * 1024)
+        self._blame: PressroomError | None = None
+        self._closed = False
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._loop = asyncio.get_running_loop()
+        self.started = self._loop.time()
+
+    async def start(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+        try:
+            await self._start_process()
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    async def _start_process(self) -> None:
+        cursor = self.folder / "cursor"
+        cursor.write_bytes(bytes(CURSOR.size))
+        with cursor.open("r+b") as file:
+            self._cursor = mmap.mmap(file.fileno(), CURSOR.size)
+        private = self.folder / "private"
+        private.mkdir()
+        (self.folder / "fonts.conf").write_text(fonts.configuration(private))
+        root, own = _home_of(self.engine)
+        instructions = {
+            "module": self.engine.__module__,
+            "engine": self.engine.__name__,
+            "cursor": str(cursor),
+            "reads": [str(path) for path in (*_READABLE, own, self.folder / "fonts.conf", *self.engine.reads())],
+            "writes": [str(path) for path in (private, "/dev/null", *self.engine.writes())],
+        }
+        command = [sys.executable, "-I", "-c", _BOOTSTRAP, json.dumps(instructions), str(_PACKAGE), *_installed(), str(root)]
+        transport, _ = await self._loop.subprocess_exec(
+            lambda: self,
+            *command,
+            cwd=private,
+            env=self._environment(private),
+            start_new_session=True,
+            close_fds=True,
+        )
+        self._transport = transport
+
+    def _environment(self, private: Path) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        return (
+            kept
+            | self.engine.environment()
+            | {
+                "LANG": "C.UTF-8",
+                "TZ": "UTC",
+                "HOME": str(private),
+                "TMPDIR": str(private),
+                "XDG_CACHE_HOME": str(private),
+                "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "SOURCE_DATE_EPOCH": "0",
+            }
+        )
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self.pid = transport.get_pid()
+        self._input = transport.get_pipe_transport(0)
+
+    def send(self, ticket: Ticket) -> None:
+        if not self.waiting:
+            self.busy_since = time.monotonic()
+        self._numbers += 1
+        self.waiting[self._numbers] = ticket
+        if not self._unsent:
+            self._loop.call_soon(self._flush)
+        self._unsent.append(frame(Order(self._numbers, ticket.output, ticket.options, ticket.source)))
+
+    def _flush(self) -> None:
+        data = b"".join(self._unsent)
+        self._unsent.clear()
+        if not self.ended and self._input is not None:
+            self._input.write(data)  # type: ignore[attr-defined]
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        assert isinstance(data, bytes)
+        if fd == 2:
+            self.stderr = (self.stderr + data)[-STDERR_KEPT:]
+            return
+        try:
+            for body in self._frames.feed(data):
+                self._hear(body)
+        except Exception:  # a press that talks nonsense is no longer ours
+            self.kill(EngineCrashed(f"the {self.engine.name} press sent what cannot be understood"))
+            return
+        if self.ready:
+            self._on_room(self)
+
+    def _hear(self, body: bytes) -> None:
+        match reports.decode(body):
+            case Ready(layers):
+                self.layers = layers
+                self.ready = True
+                self.never_ready = False
+            case Made(number=number) as made:
+                self.pace += (made.seconds - self.pace) * 0.2
+                self._settle(number, made.rendered())
+            case Failed(number=0) as failed:
+                self.failure = failed.error()
+            case Failed(number=number) as failed:
+                error = failed.error()
+                if isinstance(error, EngineCrashed | TooLarge):
+                    self.retiring = True  # it lived through it, but who knows in what state
+                self._settle(number, error)
+
+    def _settle(self, number: int, outcome: Rendered | PressroomError) -> None:
+        ticket = self.waiting.pop(number)  # an unknown number is nonsense: KeyError, and the press is killed
+        self.rendered += 1
+        self.busy_since = time.monotonic()
+        if ticket.future.done():
+            return  # whoever asked has gone
+        if isinstance(outcome, Rendered):
+            ticket.future.set_result(outcome)
+        else:
+            ticket.future.set_exception(outcome)
+
+    @property
+    def at(self) -> tuple[Ticket | None, float]:
+        """The order it is at, as the press says, and since when. Without one: the oldest that waits."""
+        number, began = CURSOR.unpack_from(self._cursor)
+        if number in self.waiting:
+            return self.waiting[number], began / 1e9
+        return None, self.busy_since
+
+    def check_time(self, now: float) -> None:
+        """Kill it if the order it is at has had its time."""
+        limit = self.engine.limits.seconds
+        ticket, since = self.at
+        if ticket is not None and ticket.future.cancelled() and now - since > _FORSAKEN:
+            self.kill(Timeout("nobody waits for it any more"))
+        # A press that claims to be at nothing while it sits on orders gets no more time than one that is honest.
+        elif (ticket is not None and now - since > limit) or (self.waiting and now - self.busy_since > 2 * limit + 1):
+            self.kill(Timeout(f"{self.engine.name} did not finish within {limit:g} s"))
+        elif not self.ready and self._loop.time() - self.started > START_WITHIN:
+            self.failure = EngineCrashed(f"the {self.engine.name} press did not start within {START_WITHIN:g} s")
+            self.kill(self.failure)
+
+    def check_memory(self) -> None:
+        limit = self.engine.limits.memory
+        used = memory_of(family_of(self.pid))
+        if used > limit:
+            self.kill(TooLarge(f"{self.engine.name} needed more than {limit // 1024**2} MB of memory"))
+        elif used > limit * 0.6:
+            self.worn = True
+
+    def kill(self, blame: PressroomError) -> None:
+        if self.ended:
+            return
+        self._blame = self._blame or blame
+        self.ready = False
+        kill_family(self.pid)
+
+    @property
+    def ended_in_peace(self) -> bool:
+        return self._closed and self._blame is None
+
+    def close(self) -> None:
+        """Let it end in peace: it goes when it hears nothing more."""
+        self.retiring = True
+        self._closed = True
+        if self._input is not None:
+            self._input.close()
+
+    def process_exited(self) -> None:
+        self.ready = False
+        kill_family(self.pid)  # a press that is gone leaves nobody behind
+        self._loop.call_later(LINGER, self._end)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        """It has exited and everything it still said was heard, or somebody who left its group holds the pipes open."""
+        if self.ended:
+            return
+        self.ended = True
+        self._answer_for(self._blame or EngineCrashed(f"the {self.engine.name} press died while it rendered this source"))
+        if self._transport is not None:
+            self._transport.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._on_end(self)
+
+    def _answer_for(self, death: PressroomError) -> None:
+        """The order it was at is answered with its death. If it was killed and did not say where it was, the oldest is."""
+        ticket, _ = self.at
+        if ticket is None and self._blame is not None:
+            ticket = next(iter(self.waiting.values()), None)
+        if ticket is not None and not ticket.future.done():
+            ticket.future.set_exception(death)
+
+    def handed_back(self) -> Sequence[Ticket]:
+        """What it had in hand and is not to blame for."""
+        tickets = [ticket for ticket in self.waiting.values() if not ticket.future.done()]
+        self.waiting.clear()
+        return tickets
+
+
+def _home_of(engine: type[Engine]) -> tuple[Path, Path]:
+    """Where an engine's package is found, and the package itself: an application may bring engines of its own."""
+    file = sys.modules[engine.__module__].__file__
+    assert file is not None
+    above = engine.__module__.count(".")
+    root = Path(file).resolve().parents[above]
+    return root, Path(file) if above == 0 else root / engine.__module__.partition(".")[0]
+
+
+def _installed() -> list[str]:
+    """Where packages are installed. The folder of the application is on the path too, but is none of a press's business."""
+    return [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+
+
+def _readable() -> list[Path]:
+    """Python, its packages, the system's libraries and our fonts: nothing of a user's, and of /etc what libraries need."""
+    paths = sysconfig.get_paths()
+    wanted = [paths["stdlib"], paths["platstdlib"], sys.prefix, sys.base_prefix, *_installed(), str(_PACKAGE)]
+    wanted += ["/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/dev/zero"]
+    return [path for path in map(Path, dict.fromkeys(wanted)) if path.exists()]
+
+
+_READABLE = _readable()

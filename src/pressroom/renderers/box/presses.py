@@ -1,0 +1,69 @@
+"""All presses of this process behind one front: say what you have and what you want."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import EngineMissing, InvalidArgument, TooLarge
+from pressroom.renderers import Engine, Rendered
+from pressroom.renderers.box.pool import Pool
+from pressroom.renderers.box.processes import sweep_folders
+
+
+class Presses:
+    """Opened by its first use, and closed by whoever made it. Belongs to one event loop."""
+
+    def __init__(self, size: int | None = None, *, idle: float = 300.0) -> None:
+        self._size = size or os.cpu_count() or 1
+        self._idle = idle
+        self._pools: dict[str, Pool] = {}
+        self._swept = False
+
+    async def render(
+        self, engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any] | None = None
+    ) -> Rendered:
+        """Render one source. What is wrong with the request is told before a press is troubled."""
+        check(engine, source, output, options or {})
+        return await self._pool(engine).render(source, output, dict(options or {}))
+
+    async def close(self) -> None:
+        pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            await pool.close()
+
+    def pools(self) -> Mapping[str, Pool]:
+        return self._pools
+
+    def _pool(self, engine: type[Engine]) -> Pool:
+        pool = self._pools.get(engine.name)
+        if pool is None:
+            if not self._swept:
+                self._swept = True
+                sweep_folders()
+            if missing := engine.missing():
+                raise EngineMissing(f"{engine.name} cannot work here: {missing.what}; to mend it: {missing.install}")
+            pool = self._pools[engine.name] = Pool(engine, self._size, idle=self._idle)
+        return pool
+
+
+def check(engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any]) -> None:
+    if output not in engine.makes:
+        raise InvalidArgument(f"{engine.name} cannot make {output[:100]!r}; it makes {', '.join(engine.makes)}")
+    if len(source) > engine.limits.source:
+        raise TooLarge(f"the source has {len(source):,} bytes; {engine.name} takes at most {engine.limits.source:,}")
+    try:
+        msgspec.convert(options, engine.Options)
+    except msgspec.ValidationError as reason:
+        raise InvalidArgument(f"{engine.name}: {_in_words(str(reason), engine)}") from None
+
+
+def _in_words(reason: str, engine: type[Engine]) -> str:
+    if "unknown field" in reason:
+        return f"{reason.replace('Object contains unknown field', 'there is no option')}; there are {_names(engine)}"
+    return f"option {reason}"
+
+
+def _names(engine: type[Engine]) -> str:
+    return ", ".join(engine.Options.__struct_fields__) or "none"

@@ -1,0 +1,1 @@
+"""Chromium, and what is rendered in it."""

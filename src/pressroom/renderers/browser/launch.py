@@ -1,0 +1,237 @@
+"""Starting Chromium so that it can reach nothing and cannot outlive us.
+
+No switch here is trusted alone: the namespace takes the network away, the switches take it away again, and every page
+refuses once more what is asked of it (page.py).
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pressroom.errors import EngineMissing
+from pressroom.renderers import fonts
+from pressroom.renderers.browser import binary as browser_binary
+from pressroom.renderers.browser.pipe import Connection, Pipe
+
+NOBODY = 65534
+STDERR_KEPT = 4096
+PIPE_SIZE = 1 << 20
+
+# Chromium reads from 3 and writes to 4. Ours are first moved out of the way of those two numbers.
+READS, WRITES, OUT_OF_THE_WAY = 3, 4, 10
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+NO_NETWORK = (
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=127.0.0.1:9",  # nobody listens on the discard port
+    "--proxy-bypass-list=<-loopback>",  # without this, loopback addresses go around the proxy
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-client-side-phishing-detection",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--disable-field-trial-config",
+    "--disable-quic",
+    "--dns-prefetch-disable",
+    "--metrics-recording-only",
+    "--no-pings",
+    "--no-service-autorun",
+)
+
+NOTHING_EXTRA = (
+    "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
+    "InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PrivacySandboxSettings4,"
+    "ServiceWorkerStaticRouter,SharedWorker,Translate,UserAgentClientHint,WebBluetooth,WebUSB",
+    "--disable-dev-shm-usage",  # containers give /dev/shm 64 MB, and a large page then crashes the renderer
+    "--disable-gpu",
+    "--disable-3d-apis",
+    "--disable-hang-monitor",
+    "--disable-ipc-flooding-protection",
+    "--disable-notifications",
+    "--disable-popup-blocking",  # new windows are seen and closed by us; a silent block would not be told
+    "--disable-prompt-on-repost",
+    "--disable-speech-api",
+    "--mute-audio",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--password-store=basic",
+    "--use-mock-keychain",
+)
+
+# The same page must give the same bytes on every machine, whatever its screen.
+ALWAYS_ALIKE = (
+    "--font-render-hinting=none",
+    "--force-color-profile=srgb",
+    "--force-device-scale-factor=1",
+    "--disable-lcd-text",
+    "--disable-partial-raster",
+    "--hide-scrollbars",
+    "--lang=en-US",
+)
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """How the browser is shut in: by a namespace of its own, by its own sandbox, or, inside of a shut press, by that alone."""
+
+    namespace: bool
+    sandbox: bool
+
+
+def choose_confinement(user: int, can_nest: bool, shut_in: bool) -> Confinement:
+    """Chromium's own sandbox wherever it can be had. It needs a user namespace, and it refuses to work for uid 0."""
+    if can_nest:
+        return Confinement(namespace=user == 0 or not shut_in, sandbox=True)
+    if shut_in:
+        return Confinement(namespace=False, sandbox=False)
+    raise EngineMissing(
+        "Chromium's sandbox needs user namespaces, which this machine does not give to this process; "
+        "allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0)"
+    )
+
+
+class Launched:
+    """A running browser: its process, its folder and the connection to it."""
+
+    def __init__(self, confinement: Confinement | None = None, *, network: bool = False) -> None:
+        """`network` keeps the machine's network within its reach, so that a test can show that the other walls hold too."""
+        binary = browser_binary.find()
+        if binary is None:
+            raise EngineMissing(f"no Chromium was found; {browser_binary.INSTALL}")
+        self.confinement = confinement or choose_confinement(os.getuid(), _can_nest(), _is_shut_in())
+        self.folder = Path(tempfile.mkdtemp(prefix="chromium-"))
+        self._stderr = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115
+        try:
+            self.process, self.connection = self._start(binary, network)
+        except BaseException:
+            self._stderr.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def last_words(self) -> str:
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_KEPT))
+        return self._stderr.read().decode(errors="replace")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.connection.close()
+        self._stderr.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], Connection]:
+        (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"))
+        hears, we_tell = os.pipe()
+        we_hear, tells = os.pipe()
+        try:
+            process = subprocess.Popen(  # noqa: S603
+                [binary, *self._switches(), "about:blank"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                cwd=self.folder,
+                env=self._environment(),
+                pass_fds=(READS, WRITES),
+                preexec_fn=_Prepare(hears, tells, self.confinement.namespace, network),
+            )
+        except subprocess.SubprocessError as refused:
+            os.close(we_tell)
+            os.close(we_hear)
+            raise EngineMissing(f"Chromium cannot be shut in here: {refused}") from None
+        finally:
+            os.close(hears)
+            os.close(tells)
+        with contextlib.suppress(OSError):  # a larger pipe is faster, and not everybody may have one
+            fcntl.fcntl(we_tell, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+            fcntl.fcntl(we_hear, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        return process, Connection(Pipe(we_tell, we_hear))
+
+    def _switches(self) -> list[str]:
+        sandbox = [] if self.confinement.sandbox else ["--no-sandbox"]
+        where = f"--user-data-dir={self.folder / 'profile'}"
+        return ["--headless", "--remote-debugging-pipe", where, *sandbox, *NO_NETWORK, *NOTHING_EXTRA, *ALWAYS_ALIKE]
+
+    def _environment(self) -> dict[str, str]:
+        """Nothing is inherited: what is in our environment may be a secret."""
+        return {
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder),
+            "XDG_CACHE_HOME": str(self.folder),
+            "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
+            "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "PATH": "/usr/bin:/bin",
+        }
+
+
+@dataclass(frozen=True)
+class _Prepare:
+    """Runs in the child, between fork and exec."""
+
+    hears: int
+    tells: int
+    namespace: bool
+    network: bool
+
+    def __call__(self) -> None:
+        hears = fcntl.fcntl(self.hears, fcntl.F_DUPFD, OUT_OF_THE_WAY)
+        tells = fcntl.fcntl(self.tells, fcntl.F_DUPFD, OUT_OF_THE_WAY)
+        os.dup2(hears, READS)
+        os.dup2(tells, WRITES)
+        if self.namespace:
+            _enter_namespace(self.network)
+        # After the namespace, because a change of credentials makes the kernel forget it. The pipes alone would not do:
+        # a stopped or hanging browser does not notice that they are closed.
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _enter_namespace(network: bool) -> None:
+    user, group = os.getuid(), os.getgid()
+    os.unshare(os.CLONE_NEWUSER | (0 if network else os.CLONE_NEWNET))
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user or NOBODY} {user} 1"),
+        ("gid_map", f"{group or NOBODY} {group} 1"),
+    ):
+        Path("/proc/self", name).write_text(text)
+
+
+def _can_nest() -> bool:
+    """Whether a user namespace can be made from here. Tried in a child: there is no way back from one."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            _enter_namespace(network=False)
+            code = 0
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def _is_shut_in() -> bool:
+    """Whether a press has already taken the network and the identity away from us."""
+    if [name for _, name in socket.if_nameindex() if name != "lo"]:
+        return False
+    try:
+        return Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]
+    except OSError:
+        return True  # not even this can be read: Landlock holds

@@ -1,0 +1,204 @@
+"""One page of the browser, shut on every side: what it asks for is refused and noted.
+
+The page is always about:blank, whose origin may read nothing; content is written into it. A file:// page could read files.
+"""
+
+import base64
+import contextlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pressroom.errors import EngineCrashed, Timeout, TooLarge
+from pressroom.renderers import Notice
+from pressroom.renderers.browser.pipe import Connection
+
+NOTICES = 20
+URL_SHOWN = 200
+CHUNK = 4 << 20
+WORLD = "pressroom"
+# Asked of the class: an <img name=readyState> would answer in the document's place.
+READY_STATE = '() => Object.getOwnPropertyDescriptor(Document.prototype, "readyState").get.call(document)'
+
+_LOCAL = re.compile(r"Not allowed to load local resource: (\S+)")
+_OURS = ("data:", "about:")
+
+
+class Page:
+    def __init__(self, connection: Connection, *, scripts: bool) -> None:
+        self._connection = connection
+        self._refused: dict[str, None] = {}  # in the order they were asked for
+        self._loaded = False
+        self._document = self._session = ""
+        self._beginning = 0
+        self._context = connection.call("Target.createBrowserContext", {"disposeOnDetach": True})["browserContextId"]
+        try:
+            target = connection.call("Target.createTarget", {"url": "about:blank", "browserContextId": self._context})
+            self._target = target["targetId"]
+            attached = connection.call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
+            self._session = attached["sessionId"]
+            self._listen()
+            self._frame = self._shut(scripts)
+            self._world = self._new_world()
+        except BaseException:
+            self.close()
+            raise
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        return self._connection.call(method, params, self._session)
+
+    def run(self, function: str, *arguments: Any) -> Any:
+        """Call a function of ours beside the page, where the page's own scripts cannot reach it. Works with scripts off too."""
+        said = self.call(
+            "Runtime.callFunctionOn",
+            functionDeclaration=function,
+            executionContextId=self._world,
+            arguments=[{"value": argument} for argument in arguments],
+            returnByValue=True,
+            awaitPromise=True,
+        )
+        if "exceptionDetails" in said:
+            details = said["exceptionDetails"]
+            raise EngineCrashed(f"our script failed: {details.get('exception', {}).get('description', details.get('text'))}")
+        return said["result"].get("value")
+
+    def show(self, html: str) -> None:
+        """Write the document and wait until everything in it has loaded or was refused."""
+        self._loaded = False
+        self.call("Page.setDocumentContent", frameId=self._frame, html=html)
+        # The event alone proves nothing: it may be the late one of the empty page that was here before.
+        while self.run(READY_STATE) != "complete":
+            self._connection.until(lambda: self._loaded)
+            self._loaded = False
+
+    def load_always(self, script: str) -> None:
+        """Run a script of ours in the world beside every document to come, before anything else is in it."""
+        self.call("Runtime.enable")  # without it Chromium takes the script and never runs it
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=script, worldName=WORLD)
+
+    def begin_again(self) -> None:
+        """A new document and a new world of scripts, which remember nothing. Goes on at once; `wait_for_beginning` waits."""
+        self._refused.clear()
+        self._beginning = self._connection.ask("Page.navigate", {"url": "about:blank"}, self._session)
+        self._connection.flush()
+
+    def wait_for_beginning(self) -> None:
+        document = self._connection.answer(self._beginning)["loaderId"]
+        self._connection.until(lambda: self._document == document and self._loaded)
+        self._world = self._new_world()
+
+    def stream(self, method: str, limit: int, **params: Any) -> bytes:
+        """The bytes that a method makes, read in pieces, so that too many of them are never held."""
+        handle = self.call(method, transferMode="ReturnAsStream", **params)["stream"]
+        data = bytearray()
+        while True:
+            piece = self.call("IO.read", handle=handle, size=CHUNK)
+            data += base64.b64decode(piece["data"]) if piece.get("base64Encoded") else piece["data"].encode()
+            _refuse_if_longer(len(data), limit)
+            if piece["eof"]:
+                self._connection.tell("IO.close", {"handle": handle}, self._session)
+                return bytes(data)
+
+    def decoded(self, data: str, limit: int) -> bytes:
+        _refuse_if_longer(len(data) * 3 // 4, limit)
+        return base64.b64decode(data)
+
+    def note_refused(self, url: str) -> None:
+        if not url.lower().startswith(_OURS) and len(self._refused) < NOTICES:
+            self._refused.setdefault(url[:URL_SHOWN])
+
+    @property
+    def notices(self) -> list[Notice]:
+        return [Notice("blocked_fetch", f"was not fetched: {url}") for url in self._refused]
+
+    def close(self) -> None:
+        """Nobody waits for the end of a context: the next page has one of its own."""
+        self._connection.forget(self._session)
+        with contextlib.suppress(EngineCrashed, Timeout):
+            self._connection.tell("Target.disposeBrowserContext", {"browserContextId": self._context})
+            self._connection.flush()
+
+    def _listen(self) -> None:
+        handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "Fetch.requestPaused": self._refuse,
+            "Network.requestWillBeSent": lambda event: self.note_refused(event["request"]["url"]),
+            "Network.webSocketCreated": lambda event: self.note_refused(event["url"]),
+            "Network.webTransportCreated": lambda event: self.note_refused(event["url"]),
+            "Page.frameNavigated": self._on_navigated,
+            "Page.frameRequestedNavigation": lambda event: self.note_refused(event["url"]),
+            "Page.windowOpen": lambda event: self.note_refused(event["url"]),
+            "Page.javascriptDialogOpening": self._dismiss,
+            "Page.loadEventFired": self._on_load,
+            "Log.entryAdded": self._on_log,
+            "Target.attachedToTarget": self._close_other,
+            "Inspector.targetCrashed": self._on_crash,
+        }
+        for event, handler in handlers.items():
+            self._connection.on(self._session, event, handler)
+
+    def _shut(self, scripts: bool) -> str:
+        """Close every way out, before anything of a stranger is in. All is asked at once: it costs one round trip."""
+        context = {"browserContextId": self._context}
+        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+        of_browser: list[tuple[str, dict[str, Any]]] = [
+            ("Browser.setDownloadBehavior", {"behavior": "deny", **context}),
+            ("Browser.grantPermissions", {"permissions": [], **context}),  # whatever is not granted is denied
+        ]
+        of_page: list[tuple[str, dict[str, Any]]] = [
+            ("Emulation.setScriptExecutionDisabled", {"value": not scripts}),
+            ("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
+            ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+            ("Network.emulateNetworkConditions", offline),
+            ("Network.setBypassServiceWorker", {"bypass": True}),
+            ("Target.setAutoAttach", {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}),
+            ("Inspector.enable", {}),
+            ("Log.enable", {}),
+            ("Page.enable", {}),
+        ]
+        asked = [self._connection.ask(method, params) for method, params in of_browser]
+        asked += [self._connection.ask(method, params, self._session) for method, params in of_page]
+        tree = self._connection.ask("Page.getFrameTree", {}, self._session)
+        for number in asked:
+            self._connection.answer(number)
+        return str(self._connection.answer(tree)["frameTree"]["frame"]["id"])
+
+    def _new_world(self) -> int:
+        return int(self.call("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)["executionContextId"])
+
+    def _refuse(self, event: dict[str, Any]) -> None:
+        url = event["request"]["url"]
+        document = event.get("resourceType") == "Document"
+        if url.lower().startswith("data:") and not document:
+            self._connection.tell("Fetch.continueRequest", {"requestId": event["requestId"]}, self._session)
+            return
+        self.note_refused(url)
+        # An aborted navigation leaves the document as it is; a blocked one would put an error page in its place.
+        reason = "Aborted" if document else "BlockedByClient"
+        self._connection.tell("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": reason}, self._session)
+
+    def _close_other(self, event: dict[str, Any]) -> None:
+        """A window, frame or worker with a process of its own. It waits for us before it begins, and we end it there."""
+        self.note_refused(event["targetInfo"]["url"])
+        self._connection.tell("Target.closeTarget", {"targetId": event["targetInfo"]["targetId"]})
+
+    def _dismiss(self, _: dict[str, Any]) -> None:
+        self._connection.tell("Page.handleJavaScriptDialog", {"accept": False}, self._session)
+
+    def _on_load(self, _: dict[str, Any]) -> None:
+        self._loaded = True
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        if "parentId" not in event["frame"]:
+            self._document, self._loaded = event["frame"]["loaderId"], False
+
+    def _on_log(self, event: dict[str, Any]) -> None:
+        if found := _LOCAL.search(event["entry"].get("text", "")):
+            self.note_refused(found.group(1))
+
+    def _on_crash(self, _: dict[str, Any]) -> None:
+        raise EngineCrashed("the browser's page crashed")
+
+
+def _refuse_if_longer(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"the output has more than {limit:,} bytes")

@@ -1,0 +1,1 @@
+"""D2 by its own program."""

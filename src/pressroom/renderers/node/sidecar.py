@@ -1,0 +1,116 @@
+"""One warm Node process that draws for a press: four bytes of length and JSON to it, the same back.
+
+It is a child of the press and inherits its walls. The switches below are a second row of them, for machines whose kernel
+lacks the first: Node's own permission model leaves it the files named here, no children and no workers; and no text becomes
+code, which matters most for bytefield, whose sources can get hold of the Function constructor.
+"""
+
+import os
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from pressroom.errors import EngineCrashed, EngineMissing, TooLarge
+from pressroom.renderers import Limits, fonts
+from pressroom.renderers.box.confine import die_with_parent
+from pressroom.renderers.node import places as node_places
+
+LENGTH = struct.Struct(">I")
+STDERR_KEPT = 2048
+
+
+class Sidecar:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        # Not only the end of its input ends it: a Node that is busy does not look. When the press is killed, so is Node.
+        self._process = subprocess.Popen(  # noqa: S603
+            _command(limits),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            # It reads OpenSSL's settings before anything else, and ends when it may not.
+            env={"TZ": "UTC", "LANG": "C.UTF-8", "OPENSSL_CONF": os.devnull},
+            preexec_fn=die_with_parent,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Its answer. Afterwards, if this raises, the process is of no more use."""
+        assert self._process.stdin
+        body = msgspec.json.encode(request)
+        try:
+            self._process.stdin.write(LENGTH.pack(len(body)) + body)
+            self._process.stdin.flush()
+        except OSError:
+            raise self._crashed() from None
+        (length,) = LENGTH.unpack(self._read(LENGTH.size))
+        if length > 2 * self._limits.output:  # JSON doubles an SVG at the worst: every quotation mark is escaped
+            raise TooLarge(f"the picture is larger than {self._limits.output:,} bytes")
+        answer: dict[str, Any] = msgspec.json.decode(self._read(length), type=dict[str, Any])
+        return answer
+
+    def end(self) -> None:
+        process = self._process
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, self._said):
+            _close(pipe)
+
+    def _read(self, size: int) -> bytes:
+        assert self._process.stdout
+        data = self._process.stdout.read(size)
+        if len(data) < size:
+            raise self._crashed()
+        return data
+
+    def _crashed(self) -> EngineCrashed | TooLarge:
+        code = self._process.wait()
+        self._said.seek(0)
+        last_words = self._said.read(STDERR_KEPT).decode(errors="replace").strip()
+        if "heap out of memory" in last_words:
+            return TooLarge("the source needs more memory than a render may have")
+        return EngineCrashed(f"node ended with {code}: {last_words or 'it said nothing'}")
+
+
+def _command(limits: Limits) -> list[str]:
+    binary = node_places.node()
+    if binary is None:
+        raise EngineMissing(f"Node.js was not found; {node_places.GET_NODE}")
+    packages = node_places.packages_folder().resolve()
+    readable = (node_places.SCRIPTS.resolve(), packages, fonts.FOLDER.resolve())
+    return [
+        str(binary),
+        *_permissions(node_places.node_version(binary), readable),
+        "--disallow-code-generation-from-strings",
+        "--disable-proto=delete",
+        "--no-addons",
+        "--no-warnings",
+        f"--max-old-space-size={limits.memory // 2 // 1024**2}",  # the rest is for WebAssembly and Node itself
+        str(readable[0] / "sidecar.mjs"),
+        *(str(folder) for folder in readable[1:]),
+        str(limits.output),
+    ]
+
+
+def _permissions(version: tuple[int, int], readable: tuple[Path, ...]) -> list[str]:
+    settled = version >= (23, 5) or (22, 13) <= version < (23, 0)
+    return [
+        "--permission" if settled else "--experimental-permission",
+        *(f"--allow-fs-read={folder}/*" for folder in readable),
+    ]
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    try:
+        if pipe:
+            pipe.close()
+    except BrokenPipeError:  # half a request was waiting in it
+        pass

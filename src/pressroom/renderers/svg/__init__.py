@@ -1,0 +1,1 @@
+"""SVG: made safe, and made into pictures and paper."""
