@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,13 @@ class Short(Toy):
 
     name = "short"
     renders = 10
+
+
+class Patient(Toy):
+    """With time enough for a machine that is busy."""
+
+    name = "patient"
+    limits = replace(Toy.limits, seconds=30)
 
 
 class Broken(Toy):
