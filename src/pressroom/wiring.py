@@ -372,6 +372,7 @@ def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     from pressroom.api.basic import Basic
     from pressroom.api.metrics import Metrics
     from pressroom.api.service import Service
+    from pressroom.apps.diagrams import kroki
     from pressroom.apps.diagrams import renders as diagrams
     from pressroom.apps.diagrams import routes as diagram_routes
 
@@ -391,7 +392,11 @@ def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     base_url = settings.base_url
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
     service = Service(press, press.rendering, press.settings, gate, Metrics(), voices, quotas=quotas)
-    routers = [diagram_routes.router(service, press.diagrams), webhook_routes.router(service, press.webhooks)]
+    routers = [
+        diagram_routes.router(service, press.diagrams),
+        kroki.router(service, press.diagrams),
+        webhook_routes.router(service, press.webhooks),
+    ]
     return service, make_app(service, routers)
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import NoMatchFound
 
 from pressroom import wiring
 from pressroom.api.service import Service
@@ -15,7 +16,9 @@ from pressroom.apps.diagrams import kroki
 
 def make_service(press: Any) -> tuple[Service, FastAPI]:
     service, app = _as_wired(press)
-    if not any(getattr(route, "path", "") == "/kroki/" for route in app.routes):
+    try:
+        app.url_path_for("kroki_health")
+    except NoMatchFound:
         app.include_router(kroki.router(service, press.diagrams))
     return service, app
 

@@ -75,11 +75,15 @@ async def test_an_engine_that_is_not_installed_is_named_with_the_command_that_in
 
 async def test_a_stranger_is_refused_in_words_that_a_kroki_client_shows(database: str):
     async with served(database, workers=None, listen="0.0.0.0:8000") as (client, _):
-        answers = [await client.get(f"/graphviz/svg/{ENCODED}"), await client.post("/graphviz/svg", content=SOURCE)]
+        got = await client.get(f"/graphviz/svg/{ENCODED}")
+        posted = await client.post("/graphviz/svg", content=SOURCE)
+        seen = await client.get(f"/graphviz/svg/{ENCODED}", headers={"Accept": "image/*"})
 
-    for answer in answers:
+    assert got.text.startswith("Error 401: a valid token is needed")
+    assert posted.text == got.text
+    assert seen.headers["content-type"] == "image/svg+xml"
+    for answer in (got, posted, seen):
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-        assert answer.text.startswith("Error 401: a valid token is needed")
 
 
 async def test_what_an_organisation_draws_is_for_its_own_caches(database: str):

@@ -17,6 +17,7 @@ def answer(request: Request, error: PressroomError) -> Response:
     response = problem(request, error, status=status)
     if trouble.wants_picture(request):
         response = trouble.answer(request, error, status=status)
+        response.headers.update(getattr(error, "headers", {}))
     elif not _wants_problem(request):
         headers = {name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")}
         response = Response(_text(describe(request, error, status=status)), status, headers, "text/plain")
