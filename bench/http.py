@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from bench import engines_mermaid, http_servers
+from bench import engines_cores, engines_mermaid, http_servers
 from bench.engines import find_packages, here
 from bench.figure import Figure, quantile, say
 from bench.http_load import CONNECTIONS, Ask, generator, rate
@@ -25,6 +25,7 @@ from bench.job import PAYLOAD_TEXT, noop
 from pressroom.renderers import catalogue
 
 ROW = "a bare FastAPI handler, one commit a request"
+BYTES = "bare Starlette that returns the bytes"
 PICTURE = 20_000  # bytes
 DOT = "digraph { source -> press -> document }"
 
@@ -37,7 +38,13 @@ class HttpSizes:
     streams: int
 
 
-FULL = HttpSizes(rounds=7, seconds=4, diagrams=200, streams=1_000)
+@dataclass(frozen=True)
+class Side:
+    server: Server
+    ask: Ask
+
+
+FULL = HttpSizes(rounds=5, seconds=3, diagrams=200, streams=1_000)
 QUICK = HttpSizes(rounds=2, seconds=2, diagrams=40, streams=200)
 
 
@@ -45,27 +52,28 @@ def submits(folder: Path, sizes: HttpSizes) -> Iterator[Figure]:
     """Nobody works on the jobs meanwhile: the bare handler has no workers either."""
     body = f'{{"kind":"{noop.name}","payload":{PAYLOAD_TEXT}}}'
     with http_servers.ours(folder, workers=False) as ours, http_servers.bare(folder) as bare:
-        mine, other = _in_turns(
-            sizes, folder, Ask("POST", f"{ours.url}/jobs", body), Ask("POST", f"{bare.url}/row", PAYLOAD_TEXT)
+        mine, other = (
+            Side(ours, Ask("POST", f"{ours.url}/jobs", body)),
+            Side(bare, Ask("POST", f"{bare.url}/row", PAYLOAD_TEXT)),
         )
-    yield _figure(f"POST /jobs, {CONNECTIONS} connections", mine, other, "requests/s", ROW, "≥ 1.0")
+        yield from _compared(f"POST /jobs, {CONNECTIONS} connections", "≥ 1.0", ROW, sizes, folder, mine, other)
 
 
 def hits(folder: Path, sizes: HttpSizes) -> Iterator[Figure]:
     body = json.dumps({"source": DOT, "format": "dot", "outputType": "svg"})
     with http_servers.ours(folder, workers=True) as ours, http_servers.bare(folder) as bare:
         _post(ours, "/render?mode=sync", body)
-        mine, other = _in_turns(sizes, folder, Ask("POST", f"{ours.url}/render", body), Ask("POST", f"{bare.url}/row", body))
-    yield _figure("POST /render, a hit", mine, other, "requests/s", ROW, "≥ 0.5")
+        mine, other = Side(ours, Ask("POST", f"{ours.url}/render", body)), Side(bare, Ask("POST", f"{bare.url}/row", body))
+        yield from _compared("POST /render, a hit", "≥ 0.5", ROW, sizes, folder, mine, other)
 
 
 def picture(folder: Path, sizes: HttpSizes) -> Iterator[Figure]:
     with http_servers.ours(folder, workers=True) as ours:
         link, data = _a_picture(ours)
         with http_servers.bare(folder, data) as bare:
-            mine, other = _in_turns(sizes, folder, Ask("GET", f"{ours.url}{link}"), Ask("GET", f"{bare.url}/picture/"))
-    name = f"GET /d/, an SVG of {len(data) / 1000:.0f} KB"
-    yield _figure(name, mine, other, "requests/s", "bare Starlette that returns the bytes", "≥ 0.6")
+            mine, other = Side(ours, Ask("GET", f"{ours.url}{link}")), Side(bare, Ask("GET", f"{bare.url}/picture/"))
+            name = f"GET /d/, an SVG of {len(data) / 1000:.0f} KB"
+            yield from _compared(name, "≥ 0.6", BYTES, sizes, folder, mine, other)
 
 
 def sync(folder: Path, sizes: HttpSizes) -> Iterator[Figure]:
@@ -132,21 +140,26 @@ async def _listen(server: Server, count: int) -> tuple[float, int, float]:
     return during, sum(isinstance(one, bytes) for one in heard), seconds
 
 
-def _in_turns(sizes: HttpSizes, folder: Path, *asks: Ask) -> list[list[float]]:
+def _compared(name: str, aim: str, against: str, sizes: HttpSizes, folder: Path, ours: Side, other: Side) -> Iterator[Figure]:
+    """By the clock, and by the time that each server was on its core: a busy machine spoils the one, not the other."""
     say(f"  asked by {generator()}")
-    taken: list[list[float]] = [[] for _ in asks]
-    for ask in asks:
-        rate(ask, 1, folder)  # not what it takes to warm up
-    for _ in range(sizes.rounds):
-        for ask, rates in zip(asks, taken, strict=True):
-            rates.append(rate(ask, sizes.seconds, folder))
-    return taken
+    sides = (ours, other)
+    for side in sides:
+        rate(side.ask, 1, folder)  # not what it takes to warm up
+    rounds = [[_round(side, sizes.seconds, folder) for side in sides] for _ in range(sizes.rounds)]
+    for which, unit in enumerate(("requests/s", "requests/s of its core")):
+        mine, others = ([one[side][which] for one in rounds] for side in (0, 1))
+        ratios = [one / two for one, two in zip(mine, others, strict=True)]
+        spread = f"quartiles {quantile(ratios, 0.25):.2f} to {quantile(ratios, 0.75):.2f}"
+        yield Figure(name, median(mine), median(others), unit, f"{against}; {spread}", "" if which else aim)
 
 
-def _figure(name: str, mine: list[float], other: list[float], unit: str, against: str, aim: str) -> Figure:
-    ratios = [one / two for one, two in zip(mine, other, strict=True)]
-    spread = f"quartiles {quantile(ratios, 0.25):.2f} to {quantile(ratios, 0.75):.2f}"
-    return Figure(name, median(mine), median(other), unit, f"{against}; {spread}", aim)
+def _round(side: Side, seconds: float, folder: Path) -> tuple[float, float]:
+    pids = [side.server.process.pid]
+    started, spent = time.perf_counter(), engines_cores.spent(pids)
+    by_the_clock = rate(side.ask, seconds, folder)
+    share = (engines_cores.spent(pids) - spent) / (time.perf_counter() - started)
+    return by_the_clock, by_the_clock / share
 
 
 def _a_picture(server: Server) -> tuple[str, bytes]:

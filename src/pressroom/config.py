@@ -50,7 +50,7 @@ class Settings:
     s3_bucket: str = ""
     s3_prefix: str = ""
     s3_region: str = "us-east-1"
-    s3_access_key: str = ""
+    s3_access_key: str = field(default="", repr=False)
     s3_secret_key: str = field(default="", repr=False)
     s3_use_ssl: bool = True
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)

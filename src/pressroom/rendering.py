@@ -73,6 +73,7 @@ class Rendering:
 
     def __init__(self, *, presses: int, cache_for: timedelta) -> None:
         self._size = presses
+        self.kinds: set[str] = set()
         self.kind = self.make_kind(NAME, cache_for=cache_for)
 
     def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:
@@ -82,6 +83,7 @@ class Rendering:
             "backoff": Backoff(base=1, cap=30),
             "timeout": 300,
         }
+        self.kinds.add(name)
         return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))
 
     def open(self, database: Database, make_store: Callable[[], Blobs]) -> None:

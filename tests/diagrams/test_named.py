@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import apsw
@@ -155,6 +156,29 @@ async def test_a_version_that_was_skipped_is_rendered_when_somebody_asks_for_it(
 
         assert (await stage.http.get("/a/arch@2.svg")).text == "<svg>two|svg|light</svg>"
         assert (await stage.http.get("/a/arch.svg")).text == "<svg>three|svg|light</svg>"
+
+
+async def test_asking_for_an_old_version_does_not_put_it_in_the_place_of_a_new_one_that_waits(
+    staged: Staging, easel: Easel, eventually: Callable[..., Any]
+) -> None:
+    """Both had the key of the name once, and the old text coalesced into the job of the new one."""
+    easel.hold()
+    async with staged(workers=1) as stage:
+        await put(stage, "one", query="")
+        await eventually(lambda: easel.sources == ["one"])
+        await put(stage, "two", query="")
+        await put(stage, "three", query="")
+        asking = asyncio.create_task(stage.http.get("/a/arch@2.svg"))
+        await eventually(partial(has_jobs, stage, 3))
+        easel.release()
+
+        assert (await asking).text == "<svg>two|svg|light</svg>"
+        assert (await put(stage, "three")).json()["good"] == 3
+        assert (await stage.http.get("/a/arch.svg")).text == "<svg>three|svg|light</svg>"
+
+
+async def has_jobs(stage: Stage, number: int) -> bool:
+    return len((await stage.press.list()).jobs) == number
 
 
 async def test_other_outputs_and_themes_are_made_when_they_are_first_asked_for(staged: Staging, easel: Easel) -> None:

@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -41,15 +43,15 @@ async def test_the_line_to_paste_works(address: str) -> None:
         assert "<svg" in (await http.get(answer.json()["url"])).text
 
 
-async def test_a_client_that_goes_away_changes_nothing_and_the_stream_tells_the_rest(address: str) -> None:
+async def test_a_client_that_goes_away_changes_nothing_and_the_stream_tells_the_rest(
+    address: str, eventually: Callable[..., Any]
+) -> None:
     async with httpx.AsyncClient(base_url=address, timeout=60) as http:
-        before = await jobs(http)
+        before = await jobs_since(http, set())
         with pytest.raises(httpx.ReadTimeout):
             await http.post("/render?format=d2&mode=sync", content="gone -> away", timeout=httpx.Timeout(60, read=0.001))
 
-        while not (new := await jobs(http) - before):
-            await asyncio.sleep(0.02)
-        (id,) = new
+        (id,) = await eventually(partial(jobs_since, http, before), 30)
         async with http.stream("GET", f"/jobs/{id}/events") as stream:
             lines = [line async for line in stream.aiter_lines() if line.startswith("event: ")]
 
@@ -58,8 +60,8 @@ async def test_a_client_that_goes_away_changes_nothing_and_the_stream_tells_the_
         assert (await http.post("/render?format=d2&mode=sync", content="gone -> away")).json()["cached"] is True
 
 
-async def jobs(http: httpx.AsyncClient) -> set[str]:
-    return {job["id"] for job in (await http.get("/jobs?kind=diagram")).json()["items"]}
+async def jobs_since(http: httpx.AsyncClient, before: set[str]) -> set[str]:
+    return {job["id"] for job in (await http.get("/jobs?kind=diagram")).json()["items"]} - before
 
 
 async def test_real_engines_tell_the_place_of_a_mistake(address: str) -> None:

@@ -54,13 +54,8 @@ async def test_a_job_cannot_put_a_picture_into_somebody_elses_diagram(staged: St
     """A payload is the caller's own words. Once, its mark was believed."""
     async with staged() as stage, stage.client("red") as red, stage.client("blue") as blue:
         await red.put("/diagrams/plan?mode=sync", json=TEXT)
-        payload = {
-            "language": "dot",
-            "output": "png",
-            "source": "graffiti",
-            "mark": {"diagram": 1, "number": 1, "theme": "light"},
-        }
-        for mark in (payload["mark"], "nonsense", {"diagram": "x"}):
+        payload = {"language": "dot", "output": "png", "source": "graffiti"}
+        for mark in ({"diagram": 1, "number": 1, "theme": "light"}, "nonsense", {"diagram": "x"}):
             forged = await blue.post("/jobs", json={"kind": "diagram", "payload": payload | {"mark": mark}})
             assert (await stage.press.settled(forged.json()["id"], timeout=10)).status == "completed"
 

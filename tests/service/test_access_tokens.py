@@ -10,7 +10,7 @@ from pressroom.api import tokens
 from pressroom.api.access import Scope
 from pressroom.clock import ManualClock
 from pressroom.errors import InvalidArgument, NotFound
-from tests.service.access_stage import on_stage
+from tests.service.access_stage import all_bytes, on_stage
 
 A_DAY = 24 * 3600 * 1000
 
@@ -34,7 +34,7 @@ async def test_only_the_hash_of_a_secret_is_stored(tmp_path: Path) -> None:  # A
         listed = await stage.press.tokens.all()
 
     assert listed[0].prefix == secret[:9]
-    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    stored = all_bytes(tmp_path)
     assert tokens.digest_of(secret).encode() in stored
     assert secret.encode() not in stored
 
@@ -65,13 +65,13 @@ async def test_every_token_that_opens_nothing_is_refused_in_the_same_words(tmp_p
 
 async def test_a_token_is_good_until_it_expires(tmp_path: Path) -> None:
     clock = ManualClock()
-    async with on_stage(tmp_path, clock=clock, works=False) as stage:
-        async with stage.client(await stage.token(ttl_ms=A_DAY)) as client:
-            clock.advance(hours=23)
-            assert (await client.get("/jobs")).status_code == 200
+    opened = on_stage(tmp_path, clock=clock, works=False)
+    async with opened as stage, stage.client(await stage.token(ttl_ms=A_DAY)) as client:
+        clock.advance(hours=23)
+        assert (await client.get("/jobs")).status_code == 200
 
-            clock.advance(hours=1)
-            assert (await client.get("/jobs")).status_code == 401
+        clock.advance(hours=1)
+        assert (await client.get("/jobs")).status_code == 401
 
 
 async def test_a_revocation_in_this_process_works_at_once(tmp_path: Path) -> None:
@@ -210,11 +210,11 @@ async def test_basic_authentication_is_an_alternative_where_it_is_enabled(tmp_pa
 
 async def test_basic_authentication_guards_writing_even_on_the_loopback(tmp_path: Path) -> None:
     basic = {"auth_enabled": True, "auth_user": "anna", "auth_pass": "secret"}
-    async with on_stage(tmp_path, listen="127.0.0.1:8000", works=False, **basic) as stage:
-        async with stage.client(address=("127.0.0.1", 1)) as client:
-            assert (await client.get("/jobs")).status_code == 200
-            assert (await client.post("/jobs", json={"kind": "shout"})).status_code == 401
-            assert (await client.post("/jobs", json={"kind": "shout"}, auth=("anna", "secret"))).status_code == 202
+    opened = on_stage(tmp_path, listen="127.0.0.1:8000", works=False, **basic)
+    async with opened as stage, stage.client(address=("127.0.0.1", 1)) as client:
+        assert (await client.get("/jobs")).status_code == 200
+        assert (await client.post("/jobs", json={"kind": "shout"})).status_code == 401
+        assert (await client.post("/jobs", json={"kind": "shout"}, auth=("anna", "secret"))).status_code == 202
 
 
 async def test_basic_authentication_is_refused_where_it_is_not_enabled(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import schemathesis
 import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
-from hypothesis.strategies import DataObject, data
 from schemathesis import GenerationMode
 
 from pressroom.api import serve
@@ -103,7 +102,17 @@ def document(server: Server) -> Any:
     schema.config.update(base_url=server.url)
     schema.config.generation.update(allow_extra_parameters=False)  # what is not understood in a query is ignored
     # A kind that does not exist, or a source that is wrong, is refused with these; the document cannot say which they are.
-    schema.config.checks.positive_data_acceptance.expected_statuses = ["2xx", "3xx", "400", "404", "406", "409", "422", "501"]
+    schema.config.checks.positive_data_acceptance.expected_statuses = [
+        "2xx",
+        "3xx",
+        "400",
+        "403",
+        "404",
+        "406",
+        "409",
+        "422",
+        "501",
+    ]
     turns = itertools.count()
 
     @schema.hook
@@ -134,15 +143,21 @@ def test_the_service_does_what_its_document_says(server: Server, document: Any, 
 def _try(operation: schemathesis.APIOperation, server: Server) -> None:
     """Half of the examples as the document allows, half as it forbids, where it forbids anything."""
     turns = itertools.count()
+    how = settings(
+        max_examples=EXAMPLES // 2,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        phases=[Phase.generate],
+    )
+    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
-    @settings(max_examples=EXAMPLES // 2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck),
-              database=None, phases=[Phase.generate])  # fmt: skip
-    @given(data())
-    def examples(given: DataObject) -> None:
-        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-            case = given.draw(operation.as_strategy(generation_mode=mode))
+        @how
+        @given(operation.as_strategy(generation_mode=mode))
+        def examples(case: schemathesis.Case) -> None:
             token = server.tokens[next(turns) % 2]
             case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, timeout=30)
 
-    with suppress(Unsatisfiable):  # an operation without a parameter cannot be asked wrongly
-        examples()
+        with suppress(Unsatisfiable):  # an operation without a parameter cannot be asked wrongly
+            examples()

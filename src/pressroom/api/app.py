@@ -8,8 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
-from pressroom.api import artifacts, events, jobs, operations, schema
+from pressroom.api import artifacts, docs, events, jobs, operations, schema
 from pressroom.api.limits import Limited
 from pressroom.api.middleware import Around
 from pressroom.api.problems import HttpError, problem
@@ -18,15 +19,18 @@ from pressroom.errors import PressroomError
 
 
 def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
-    app = FastAPI(title="Pressroom", docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    app = FastAPI(title="Pressroom", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.routers = [app.router]
     for router in (
         jobs.router(service),
         events.router(service),
         artifacts.router(service),
         operations.router(service),
+        docs.router(service),
         *routers,
     ):
         app.include_router(router)
+        app.state.routers.append(router)
     app.add_exception_handler(PressroomError, _refused)
     app.add_exception_handler(HTTPException, _unrouted)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -48,7 +52,15 @@ async def _unrouted(request: Request, error: Exception) -> Response:
         405: ("method_not_allowed", "not with this method"),
     }
     code, words = codes.get(error.status_code, ("refused", str(error.detail)))
-    return problem(request, HttpError(error.status_code, code, words, error.headers))
+    headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+    return problem(request, HttpError(error.status_code, code, words, headers))
+
+
+def _allowed(request: Request) -> str:
+    """Of all routes with this path; the framework names only those of the first."""
+    every = (route for router in request.app.state.routers for route in router.routes)
+    matching = (route for route in every if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
 
 
 async def _invalid(request: Request, error: Any) -> Response:

@@ -145,8 +145,9 @@ def _range(request: Request, size: int, tag: str) -> tuple[int, int]:
     if found is None or found[1] == found[2] == "":
         return 0, size
     if found[1] == "":
-        return max(0, size - int(found[2])), size
-    start, stop = int(found[1]), size if found[2] == "" else min(size, int(found[2]) + 1)
+        start, stop = max(0, size - int(found[2])), size
+    else:
+        start, stop = int(found[1]), size if found[2] == "" else min(size, int(found[2]) + 1)
     if start >= size or stop <= start:
         raise HttpError(416, "range_not_satisfiable", f"there are {size:,} bytes", {"Content-Range": f"bytes */{size}"})
     return start, stop

@@ -46,7 +46,7 @@ async def again(service: Service, request: Request, caller: Caller, body: bytes,
     if kept is not None:
         return _replayed(kept, digest)
     response = await act(None)
-    if response.status_code < 500:
+    if response.status_code < 400:  # a refusal may be over by the next try
         keep = partial(replies.keep, scope, key, _reply(response, digest), KEPT)
         await service.rendering.database.run(keep, name="reply")
     return response

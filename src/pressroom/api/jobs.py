@@ -13,10 +13,10 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom import rendering
+from pressroom import rendering, tracing
 from pressroom.api import idempotency
 from pressroom.api.access import Caller, Scope, require_own
-from pressroom.api.problems import HttpError, problem
+from pressroom.api.problems import HttpError, problem, request_id_of
 from pressroom.api.replies import reply
 from pressroom.api.schema import answers, header, query, says, takes
 from pressroom.api.service import Service
@@ -83,7 +83,7 @@ def router(service: Service) -> APIRouter:
         operation_id="submit_job",
         status_code=202,
         responses=answers(
-            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION)}, 401, 403, 413, 415, 422, 503
+            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION)}, 400, 401, 403, 413, 415, 422, 503
         ),
         openapi_extra=takes(
             NewJob,
@@ -96,8 +96,10 @@ def router(service: Service) -> APIRouter:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
         new = decoded(request, body, NewJob)
-        if new.kind == rendering.NAME:
-            return await idempotency.again(service, request, caller, body, partial(_submit_render, service, caller, new))
+        if new.kind in service.rendering.kinds:
+            return await idempotency.again(
+                service, request, caller, body, partial(_submit_render, service, request, caller, new)
+            )
         return await idempotency.once(service, request, caller, body, partial(_submit, service, request, caller, new))
 
     @routes.get(
@@ -177,39 +179,34 @@ def router(service: Service) -> APIRouter:
 
 
 async def _submit(service: Service, request: Request, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
-    how = {
-        name: getattr(new, name) for name in ("key", "subject", "project_id", "max_attempts") if getattr(new, name) is not None
-    }
-    submitted = await service.queue.submit(
-        new.kind,
-        new.payload,
-        tier=_tier(new.tier),
-        delay=new.delay,
-        org_id=caller.org_id,
-        trace={"request_id": request.scope["state"]["request_id"]},
-        within=within,
-        **how,
-    )
-    service.metrics.submitted.labels(submitted.kind, submitted.answer.value).inc()
-    return accepted(service, submitted)
+    submitted = await service.queue.submit(new.kind, new.payload, within=within, **_how(request, caller, new))
+    return _counted(service, submitted)
 
 
-async def _submit_render(service: Service, caller: Caller, new: NewJob, _: Transaction | None) -> Response:
+async def _submit_render(service: Service, request: Request, caller: Caller, new: NewJob, _: Transaction | None) -> Response:
     """Checked and fingerprinted as a render is, whichever door it comes through."""
     try:
         payload = msgspec.convert(new.payload, rendering.Payload)
     except msgspec.ValidationError as reason:
         raise HttpError(422, "invalid_argument", f"payload: {reason}") from None
-    asked = Asked(payload.language, payload.output, (payload.source or "").encode(), payload.options, payload.engine)
-    submitted = await service.rendering.submit(
-        service.queue,
-        asked,
-        filename=payload.filename,
-        tier=_tier(new.tier),
-        key=new.key,
-        subject=new.subject,
-        org_id=caller.org_id,
-    )
+    if payload.source is None:
+        raise HttpError(422, "invalid_argument", "payload: a render needs a source")
+    asked = Asked(payload.language, payload.output, payload.source.encode(), payload.options, payload.engine)
+    how = _how(request, caller, new)
+    submitted = await service.rendering.submit(service.queue, asked, filename=payload.filename, kind=new.kind, **how)
+    return _counted(service, submitted)
+
+
+def _how(request: Request, caller: Caller, new: NewJob) -> dict[str, Any]:
+    """What a submit is told besides its kind and payload. The trace lives on in the job's row."""
+    optional = ("key", "subject", "project_id", "max_attempts")
+    given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
+    trace = {"request_id": request_id_of(request)} | tracing.carried()
+    return given | {"tier": _tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
+
+
+def _counted(service: Service, submitted: Submitted) -> Response:
+    service.metrics.submitted.labels(submitted.kind, submitted.answer.value).inc()
     return accepted(service, submitted)
 
 
@@ -284,20 +281,25 @@ async def _listed(service: Service, request: Request, caller: Caller) -> Respons
     limit = _whole(asked.get("limit", "50"), "limit", 1, 200)
     age = asked.get("max_age")
     org = asked.get("org")
+    statuses, tier = _statuses(asked.getlist("status")), _tier(asked.get("tier"))
+    created_after = None if age is None else datetime.now(UTC) - timedelta(seconds=_number(age, "max_age"))
     if org is not None and not caller.owns(org):
         return reply(JobList([], None))
-    page = await service.queue.list(
-        status=_statuses(asked.getlist("status")),
-        kind=asked.get("kind"),
-        tier=_tier(asked.get("tier")),
-        org_id=org if caller.everywhere else caller.org_id or "",
-        subject=asked.get("subject"),
-        key=asked.get("key"),
-        parent=asked.get("parent"),
-        created_after=None if age is None else datetime.now(UTC) - timedelta(seconds=_number(age, "max_age")),
-        limit=limit,
-        cursor=asked.get("cursor"),
-    )
+    try:
+        page = await service.queue.list(
+            status=statuses,
+            kind=asked.get("kind"),
+            tier=tier,
+            org_id=org if caller.everywhere else caller.org_id or "",
+            subject=asked.get("subject"),
+            key=asked.get("key"),
+            parent=asked.get("parent"),
+            created_after=created_after,
+            limit=limit,
+            cursor=asked.get("cursor"),
+        )
+    except NotFound:  # a malformed id names no parent, and nobody has none
+        return reply(JobList([], None))
     headers = {"Cache-Control": "no-cache"}
     if page.cursor:
         rest = [(name, value) for name, value in asked.multi_items() if name != "cursor"]

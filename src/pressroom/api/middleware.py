@@ -48,6 +48,7 @@ class Around:
 
         try:
             with tracing.request(scope["method"], scope["path"], request.headers):
+                _refuse_encoded(request)
                 await self._app(scope, self._limited(receive), answer)
         except Exception as error:
             if status:
@@ -79,6 +80,15 @@ class Around:
             log.info(
                 "%s %s %s", scope["method"], scope["path"], status, extra={"ms": round(seconds * 1000, 1), "request_id": id}
             )
+
+
+def _refuse_encoded(request: Request) -> None:
+    """A compressed body may be a thousand times what it seems, and nobody needs to send one."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise HttpError(
+            415, "unsupported_encoding", "send the body as it is, without a Content-Encoding", {"Accept-Encoding": "identity"}
+        )
 
 
 def _request_id(request: Request) -> str:

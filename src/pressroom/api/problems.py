@@ -9,7 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.errors import Ended, PressroomError, QueueFull, SourceInvalid, Unavailable
+from pressroom.errors import Ended, PressroomError, QueueFull, SourceInvalid, Unavailable, WaitTimeout
 
 log = logging.getLogger("pressroom.api")
 
@@ -72,7 +72,7 @@ def describe(request: Request, error: PressroomError, *, status: int | None = No
         instance=request.url.path,
         request_id=request_id_of(request),
         retryable=isinstance(error, Unavailable) or status in (429, 503),
-        job_id=f"job_{error.uid}" if isinstance(error, Ended) else None,
+        job_id=f"job_{error.uid}" if isinstance(error, Ended | WaitTimeout) else None,
         **place,
     )
 

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any
 
+from pressroom.api import logs
 from pressroom.cli import care, engines, exits, jobs, queues, render, serve, tokens, work
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
@@ -72,6 +73,7 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
         case "render":
             return asyncio.run(render.render(args, output))
     settings = wires.load(flags, args.config)
+    logs.write(settings.log_format)
     match args.command:
         case "fsck":
             return care.fsck(wires, settings, args, output)
