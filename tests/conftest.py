@@ -10,6 +10,8 @@ import pytest
 
 from pressroom import failpoints
 
+pytest_plugins = ["tests.renderers.node_fixtures", "tests.security.render_fixtures"]
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:

@@ -14,7 +14,6 @@ from pressroom.renderers.node.engine import NodeEngine
 from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 from tests.renderers.node_parts import ENGINES, Bench, needs_node
 
-pytest_plugins = ["tests.renderers.node_fixtures"]
 pytestmark = [needs_node, pytest.mark.usefixtures("node_packages")]
 
 THEMED = [Nomnoml, WaveDrom, Pikchr, Svgbob, PlantUml]

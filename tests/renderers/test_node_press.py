@@ -12,7 +12,6 @@ from pressroom.renderers.box.presses import Presses
 from tests.renderers.node_parts import ENGINES, needs_node
 from tests.renderers.node_toys import Hurried
 
-pytest_plugins = ["tests.renderers.node_fixtures"]
 pytestmark = [needs_node, pytest.mark.usefixtures("node_packages")]
 
 

@@ -19,7 +19,6 @@ from pressroom.renderers.node.engine import NodeEngine
 from pressroom.renderers.node.engines import Bytefield, Nomnoml
 from tests.renderers.node_parts import needs_node
 
-pytest_plugins = ["tests.renderers.node_fixtures"]
 pytestmark = [needs_node, pytest.mark.usefixtures("node_packages")]
 
 LONG = "(doseq [n (range 100000)] (draw-box n))"  # half a minute

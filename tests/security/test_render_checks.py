@@ -8,8 +8,6 @@ from tests.security.markup import offences_in_html, offences_in_svg
 from tests.security.render_box import Box, Canary, traces
 from tests.security.test_render_files import HTML, page_of
 
-pytest_plugins = ["tests.security.render_fixtures"]
-
 
 @pytest.mark.parametrize("output", ["pdf", "png"])
 @pytest.mark.parametrize("attack", ["F1-img", "F1-link"])

@@ -11,8 +11,6 @@ from pressroom.renderers.documents import Asked
 from pressroom.renderers.markdown.engine import GROWTH, Markdown
 from tests.security.render_box import Box, engine
 
-pytest_plugins = ["tests.security.render_fixtures"]
-
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">'
 
 

@@ -8,8 +8,6 @@ import pytest
 
 from tests.security.render_box import SLOW, Box, Canary, assert_untouched, engine
 
-pytest_plugins = ["tests.security.render_fixtures"]
-
 # How HTML travels: language, output, engine, options.
 ROADS: dict[str, tuple[str, str, str | None, dict[str, Any]]] = {
     "markdown": ("markdown", "html", None, {}),

@@ -57,7 +57,7 @@ async def on_stage(
 
 def without_ids(text: str) -> str:
     """An answer without what differs in every one: the request's id, and the id that it was about."""
-    return re.sub(r"req_\w{26}|job_\w{26}|\b[0-9A-Z]{26}\b", "ID", text)
+    return re.sub(r"req_\w{26}|(?:job|wh|msg|[a-z]{2,5})_\w{26}|\b[0-9A-Z]{26}\b", "ID", text)
 
 
 def all_bytes(folder: Path) -> bytes:

@@ -1,7 +1,9 @@
 """Another organisation's rows do not exist: no operation shows them, changes them, or tells them from what never was."""
 
 import asyncio
+import base64
 import re
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from tests.service.access_stage import Stage, on_stage, without_ids
 
 SECRET = "crimson-canary"  # in all that the other organisation writes
 SOURCE = f'digraph {{ a [label="{SECRET}"] }}'
+DIAGRAM = {"source": SOURCE, "format": "dot"}
 RENDER = {"kind": "render", "payload": {"language": "dot", "output": "svg", "source": SOURCE}}
 
 
@@ -29,12 +32,13 @@ class Theirs:
     short_link: str = ""
     diagram: str = SECRET
     webhook: str = ""
+    delivery: str = ""
 
     @property
     def names(self) -> list[str]:
         """By which an answer would give them away."""
         uids = [uid.removeprefix("job_") for uid in self.jobs.values()]
-        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook))]
+        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook, self.delivery))]
 
 
 @dataclass
@@ -61,6 +65,14 @@ async def _furnish(them: httpx.AsyncClient, *, render: bool) -> Theirs:
     theirs.jobs["rendered"] = rendered.json()["id"]
     result = (await them.get(f"/jobs/{theirs.jobs['rendered']}?wait=50")).json()["result"]
     theirs.artifact, theirs.short_link = result["artifact"], result["short_link"]
+    named = await them.put(f"/diagrams/{SECRET}?mode=sync", json=DIAGRAM)
+    assert named.status_code < 300, named.text
+    hook = {"url": f"https://198.51.100.7/{SECRET}", "events": ["job.completed"], "kinds": ["nothing"]}
+    made = await them.post("/webhooks", json=hook)
+    if made.status_code == 422:  # the address is for documentation, and may be refused as such
+        made = await them.post("/webhooks", json=hook | {"url": f"https://8.8.8.8/{SECRET}"})
+    theirs.webhook = made.json()["id"]
+    theirs.delivery = (await them.post(f"/webhooks/{theirs.webhook}/test")).json()["id"]
     return theirs
 
 
@@ -153,6 +165,54 @@ async def links_are_for_whoever_has_them(scene: Scene) -> None:
     assert (await scene.us.get("/d/aaaaaaaaaa")).status_code == 404
 
 
+async def rendering_the_same_meets_nothing_of_theirs(scene: Scene) -> None:
+    theirs = await scene.them.post("/render?mode=sync", json=DIAGRAM)
+    again = await scene.them.post("/render?mode=sync", json=DIAGRAM)
+    ours = await scene.us.post("/render?mode=sync", json=DIAGRAM)
+
+    assert again.json()["cached"] is True
+    assert ours.json()["cached"] is False
+    assert ours.json()["shortlink"] != theirs.json()["shortlink"]
+
+
+async def a_name_of_theirs_is_free_for_us(scene: Scene) -> None:
+    source = {"source": "digraph { ours }", "format": "dot"}
+    assert (await scene.us.put(f"/diagrams/{SECRET}?mode=sync", json=source)).status_code < 300
+    assert "ours" in (await scene.us.get(f"/a/{SECRET}.svg")).text
+    assert SECRET in (await scene.them.get(f"/a/{SECRET}.svg")).text
+    assert (await scene.us.delete(f"/diagrams/{SECRET}")).status_code < 300
+    assert (await scene.them.get(f"/diagrams/{SECRET}")).status_code == 200
+
+
+async def a_webhook_of_ours_is_not_told_of_theirs(scene: Scene) -> None:
+    made = await scene.us.post("/webhooks", json={"url": "https://8.8.8.8/ours", "events": ["job.completed"]})
+    assert made.status_code == 201, made.text
+    job = (await scene.them.post("/jobs", json={"kind": "shout", "payload": SECRET})).json()["id"]
+    assert (await scene.them.get(f"/jobs/{job}?wait=20")).json()["status"] == "completed"
+    deliveries = await scene.us.get(f"/webhooks/{made.json()['id']}/deliveries")
+    assert deliveries.json()["items"] == []
+    await scene.us.delete(f"/webhooks/{made.json()['id']}")
+
+
+def drawing(method: str, path: str, **body: Any) -> Trial:
+    """What they drew before is drawn again for us: not even that they have it is told."""
+
+    async def trial(scene: Scene) -> None:
+        await scene.them.request(method, path, **body)
+        again = await scene.them.request(method, path, **body)
+        ours = await scene.us.request(method, path, **body)
+
+        assert again.status_code == ours.status_code, (again.text, ours.text)
+        assert "; hit" not in ours.headers.get("cache-status", "")
+        told = ours.headers.get("location", "") + ours.headers.get("cache-status", "")
+        assert not any(name in told for name in scene.theirs.names)
+
+    return trial
+
+
+DOT = "digraph { same }"
+ENCODED = base64.urlsafe_b64encode(zlib.compress(DOT.encode(), 9)).decode()
+
 # Every operation of the service, by its id. A new one fails the test below until it says here how it keeps them apart.
 TRIALS: dict[str, Trial] = {
     "submit_job": submitting_the_same_meets_nothing_of_theirs,
@@ -173,6 +233,29 @@ TRIALS: dict[str, Trial] = {
     "watch_job": about("GET", "/jobs/{job}/events"),
     "watch_all": streaming_tells_nothing_of_theirs,
     "get_artifact": about("GET", "/artifacts/{artifact}"),
+    "link_artifact": about("GET", "/artifacts/{artifact}/link"),
+    "render": rendering_the_same_meets_nothing_of_theirs,
+    "render_for_terminal": drawing("POST", "/render/terminal", json=DIAGRAM),
+    "get_named_diagram": about("GET", "/diagrams/{diagram}"),
+    "delete_diagram": about("DELETE", "/diagrams/{diagram}"),
+    "show_diagram": all_of(about("GET", "/a/{diagram}.svg"), about("GET", "/a/{diagram}@1.svg")),
+    "list_named_diagrams": shows("/diagrams"),
+    "put_diagram": a_name_of_theirs_is_free_for_us,
+    "kroki_health": shows("/kroki/health"),
+    "kroki_get": drawing("GET", f"/kroki/graphviz/svg/{ENCODED}"),
+    "kroki_post": drawing("POST", "/kroki/", json={"diagram_source": DOT + " ", "diagram_type": "graphviz"}),
+    "kroki_post_type": drawing("POST", "/kroki/graphviz", content=DOT + "  "),
+    "kroki_post_format": drawing("POST", "/kroki/graphviz/svg", content=DOT + "   "),
+    "create_webhook": a_webhook_of_ours_is_not_told_of_theirs,
+    "list_webhooks": shows("/webhooks"),
+    "get_webhook": about("GET", "/webhooks/{webhook}"),
+    "delete_webhook": about("DELETE", "/webhooks/{webhook}"),
+    "rotate_webhook": about("POST", "/webhooks/{webhook}/rotate"),
+    "enable_webhook": about("POST", "/webhooks/{webhook}/enable"),
+    "test_webhook": about("POST", "/webhooks/{webhook}/test"),
+    "list_deliveries": about("GET", "/webhooks/{webhook}/deliveries"),
+    "get_delivery": about("GET", "/webhooks/deliveries/{delivery}"),
+    "replay_delivery": about("POST", "/webhooks/deliveries/{delivery}/replay"),
     "get_diagram": links_are_for_whoever_has_them,
     "livez": shows("/livez"),
     "readyz": shows("/readyz"),
@@ -199,11 +282,10 @@ async def test_nothing_of_another_organisation_is_seen(tmp_path: Path, subtests:
 
 
 async def test_a_token_for_all_organisations_sees_them_all(tmp_path: Path) -> None:
-    async with scene(tmp_path) as made:
-        async with made.stage.client(await made.stage.token(Scope.VIEWER, everywhere=True)) as operator:
-            seen = {job["id"] for job in (await operator.get("/jobs?org=theirs")).json()["items"]}
-            assert set(made.theirs.jobs.values()) <= seen
-            assert (await operator.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 200
+    async with scene(tmp_path) as made, made.stage.client(await made.stage.token(Scope.VIEWER, everywhere=True)) as operator:
+        seen = {job["id"] for job in (await operator.get("/jobs?org=theirs")).json()["items"]}
+        assert set(made.theirs.jobs.values()) <= seen
+        assert (await operator.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 200
 
 
 async def test_a_token_without_an_organisation_sees_only_rows_without_one(tmp_path: Path) -> None:
@@ -231,13 +313,21 @@ def _pairs(path: str, theirs: Theirs) -> list[tuple[str, str]]:
     """Paths to what is theirs, each with one of the same form to what never was."""
     if "{job}" in path:
         return [(path.format(job=job), path.format(job=f"job_{new_uid()}")) for job in theirs.jobs.values()]
-    return [(path.format(artifact=theirs.artifact), path.format(artifact=new_uid()))]
+    kept = {"artifact": theirs.artifact, "diagram": SECRET, "webhook": theirs.webhook, "delivery": theirs.delivery}
+    never = {name: _of_the_same_form(value) for name, value in kept.items()}
+    return [(path.format(**kept), path.format(**never))]
+
+
+def _of_the_same_form(name: str) -> str:
+    """Another id, or another word of the same length, that nothing has."""
+    return re.sub(r"[0-9A-Z]{26}", lambda _: new_uid(), name) if name != SECRET else "magenta-canary"
 
 
 def _like(answer: httpx.Response, path: str) -> tuple[Any, ...]:
     headers = {name: without_ids(value) for name, value in answer.headers.items()}
     named = re.escape(path.partition("?")[0])
-    return answer.status_code, headers, without_ids(re.sub(named, "PATH", answer.text))
+    told = re.sub("crimson-canary|magenta-canary", "NAME", re.sub(named, "PATH", answer.text))
+    return answer.status_code, headers, without_ids(told)
 
 
 def _assert_silent(answer: httpx.Response, theirs: Theirs) -> None:

@@ -23,7 +23,9 @@ from pressroom.api import serve
 from pressroom.api.access import Scope
 from tests.service.access_stage import Stage, on_stage
 
-EXAMPLES = 5
+EXAMPLES = 100
+# With a JSON body the query is not looked at, and so not refused either: a document cannot say that.
+BODY_WINS = {"POST /render/terminal"}
 LONGEST_WAIT = "0.02"  # what a generated `wait` becomes: the answers are the same, and sixty seconds are not
 
 
@@ -102,17 +104,9 @@ def document(server: Server) -> Any:
     schema.config.update(base_url=server.url)
     schema.config.generation.update(allow_extra_parameters=False)  # what is not understood in a query is ignored
     # A kind that does not exist, or a source that is wrong, is refused with these; the document cannot say which they are.
-    schema.config.checks.positive_data_acceptance.expected_statuses = [
-        "2xx",
-        "3xx",
-        "400",
-        "403",
-        "404",
-        "406",
-        "409",
-        "422",
-        "501",
-    ]
+    understood = ["2xx", "3xx", "400", "403", "404", "406", "409", "416", "422", "501"]
+    schema.config.checks.positive_data_acceptance.expected_statuses = understood
+    schema.config.checks.not_a_server_error.expected_statuses = ["2xx", "3xx", "4xx", "501"]  # an engine is not installed here
     turns = itertools.count()
 
     @schema.hook
@@ -133,6 +127,8 @@ def document(server: Server) -> Any:
     return schema
 
 
+# The server is a thread of this process, and its retries roll dice while a strategy draws.
+@pytest.mark.filterwarnings("ignore:Do not use the .random. module")
 def test_the_service_does_what_its_document_says(server: Server, document: Any, subtests: pytest.Subtests) -> None:
     for result in document.get_all_operations():
         operation = result.ok()
@@ -151,7 +147,8 @@ def _try(operation: schemathesis.APIOperation, server: Server) -> None:
         database=None,
         phases=[Phase.generate],
     )
-    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+    modes = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+    for mode in modes[:1] if operation.label in BODY_WINS else modes:
 
         @how
         @given(operation.as_strategy(generation_mode=mode))

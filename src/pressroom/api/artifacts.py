@@ -15,7 +15,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.schema import answers, header, query, says
 from pressroom.api.service import Service
-from pressroom.artifacts import DOWNLOAD
+from pressroom.artifacts import CHUNK, DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFound
 from pressroom.store.artifacts import Artifact
@@ -48,12 +48,12 @@ def router(service: Service) -> APIRouter:
         "/artifacts/{uid}",
         methods=["GET"],
         operation_id="get_artifact",
-        responses=answers(_RESPONSES, 401, 403, 404),
+        responses=answers(_RESPONSES, 401, 403, 404, 422),
         openapi_extra={
             "parameters": [
                 header("Range", "One range of bytes"),
                 header("If-None-Match", "The tag of what you have"),
-                query("download", {"type": "boolean"}, "As a file to keep"),
+                query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
             ]
         },
     )
@@ -101,7 +101,7 @@ async def _own(service: Service, caller: Caller, uid: str) -> Artifact:
 
 async def send(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
     """An artifact's bytes, or the range that was asked for, with headers that keep it harmless in a browser."""
-    headers = _headers(artifact, cache, download=request.query_params.get("download") in ("", "1", "true"))
+    headers = _headers(artifact, cache, download=_wants_download(request))
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers={name: headers[name] for name in ("ETag", "Cache-Control")})
     start, stop = _range(request, artifact.size, headers["ETag"])
@@ -113,6 +113,8 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers, media_type=artifact.media_type)
     chunks = await service.rendering.read(artifact, start, stop)
+    if stop - start <= CHUNK:  # most are small, and are sent in one piece
+        return Response(b"".join([chunk async for chunk in chunks]), status, headers, artifact.media_type)
     return StreamingResponse(chunks, status, headers, artifact.media_type)
 
 
@@ -135,6 +137,13 @@ def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Content-Disposition": disposition if as_file else disposition.replace("attachment", "inline", 1),
     }
+
+
+def _wants_download(request: Request) -> bool:
+    asked = request.query_params.get("download", "false").lower()
+    if asked not in ("", "1", "true", "0", "false"):
+        raise HttpError(422, "invalid_argument", "download is true or false")
+    return asked in ("", "1", "true")
 
 
 def _range(request: Request, size: int, tag: str) -> tuple[int, int]:

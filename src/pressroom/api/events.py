@@ -13,9 +13,17 @@ from pressroom.api.problems import HttpError
 from pressroom.api.schema import answers, header, query
 from pressroom.api.service import Service
 
+_FRAME: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string", "description": "What happened"},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "job, type, at and data"},
+    },
+}
 _STREAM: dict[str, Any] = {
     "description": "Server-sent events; `id` is the number to resume after",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {"schema": _FRAME}},
 }
 _RESUME = [
     header("Last-Event-ID", "Resume after this event"),
@@ -59,8 +67,9 @@ def router(service: Service) -> APIRouter:
 
 
 def _after(request: Request) -> int | None:
-    given = request.headers.get("last-event-id") or request.query_params.get("after")
-    if given is None or given == "":
+    asked = request.query_params.getlist("after")
+    given = request.headers.get("last-event-id") or (",".join(asked) if asked else None)
+    if given is None:
         return None
     if not (given.isascii() and given.isdigit() and len(given) < 19):
         raise HttpError(422, "invalid_argument", "Last-Event-ID is the number of an event")

@@ -61,7 +61,7 @@ async def serve(app: FastAPI, service: Service, listener: socket.socket, *, grac
 def listen(host: str, port: int) -> socket.socket:
     """Bound before anything is said, so that the address that is printed is the one that answers."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or answers wait for their acknowledgement
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
     listener.listen(2048)

@@ -85,7 +85,7 @@ class NamedList(msgspec.Struct, frozen=True):
 _EXAMPLE = {"source": "flowchart LR\n  source --> press --> document\n", "format": "mermaid", "options": {"theme": "auto"}}
 _WAITING = [
     query("mode", {"enum": ["sync", "async"]}, "sync: wait until it is rendered"),
-    query("wait", {"type": "number", "minimum": 0, "maximum": 60}, "Seconds to wait for the rendering"),
+    query("wait", {"type": "number", "minimum": 0}, "Seconds to wait for the rendering"),
     header("Prefer", "wait=N or respond-async"),
 ]
 
