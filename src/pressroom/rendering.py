@@ -13,6 +13,7 @@ import msgspec
 
 from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
+from pressroom.artifacts.recent import Recent
 from pressroom.errors import InvalidArgument, PayloadTooLarge
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work
@@ -26,6 +27,7 @@ from pressroom.store.artifacts import Artifact, Draft
 NAME = "render"
 INLINE = 512 * 1024  # bytes of source that travel in the payload; a longer one is kept as an artifact
 SOURCE_KEPT = 14 * 24 * 3600 * 1000  # milliseconds; longer than a job, so that one tried again on its last day finds it
+RECENT = 32 * 1024 * 1024  # bytes of artifacts that are remembered
 DETAILS_LIMIT = 128 * 1024
 EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
 
@@ -74,6 +76,7 @@ class Rendering:
     def __init__(self, *, presses: int, cache_for: timedelta) -> None:
         self._size = presses
         self.kinds: set[str] = set()
+        self._recent = Recent(RECENT)
         self.kind = self.make_kind(NAME, cache_for=cache_for)
 
     def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:
@@ -154,6 +157,15 @@ class Rendering:
 
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         return await self.blobs.get(keeping.key_in_store(artifact), start, stop)
+
+    async def whole(self, artifact: Artifact) -> bytes:
+        """All bytes of a small artifact. What was asked for lately is remembered: under a hash it never changes."""
+        key = keeping.key_in_store(artifact)
+        data = self._recent.get(key)
+        if data is None:
+            data = b"".join([chunk async for chunk in await self.read(artifact)])
+            self._recent.put(key, data)
+        return data
 
     async def handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
         asked, filename = await self._asked(msgspec.convert(payload, Payload))

@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
@@ -137,6 +138,7 @@ def _meant_us(request: Request, own_host: str | None) -> bool:
     return host == own_host or "." not in host.rstrip(".") or host.endswith(".localhost") or is_loopback(host)
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -22,12 +22,12 @@ def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
     app = FastAPI(title="Pressroom", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.routers = [app.router]
     for router in (
-        jobs.router(service),
+        jobs.router(service),  # routes are tried in this order, so the busy ones come first
+        *routers,
         events.router(service),
         artifacts.router(service),
         operations.router(service),
         docs.router(service),
-        *routers,
     ):
         app.include_router(router)
         app.state.routers.append(router)

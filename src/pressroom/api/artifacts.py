@@ -112,9 +112,10 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
     headers["Content-Length"] = str(stop - start)
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers, media_type=artifact.media_type)
+    if artifact.size <= CHUNK:  # most are small, and are sent in one piece
+        data = await service.rendering.whole(artifact)
+        return Response(data[start:stop], status, headers, artifact.media_type)
     chunks = await service.rendering.read(artifact, start, stop)
-    if stop - start <= CHUNK:  # most are small, and are sent in one piece
-        return Response(b"".join([chunk async for chunk in chunks]), status, headers, artifact.media_type)
     return StreamingResponse(chunks, status, headers, artifact.media_type)
 
 
