@@ -10,7 +10,7 @@ from tests.client.stage import Served
 QUICK = Patience(base=0.01, cap=0.1)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # and no longer: later tests kill what this process has started
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("served")) as service:
         yield service

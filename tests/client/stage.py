@@ -76,8 +76,12 @@ class Served:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process is None:
+            return
+        if self.process.poll() is None:
             self.stop()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
     @property
     def log(self) -> str:

@@ -42,7 +42,7 @@ class Shelf:
     folder: Path | None = None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def s3_server() -> Iterator[S3Server]:
     # Not in pytest's folder, which keeps what the last three runs wrote.
     with TemporaryDirectory(prefix="seaweedfs-") as folder, seaweedfs(Path(folder), _can_be_put_to) as server:

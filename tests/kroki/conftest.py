@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / ".cache" / "kroki-clients"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(node_packages: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:  # noqa: F811
     """The address of a service of its own, as a client of Kroki is given it."""
     (port,) = free_ports(1)
@@ -42,13 +42,13 @@ def _ready(port: int) -> bool:
         return False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kroki(server: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=server, timeout=60) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mkdocs() -> Path:
     """The command, with mkdocs-kroki-plugin beside it."""
     folder = CLIENTS / "mkdocs"
@@ -60,7 +60,7 @@ def mkdocs() -> Path:
     return command
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def asciidoctor() -> Path:
     """The command of Asciidoctor.js, with asciidoctor-kroki beside it."""
     npm = shutil.which("npm")

@@ -41,7 +41,7 @@ def node_version(binary: Path) -> tuple[int, int]:
     """(0, 0) for what is not a Node at all."""
     try:
         return _asked_version(binary, binary.stat().st_mtime_ns)
-    except OSError:
+    except (OSError, subprocess.SubprocessError, ValueError):
         return (0, 0)
 
 
@@ -78,12 +78,12 @@ def _node_from_pypi() -> str | None:
 # Keyed by the time of the file's last change: asking a Node for its version costs 40 ms, and it may be replaced while we run.
 @cache
 def _asked_version(binary: Path, _changed: int) -> tuple[int, int]:
-    try:
-        said = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, env={}).stdout  # noqa: S603
-    except (OSError, subprocess.SubprocessError):
-        return (0, 0)
+    """Raises if it does not say: it may have been killed while it was asked, and that must not be remembered."""
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, env={}).stdout  # noqa: S603
     found = re.match(r"v(\d+)\.(\d+)", said)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    if found is None:
+        raise ValueError(f"{binary} does not say its version")
+    return int(found[1]), int(found[2])
 
 
 @cache

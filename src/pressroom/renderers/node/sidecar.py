@@ -82,6 +82,8 @@ class Sidecar:
 
 def _command(limits: Limits) -> list[str]:
     binary = node_places.node()
+    if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the press was started
+        raise EngineCrashed("Node.js could not be asked for its version")
     if binary is None:
         raise EngineMissing(f"Node.js was not found; {node_places.GET_NODE}")
     packages = node_places.packages_folder().resolve()
