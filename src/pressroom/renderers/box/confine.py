@@ -38,9 +38,9 @@ def confine(reads: Iterable[str | Path], writes: Iterable[str | Path]) -> list[s
     if sys.platform != "linux":
         return []
     held = []
-    die_with_parent()
     if _leave_network():
         held.append("network")
+    die_with_parent()  # after the namespace: some changes of credentials make the kernel forget it
     if _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
         held.append("privileges")
         if _shut_files(reads, writes):

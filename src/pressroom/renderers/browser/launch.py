@@ -5,11 +5,9 @@ refuses once more what is asked of it (page.py).
 """
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from pressroom.errors import EngineMissing
 from pressroom.renderers import fonts
+from pressroom.renderers.box.confine import die_with_parent
 from pressroom.renderers.browser import binary as browser_binary
 from pressroom.renderers.browser.pipe import Connection, Pipe
 
@@ -27,8 +26,6 @@ PIPE_SIZE = 1 << 20
 
 # Chromium reads from 3 and writes to 4. Ours are first moved out of the way of those two numbers.
 READS, WRITES, OUT_OF_THE_WAY = 3, 4, 10
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True)
 
 NO_NETWORK = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -200,7 +197,7 @@ class _Prepare:
             _enter_namespace(self.network)
         # After the namespace, because a change of credentials makes the kernel forget it. The pipes alone would not do:
         # a stopped or hanging browser does not notice that they are closed.
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        die_with_parent()
 
 
 def _enter_namespace(network: bool) -> None:
