@@ -47,5 +47,5 @@ if __name__ == "__main__":
     listener.bind(("127.0.0.1", int(port)))
     listener.listen(2048)
     app = Starlette(routes=[Mount("/picture", pictures(Path(picture).read_bytes())), Mount("/", rows(database))])
-    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="off")
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="off", loop="asyncio")
     uvicorn.Server(config).run([listener])

@@ -6,6 +6,7 @@ A layer holds only what was really set, so that a default can never beat a file.
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -35,6 +36,7 @@ class Settings:
     presses: int = 0
     cache_ttl: float = 7 * 24 * 3600.0
     diagram_cache_ttl: float = 300.0
+    diagram_versions: int = 0
     job_retention: float = 3600.0
     queue_max_concurrent: int = 10
     queue_max_waiting: int = 50
@@ -43,6 +45,8 @@ class Settings:
     auth_pass: str = field(default="", repr=False)
     rate_limit: int | None = None
     rate_limit_address: int | None = None
+    login_limit: int = 20
+    cors_origins: tuple[str, ...] = ()
     log_format: str = "text"
     webhook_allow: tuple[str, ...] = ()
     s3_endpoint: str = ""
@@ -83,6 +87,8 @@ class Settings:
         for name in ("cache_ttl", "diagram_cache_ttl", "job_retention"):
             if not getattr(self, name) > 0:
                 yield f"{name}: {getattr(self, name):g} s is not above 0"
+        if self.diagram_versions < 0:
+            yield f"diagram_versions: {self.diagram_versions} is not at least 1, or 0 for all"
         if self.queue_max_concurrent < 1 or self.queue_max_waiting < 0:
             yield "queue_max_concurrent is at least 1, and queue_max_waiting not negative"
         if self.auth_enabled and not (self.auth_user and self.auth_pass):
@@ -92,6 +98,11 @@ class Settings:
         for name in ("rate_limit", "rate_limit_address"):
             if not 0 <= (getattr(self, name) or 0) <= 1_000_000_000:
                 yield f"{name}: {getattr(self, name)} is not between 0 (no limit) and 1000000000"
+        if not 0 <= self.login_limit <= 1_000_000_000:
+            yield f"login_limit: {self.login_limit} is not between 0 (no limit) and 1000000000"
+        for origin in self.cors_origins:
+            if origin != "*" and not re.fullmatch(r"https?://[^/?#@\s]+", origin):
+                yield f"cors_origins: {origin!r} is not an origin such as https://docs.example.org, or *"
         if self.log_format not in ("text", "json"):
             yield f"log_format: {self.log_format!r} is not text or json"
         if self.s3_bucket:
@@ -189,6 +200,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "presses": _whole,
     "cache_ttl": _number,
     "diagram_cache_ttl": _number,
+    "diagram_versions": _whole,
     "job_retention": _number,
     "queue_max_concurrent": _whole,
     "queue_max_waiting": _whole,
@@ -197,6 +209,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "auth_pass": _text,
     "rate_limit": _whole,
     "rate_limit_address": _whole,
+    "login_limit": _whole,
+    "cors_origins": _names,
     "log_format": _text,
     "webhook_allow": _names,
     "s3_endpoint": _text,

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pressroom import failpoints
+from pressroom import failpoints, tracing
 from pressroom.admission import Admission, Together, is_plain
 from pressroom.delivery import Delivery
 from pressroom.errors import (
@@ -92,17 +92,18 @@ class Queue:
         The answer says whether it is a new job, the payload of a queued one (`coalesced`), somebody else's that renders
         the same input (`joined`), or an earlier result (`hit`).
         """
-        # fmt: off
-        request = Request(kind, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
-                          parent, trace, max_attempts)
-        # fmt: on
-        new = self._check(request)
-        failpoints.hit("submit.validated")
-        if within is not None:
-            return await within.run(lambda: self._unit(new), name="submit", after=self._submitted)
-        if is_plain(new):
-            return await self._together.submit(new)
-        return await self._database.run(lambda: self._unit(new), name="submit", after=self._submitted)
+        with tracing.submission(kind, trace) as traced:
+            # fmt: off
+            request = Request(kind, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
+                              parent, traced, max_attempts)
+            # fmt: on
+            new = self._check(request)
+            failpoints.hit("submit.validated")
+            if within is not None:
+                return await within.run(lambda: self._unit(new), name="submit", after=self._submitted)
+            if is_plain(new):
+                return await self._together.submit(new)
+            return await self._database.run(lambda: self._unit(new), name="submit", after=self._submitted)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
@@ -263,7 +264,7 @@ class Queue:
         await self._database.run(lambda: jobs.cancel(uid, self._kinds, reason), name="cancel", after=then)
         return await self.get(uid)
 
-    async def retry(self, job: JobLike) -> Submitted:
+    async def retry(self, job: JobLike, *, within: Transaction | None = None) -> Submitted:
         """Run an ended job again: a new job with the same payload, which names the old one as `retry_of`.
 
         If its kind coalesces and a newer job of its key is open, that one is the answer (`skipped`).
@@ -274,7 +275,8 @@ class Queue:
         def unit() -> Work[Submitted]:
             return jobs.retry(uid, again, self._admission.room_for_one)
 
-        return await self._database.run(unit, name="submit", after=self._submitted)
+        run = self._database.run if within is None else within.run
+        return await run(unit, name="submit", after=self._submitted)
 
     async def pause(self, kind: str) -> None:
         """Let no worker claim jobs of this kind until it is resumed. What runs goes on; submits are accepted."""

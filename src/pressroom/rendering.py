@@ -14,9 +14,10 @@ import msgspec
 from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.recent import Recent
+from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, PayloadTooLarge
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work
+from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work, to_ms
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.box.presses import Presses, check
@@ -28,6 +29,8 @@ NAME = "render"
 INLINE = 512 * 1024  # bytes of source that travel in the payload; a longer one is kept as an artifact
 SOURCE_KEPT = 14 * 24 * 3600 * 1000  # milliseconds; longer than a job, so that one tried again on its last day finds it
 RECENT = 32 * 1024 * 1024  # bytes of artifacts that are remembered
+FRESH = 1_000  # milliseconds for which a link is not looked up again
+LINKS = 4_096  # that are remembered at most
 DETAILS_LIMIT = 128 * 1024
 EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
 
@@ -73,8 +76,10 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 class Rendering:
     """Renders for the queue, or directly. `open` hands it the stores; what it renders with starts when it is needed."""
 
-    def __init__(self, *, presses: int, cache_for: timedelta) -> None:
+    def __init__(self, *, presses: int, cache_for: timedelta, clock: Clock) -> None:
         self._size = presses
+        self._clock = clock
+        self._links: dict[str, tuple[int, Artifact]] = {}
         self.kinds: set[str] = set()
         self._recent = Recent(RECENT)
         self.kind = self.make_kind(NAME, cache_for=cache_for)
@@ -154,6 +159,22 @@ class Rendering:
         """By its uid or its short link."""
         lookup = artifacts.get if len(name) == 26 else artifacts.by_link
         return await self.database.read(partial(lookup, name))
+
+    async def linked(self, link: str) -> tuple[Artifact, int | None]:
+        """By its short link, and the milliseconds until that expires.
+
+        Many ask for one picture at the same time. A link never leads elsewhere, so what was found is good for a moment.
+        """
+        moment = self._clock.now_ms()
+        looked_up, artifact = self._links.get(link, (0, None))
+        left = None if artifact is None or artifact.expires_at is None else to_ms(artifact.expires_at) - moment
+        if artifact is not None and 0 <= moment - looked_up < FRESH and (left is None or left > 0):
+            return artifact, left
+        artifact = await self.database.read(partial(artifacts.by_link, link))
+        if len(self._links) >= LINKS:
+            self._links.clear()
+        self._links[link] = (moment, artifact)
+        return artifact, None if artifact.expires_at is None else max(0, to_ms(artifact.expires_at) - moment)
 
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         return await self.blobs.get(keeping.key_in_store(artifact), start, stop)

@@ -1,11 +1,13 @@
 """Traces by OpenTelemetry, where its API is installed; nothing happens where it is not.
 
-What asked for a job and what carries it out may be hours and a restart apart. The job's row carries the trace (`traceparent`),
-and the span of the work is linked to the one that asked.
+What asked for a job and what carries it out may be hours and a restart apart. Submitting is a span, the job's row carries it
+(`traceparent`), and it is the parent of every attempt. The names are those of OpenTelemetry's conventions for messaging.
+
+Without an SDK nothing is recorded, but a caller's trace is passed on all the same: to the row, and from there to the handler.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 try:
@@ -14,51 +16,88 @@ except ImportError:  # the library alone does not bring it
     trace = None  # type: ignore[assignment]
 
 NAME = "pressroom"
-
-
-def carried() -> dict[str, str]:
-    """The current trace, as a job's row keeps it. Empty outside of any."""
-    fields: dict[str, str] = {}
-    if trace is not None:
-        propagate.inject(fields)
-    return fields
+STATE_LIMIT = 512  # characters; W3C Trace Context asks nobody to pass on more, and a row has room for no more
 
 
 @contextmanager
-def request(method: str, route: str, headers: Mapping[str, str]) -> Iterator[Any]:
+def request(scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Iterator[None]:
     """The span of an HTTP request, within its caller's trace."""
-    if trace is None:
-        yield None
+    if trace is None or (_is_off() and "traceparent" not in headers):
+        yield
         return
-    parent = propagate.extract(headers)
-    kind = trace.SpanKind.SERVER
-    with trace.get_tracer(NAME).start_as_current_span(f"{method} {route}", context=parent, kind=kind) as span:
-        yield span
+    attributes = {"http.request.method": scope["method"], "url.path": scope["path"]}
+    with _tracer().start_as_current_span(
+        scope["method"], context=propagate.extract(headers), kind=trace.SpanKind.SERVER, attributes=attributes
+    ) as span:
+        try:
+            yield
+        finally:
+            if (route := getattr(scope.get("route"), "path", None)) is not None:  # known only now
+                span.update_name(f"{scope['method']} {route}")
+                span.set_attribute("http.route", route)
 
 
-def submission(kind: str) -> Any:
-    """The span of handing a job to the queue."""
-    if trace is None:
-        return nullcontext()
-    attributes = {"messaging.system": NAME, "messaging.destination.name": kind, "messaging.operation.type": "send"}
-    return trace.get_tracer(NAME).start_as_current_span(f"send {kind}", kind=trace.SpanKind.PRODUCER, attributes=attributes)
+def answered(status: int) -> None:
+    """The current request is answered. Only what went wrong here is an error: a refusal is the caller's."""
+    if trace is None or not (span := trace.get_current_span()).is_recording():
+        return
+    span.set_attribute("http.response.status_code", status)
+    if status >= 500:
+        span.set_status(trace.StatusCode.ERROR)
+
+
+@contextmanager
+def submission(kind: str, told: Mapping[str, str] | None) -> Iterator[Mapping[str, str] | None]:
+    """The span of handing a job to the queue. Yields what the row is to keep: `told`, and this span."""
+    if trace is None or (_is_off() and not trace.get_current_span().get_span_context().is_valid):
+        yield told
+        return
+    with _tracer().start_as_current_span(f"send {kind}", kind=trace.SpanKind.PRODUCER, attributes=_attributes("send", kind)):
+        yield {**(told or {}), **_carried()} or None
 
 
 @contextmanager
 def work(kind: str, uid: str, attempt: int, asked: Mapping[str, str] | None) -> Iterator[None]:
-    """The span of one attempt, linked to what asked for it."""
-    if trace is None:
+    """The span of one attempt. Its parent is the one that asked for it, wherever and whenever that was."""
+    if trace is None or (_is_off() and "traceparent" not in (asked or {})):
         yield
         return
-    origin = trace.get_current_span(propagate.extract(asked or {})).get_span_context()
-    attributes: dict[str, str | int] = {
+    attributes = _attributes("process", kind) | {"messaging.message.id": f"job_{uid}", "pressroom.attempt": attempt}
+    with _tracer().start_as_current_span(
+        f"process {kind}",
+        context=propagate.extract(asked or {}, trace.set_span_in_context(trace.INVALID_SPAN)),
+        kind=trace.SpanKind.CONSUMER,
+        attributes=attributes,
+    ) as span:
+        try:
+            yield
+        except Exception:
+            raise  # recorded as it passes the span
+        except BaseException as stopped:  # a timeout, a cancellation, a restart: the span would not take it for an error
+            span.set_status(trace.StatusCode.ERROR, type(stopped).__name__)
+            raise
+
+
+def _carried() -> dict[str, str]:
+    """The current trace, as a job's row keeps it."""
+    fields: dict[str, str] = {}
+    propagate.inject(fields)
+    return {name: text for name, text in fields.items() if name == "traceparent" or len(text) <= STATE_LIMIT}
+
+
+def _attributes(operation: str, kind: str) -> dict[str, str | int]:
+    return {
         "messaging.system": NAME,
+        "messaging.operation.name": operation,
+        "messaging.operation.type": operation,
         "messaging.destination.name": kind,
-        "messaging.operation.type": "process",
-        "messaging.message.id": f"job_{uid}",
-        "pressroom.attempt": attempt,
     }
-    links = [trace.Link(origin)] if origin.is_valid else []
-    tracer = trace.get_tracer(NAME)
-    with tracer.start_as_current_span(f"process {kind}", kind=trace.SpanKind.CONSUMER, links=links, attributes=attributes):
-        yield
+
+
+def _tracer() -> Any:
+    return trace.get_tracer(NAME)
+
+
+def _is_off() -> bool:
+    """Whether no SDK is set up. One may be at any time, so it is asked every time."""
+    return isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

@@ -16,7 +16,7 @@ import msgspec
 from pressroom.clock import Clock
 from pressroom.errors import Backpressure, Cancelled, InvalidPayload, Refused, Transient
 from pressroom.ids import new_uid
-from pressroom.model import Ending, Kind, OnKey, Status, Work
+from pressroom.model import Ending, Kind, OnKey, Statement, Status, Work
 from pressroom.notify import webhook as rules
 from pressroom.notify.addresses import examine
 from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
@@ -25,10 +25,12 @@ from pressroom.store import Database, webhooks
 from pressroom.store.jobs import NewJob
 from pressroom.store.webhooks import Delivery, Due, Parcel, Webhook
 from pressroom.worker.chores import every
+from pressroom.worker.loop import Worker
 
 NAME = "webhook"
 TIMES = len(rules.SCHEDULE)
-AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every worker
+AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every courier
+COURIERS = 16  # deliveries at once in one process, beside the slots of its worker: they wait for others and take no core
 QUIET = 60.0  # seconds for which one that did not answer is left alone, by all of its deliveries: each would wait as long
 OVERLAP = timedelta(days=1)  # both secrets sign
 KEPT = timedelta(days=30)
@@ -50,14 +52,20 @@ class _Order(msgspec.Struct, frozen=True):
     webhook: str = ""
 
 
+type Crew = Callable[[], Worker]
+
+
 class Webhooks:
-    """`open` hands it the database; `start` begins the chores, in processes that work."""
+    """`open` hands it the database; `start` begins the chores, in processes that work. With a crew, they deliver as well."""
 
     def __init__(self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "") -> None:
         self.poster = Poster(allow)
         self._clock = clock
         self._base_url = base_url
         self._quiet_until: dict[str, float] = {}
+        self._crew: Crew | None = None
+        self._couriers: Worker | None = None
+        self._hiring = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.kind = Kind(
@@ -75,9 +83,24 @@ class Webhooks:
         self._database = database
         self._announce = announce
 
-    def start(self) -> None:
-        for seconds, chore in ((DISPATCH_INTERVAL, self.dispatch), (FORGET_INTERVAL, self.forget)):
+    def start(self, crew: Crew | None) -> None:
+        self._crew = crew
+        for seconds, chore in (
+            (DISPATCH_INTERVAL, self.dispatch),
+            (DISPATCH_INTERVAL, self.hire),
+            (FORGET_INTERVAL, self.forget),
+        ):
             self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
+
+    async def finish(self, grace: float, *, drain: bool) -> int:
+        """As a worker stops: how many deliveries had to go back to the queue."""
+        async with self._hiring:
+            self._crew = None
+            return 0 if self._couriers is None else await self._couriers.stop(grace, drain=drain)
+
+    def stop_job(self, id: int) -> None:
+        if self._couriers is not None:
+            self._couriers.stop_job(id)
 
     async def stop(self) -> None:
         self._stopping.set()
@@ -139,6 +162,15 @@ class Webhooks:
             self._announce()
         return sent
 
+    async def hire(self) -> None:
+        """Somebody to deliver, once there is something to: most processes never need a second worker."""
+        async with self._hiring:
+            if self._crew is None or self._couriers is not None or not await self._database.read(_any_ready):
+                return
+            couriers = self._crew()
+            await couriers.start()
+            self._couriers = couriers
+
     async def forget(self) -> int:
         kept_for = int(KEPT.total_seconds() * 1000)
         return await self._database.run(partial(webhooks.forget, kept_for, 5 * BATCH), name="webhook", durable=False)
@@ -198,6 +230,10 @@ class Webhooks:
             subject=f"{due.type} for wh_{due.webhook}",
         )
         return checked(request, {NAME: self.kind})
+
+
+def _any_ready() -> Work[bool]:
+    return bool((yield Statement("find_ready", {"kind": NAME, "best": 0, "worst": 9, "limit": 1})))
 
 
 def _raise_unless_delivered(verdict: rules.Verdict, attempt: int) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from cronsim import CronSim, CronSimError
 
-from pressroom import cli, config, rendering
+from pressroom import cli, config, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
@@ -86,7 +86,8 @@ class Pressroom(Queue):
         if problems := list(self.settings.problems()):
             raise InvalidSettings(problems)
         self._clock = clock or SystemClock()
-        self.rendering = Rendering(presses=self.settings.presses, cache_for=timedelta(seconds=self.settings.cache_ttl))
+        lifetime = timedelta(seconds=self.settings.cache_ttl)
+        self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self._clock)
         self.diagrams = Diagrams(self.rendering, self.settings)
         self.webhooks = Webhooks(self._clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
         ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind)
@@ -159,7 +160,10 @@ class Pressroom(Queue):
             return
         self._finished = True
         grace = self.settings.grace if grace is None else grace
-        self._released = await self.worker.stop(grace, drain=self._database.volatile)
+        drain = self._database.volatile
+        self._released = sum(
+            await asyncio.gather(self.worker.stop(grace, drain=drain), self.webhooks.finish(grace, drain=drain))
+        )
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop gracefully. Raises StopTimeout if the grace was too short for some jobs; they went back to the queue."""
@@ -240,20 +244,26 @@ class Pressroom(Queue):
     async def _start_work(self, delivery: Embedded, switchboard: Switchboard) -> None:
         for schedule in self._schedules:
             await self._database.run(partial(upkeep.save_schedule, schedule), name="schedule")
-        settings = self.settings
-        self.worker = Worker(
-            self._database,
-            delivery,
-            self._taken,
-            switchboard.tell,
-            name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
-            slots=settings.slots,
-            lease=settings.lease,
-            poll=settings.poll_interval,
-        )
+        # Deliveries have slots of their own: a receiver that is slow must not keep renders waiting.
+        delivered = {name: kind for name, kind in self._taken.items() if name == webhooks.NAME}
+        rendered = {name: kind for name, kind in self._taken.items() if name not in delivered}
+        make_worker = partial(self._make_worker, delivery, switchboard)
+        self.worker = make_worker(rendered, self.settings.slots)
         await self.worker.start()
         self.chores.start()
-        self.webhooks.start()
+        self.webhooks.start(partial(make_worker, delivered, webhooks.COURIERS) if delivered else None)
+
+    def _make_worker(self, delivery: Embedded, switchboard: Switchboard, kinds: dict[str, Kind], slots: int) -> Worker:
+        return Worker(
+            self._database,
+            delivery,
+            kinds,
+            switchboard.tell,
+            name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
+            slots=slots,
+            lease=self.settings.lease,
+            poll=self.settings.poll_interval,
+        )
 
     async def _collect(self) -> None:
         """Delete artifacts that nothing needs any more, as often as jobs are pruned."""
@@ -294,6 +304,7 @@ class Pressroom(Queue):
     def _stop_if_running(self, id: int) -> None:
         if self.worker is not None:
             self.worker.stop_job(id)
+            self.webhooks.stop_job(id)
 
 
 def _s3(settings: Settings, clock: Clock) -> Blobs:
@@ -381,6 +392,7 @@ def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     quotas = limits.Quotas(
         _limit(settings.rate_limit, None if alone else limits.PER_TOKEN),
         _limit(settings.rate_limit_address, None if alone else limits.PER_ADDRESS),
+        logins=settings.login_limit,
     )
     gate = Gate(
         press.tokens.lookup,
@@ -388,6 +400,7 @@ def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
         basic=Basic(settings.auth_user, settings.auth_pass) if settings.auth_enabled else None,
         quota=quotas,
         own_host=urlsplit(settings.base_url).hostname,
+        origins=settings.cors_origins,
     )
     base_url = settings.base_url
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
@@ -441,6 +454,11 @@ class _Wires:
     async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:
         async with Pressroom(settings=settings, workers=None) as press:
             yield press.tokens
+
+    @asynccontextmanager
+    async def webhooks(self, settings: Settings) -> AsyncIterator[Webhooks]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            yield press.webhooks
 
     def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
         return sqlite_care.examine(settings.path)

@@ -10,6 +10,7 @@ import pytest
 
 from pressroom import failpoints
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.clock import SystemClock
 from pressroom.config import Settings
 from pressroom.model import Status
 from pressroom.rendering import Rendering
@@ -254,7 +255,7 @@ async def test_its_dependencies_are_handed_in() -> None:
     from datetime import timedelta
 
     settings = replace(Settings(), queue_max_concurrent=2, queue_max_waiting=3, job_retention=7.0, diagram_cache_ttl=9.0)
-    diagrams = Diagrams(Rendering(presses=1, cache_for=timedelta(days=1)), settings)
+    diagrams = Diagrams(Rendering(presses=1, cache_for=timedelta(days=1), clock=SystemClock()), settings)
 
     assert (diagrams.slots.free, diagrams.kind.on_backpressure) == (2, "fail")
     assert (diagrams.kind.retention, diagrams.kind.cache_for) == (timedelta(seconds=7), timedelta(seconds=9))

@@ -57,6 +57,22 @@ async def test_nothing_of_a_request_reaches_the_command_line_but_a_known_word_an
         assert said == "--format kitty --size 33x33 --colors full --animate off -\n"
 
 
+async def test_what_a_json_body_leaves_out_is_taken_from_the_query(
+    staged: Staging, easel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "chafa"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/said\ncat > /dev/null\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    async with staged() as stage:
+        body = {"source": "digraph {}", "format": "dot", "output": "iterm"}
+        drawn = await stage.http.post("/render/terminal?output=kitty&width=33", json=body)
+        wrong = await stage.http.post("/render/terminal?width=0", json=body | {"width": 80})
+
+        assert (drawn.status_code, wrong.status_code) == (200, 400)
+        assert (tmp_path / "said").read_text() == "--format iterm --size 33x33 --colors full --animate off -\n"
+
+
 @pytest.mark.parametrize("body", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\nsleep 30 & sleep 30\n"])
 async def test_a_chafa_that_fails_or_hangs_is_our_error_and_is_killed(
     staged: Staging, easel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str

@@ -1,6 +1,8 @@
 """An error that is asked for as an image is a picture of what is wrong and where, and nobody keeps it."""
 
 import re
+from itertools import pairwise
+from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 import pytest
@@ -82,3 +84,28 @@ def test_whatever_the_error_says_the_picture_is_well_formed_and_holds_no_markup(
 
     assert {re.sub("{.*}", "", element.tag) for element in drawn.iter()} == {"svg", "title", "rect", "text"}
     assert len(list(drawn)) < 40
+
+
+@pytest.mark.parametrize("word", ["wrong", "図は読めません", "잘못된", "ошибка", "e\u0301"])
+def test_every_line_lies_within_the_picture(word: str) -> None:
+    problem = Problem(
+        type="t",
+        title="t",
+        status=400,
+        code="c",
+        detail=f"{word} " * 40,
+        instance="/",
+        request_id="r",
+        line=2,
+        excerpt=word * 3,
+    )
+    drawn = ElementTree.fromstring(picture(problem).encode())
+    width, height = float(drawn.attrib["width"]), float(drawn.attrib["height"])
+
+    rows = [row for row in drawn if row.tag.endswith("text")]
+    for row in rows:
+        letters = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in row.text or "")
+        assert float(row.attrib["x"]) + letters * 7.8 <= width - 10
+    heights = [float(row.attrib["y"]) for row in rows]
+    assert {round(low - high) for high, low in pairwise(heights)} <= {18, 20}
+    assert heights[-1] <= height - 10

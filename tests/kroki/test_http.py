@@ -178,7 +178,7 @@ def test_a_wrong_source_is_a_400_with_a_text_that_says_where(kroki: httpx.Client
         ("text/plain, application/json;q=0.5", "text/plain; charset=utf-8"),
         (BROWSER_PAGE, "text/plain; charset=utf-8"),
         ("application/problem+json", "application/problem+json"),
-        ("application/json", "application/problem+json"),
+        ("application/json", "application/json"),
         ("image/svg+xml", "image/svg+xml"),
         ("image/*", "image/svg+xml"),
         (BROWSER_IMAGE, "image/svg+xml"),
@@ -191,6 +191,9 @@ def test_an_error_comes_in_the_form_that_was_asked_for(kroki: httpx.Client, acce
     assert (answer.headers["cache-control"], answer.headers["vary"]) == ("no-store", "Accept")
     if media_type == "image/svg+xml":
         assert "source_invalid" in answer.text
+    if media_type == "application/json":
+        assert answer.json()["error"]["code"] == 400
+        assert "(line 1" in answer.json()["error"]["message"]
     if media_type == "application/problem+json":
         assert (answer.json()["code"], answer.json()["line"]) == ("source_invalid", 1)
 
@@ -205,9 +208,10 @@ def test_an_error_comes_in_the_form_that_was_asked_for(kroki: httpx.Client, acce
         ("/graphviz/svg/%00%ff", 400, "cannot be decoded"),
         ("/graphviz/svg/..%2f..%2fetc%2fpasswd", 400, "cannot be decoded"),
         (f"/graphviz/svg/{'A' * 33_000}", 414, "post it instead"),
-        (f"/graphviz/jpeg/{encode(DOT)}", 400, "Unsupported output format: 'jpeg' for graphviz"),
-        (f"/MERMAID/svg/{encode(DOT)}", 400, "Unsupported diagram type: 'MERMAID'. Must be one of: bytefield"),
-        (f"/ditaa/svg/{encode(DOT)}", 400, "though Kroki has it"),
+        (f"/graphviz/jpeg/{encode(DOT)}", 400, "though Kroki has it: 'jpeg' for graphviz. Must be one of: svg, png, pdf"),
+        (f"/graphviz/webp/{encode(DOT)}", 400, "Unsupported output format: 'webp' for graphviz"),
+        (f"/MERMAID/svg/{encode(DOT)}", 404, "Unsupported diagram type: 'MERMAID'. Must be one of: bytefield"),
+        (f"/ditaa/svg/{encode(DOT)}", 404, "though Kroki has it"),
         (f"/graphviz/svg/{encode(DOT)}?layout=tala", 400, "it is one of: dot, neato"),
     ],
 )
@@ -226,6 +230,9 @@ def test_what_cannot_be_is_refused_at_once(kroki: httpx.Client, path: str, statu
         ("/", b"{}", 400),
         ("/", b"digraph {}", 400),
         ("/", b'{"diagram_type": 1, "diagram_source": []}', 400),
+        ("/", b'{"diagram_type": "cobol", "diagram_source": "a"}', 400),
+        ("/cobol", b"a", 404),
+        ("/cobol/svg", b"", 404),
         ("/", b'{"diagram_type": "graphviz", "output_format": "svg"}', 400),
         ("/", b'{"diagram_type": "graphviz", "diagram_source": "\\ud800", "output_format": "svg"}', 400),
         ("/", b'{"diagram_type": "graphviz", "diagram_source": "a", "diagram_options": ' + b"[" * 10_000, 400),
@@ -274,12 +281,45 @@ def test_methods_that_are_not_there_are_405_with_those_that_are(kroki: httpx.Cli
     ]
 
 
+def test_the_start_says_what_there_is(kroki: httpx.Client):
+    address = str(kroki.base_url).rstrip("/")
+    start, bare, head = kroki.get(f"{address}/"), kroki.get(address), kroki.head(f"{address}/")
+
+    assert (start.status_code, bare.text, head.status_code) == (200, start.text, 200)
+    for type in LANGUAGES:
+        assert f"  {type}: svg, png, pdf" in start.text
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "Request body must not be empty."),
+        (b'{"diagram_type": "graphviz"}', "Field diagram_source must not be empty."),
+        (b'{"diagram_source": "digraph {}"}', "Field diagram_type must not be empty."),
+    ],
+)
+def test_what_is_missing_is_named_in_krokis_words(kroki: httpx.Client, body: bytes, words: str):
+    assert kroki.post("/", content=body).text == f"Error 400: {words}\n"
+
+
+def test_base64_is_the_png_as_a_data_address(kroki: httpx.Client):
+    source = encode("@startuml\nA -> B : in base64\n@enduml")
+    png, text = kroki.get(f"/plantuml/png/{source}"), kroki.get(f"/plantuml/base64/{source}")
+
+    assert text.headers["content-type"] == "text/plain; charset=utf-8"
+    assert text.text == f"data:image/png;base64,{base64.b64encode(png.content).decode()}"
+    assert text.headers["cache-control"] == "public, max-age=432000"
+    assert text.headers["etag"] != png.headers["etag"]
+    again = kroki.get(f"/plantuml/base64/{source}", headers={"If-None-Match": text.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_the_openapi_document_describes_it(kroki: httpx.Client):
     paths = httpx.get(f"{str(kroki.base_url).removesuffix('/kroki/')}/openapi.json").json()["paths"]
 
     ours = {path: sorted(methods) for path, methods in paths.items() if path.startswith("/kroki")}
     assert ours == {
-        "/kroki/": ["post"],
+        "/kroki/": ["get", "post"],
         "/kroki/health": ["get"],
         "/kroki/{type}": ["post"],
         "/kroki/{type}/{format}": ["post"],

@@ -1,6 +1,7 @@
 """Sources in URLs: what is decoded, and what is refused."""
 
 import base64
+import gzip
 import zlib
 
 import pytest
@@ -43,6 +44,22 @@ def test_a_bare_deflate_stream_is_read_as_well():
     bare = base64.urlsafe_b64encode(packer.compress(SOURCE) + packer.flush()).decode()
 
     assert unpacked(bare, limit=LIMIT) == SOURCE
+
+
+@pytest.mark.parametrize("level", [0, 1, 6, 9])
+@pytest.mark.parametrize("window", [9, 15])
+def test_zlib_is_read_whatever_its_header_says_of_level_and_window(level, window):
+    packer = zlib.compressobj(level, zlib.DEFLATED, window)
+    packed = base64.urlsafe_b64encode(packer.compress(SOURCE) + packer.flush()).decode()
+
+    assert unpacked(packed, limit=LIMIT) == SOURCE
+
+
+def test_gzip_is_read_as_well_and_its_bombs_are_stopped():
+    assert unpacked(base64.urlsafe_b64encode(gzip.compress(SOURCE)).decode(), limit=LIMIT) == SOURCE
+
+    with pytest.raises(TooLarge):
+        unpacked(base64.urlsafe_b64encode(gzip.compress(b"x" * 50_000_000)).decode(), limit=LIMIT)
 
 
 @pytest.mark.parametrize("prefix", ["", "~1"])

@@ -1,8 +1,10 @@
 """Kroki's names for types and options, and what they come to here."""
 
+from pathlib import Path
+
 import pytest
 
-from pressroom.apps.diagrams.kroki_types import ELSEWHERE, LANGUAGES, engine_of, format_of, translate
+from pressroom.apps.diagrams.kroki_types import KROKIS, LANGUAGES, engine_of, format_of, formats_of, translate
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import catalogue
 
@@ -11,13 +13,13 @@ def test_every_diagram_language_of_ours_has_a_name_of_krokis():
     documents = {"markdown", "html", "svg"}
 
     assert set(LANGUAGES.values()) == set(catalogue.languages()) - documents
-    assert not LANGUAGES.keys() & ELSEWHERE
+    assert LANGUAGES.keys() <= KROKIS.keys()
 
 
 @pytest.mark.parametrize("type", ["", "MERMAID", "../../x", "vega-lite", "x" * 10_000])
 def test_an_unknown_type_is_refused_with_the_list_of_ours(type):
     with pytest.raises(
-        InvalidArgument, match=r"Unsupported diagram type: .* Must be one of: bytefield, d2, .*wavedrom"
+        InvalidArgument, match=r"Unsupported diagram type: .* Must be one of: bytefield, c4plantuml, d2, .*wavedrom"
     ) as refused:
         engine_of(type)
 
@@ -27,14 +29,28 @@ def test_an_unknown_type_is_refused_with_the_list_of_ours(type):
 def test_a_type_that_only_kroki_has_is_refused_with_these_words():
     with pytest.raises(InvalidArgument, match="here, though Kroki has it: 'ditaa'"):
         engine_of("ditaa")
-    with pytest.raises(InvalidArgument, match="send plantuml with the library's text"):
-        engine_of("c4plantuml")
 
 
-@pytest.mark.parametrize("format", ["jpeg", "txt", "base64", "SVG", ""])
+@pytest.mark.parametrize("format", ["txt", "base64", "SVG", ""])
 def test_a_format_that_cannot_be_made_is_refused_as_kroki_does(format):
     with pytest.raises(InvalidArgument, match=r"Unsupported output format: .* for graphviz. Must be one of: svg, png, pdf"):
-        format_of(engine_of("graphviz"), "graphviz", format)
+        format_of("graphviz", format)
+
+
+@pytest.mark.parametrize(("type", "format"), [("graphviz", "jpeg"), ("plantuml", "txt"), ("c4plantuml", "utxt")])
+def test_a_format_that_only_kroki_has_is_refused_with_these_words(type, format):
+    with pytest.raises(InvalidArgument, match=f"format here, though Kroki has it: '{format}' for {type}. Must be one of: svg"):
+        format_of(type, format)
+
+
+def test_the_documentation_has_every_type_with_what_is_made_of_it_here_and_what_is_not():
+    table = (Path(__file__).parents[2] / "docs" / "kroki.md").read_text()
+
+    for type, krokis in KROKIS.items():
+        ours = formats_of(type) if type in LANGUAGES else ()
+        missing = [format for format in krokis if format not in ours]
+        row = f"| `{type}` | {', '.join(ours) or 'none'} | {', '.join(missing) or 'none'} |"
+        assert row in table, row
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ there, *recovered* if it is there although nobody heard so (which is allowed), *
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from tests.reliability.dump import Dump, JobRow
 from tests.reliability.journal import Line
+from tests.reliability.verdict import Findings
 from tests.reliability.workload import POISON, PRUNED
 
 ENDINGS = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
@@ -18,40 +19,19 @@ LETTING_GO = ENDINGS | {"retrying", "postponed", "released", "lost"}
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The offences, each with those who suffered it, and the figures that show whether the run was worth its time."""
-
-    lost: list[str] = field(default_factory=list)
+class Verdict(Findings):
     lost_update: list[str] = field(default_factory=list)
-    duplicated: list[str] = field(default_factory=list)
     unpublished: list[str] = field(default_factory=list)
-    stuck: list[str] = field(default_factory=list)
-    two_terminal: list[str] = field(default_factory=list)
-    two_holders: list[str] = field(default_factory=list)
     stale_accepted: list[str] = field(default_factory=list)
     regress: list[str] = field(default_factory=list)
     stale_answer: list[str] = field(default_factory=list)
     waiter_unanswered: list[str] = field(default_factory=list)
-    crossed: list[str] = field(default_factory=list)
     uncancelled: list[str] = field(default_factory=list)
     half_written: list[str] = field(default_factory=list)
-    unexpected: list[str] = field(default_factory=list)
     unparked: list[str] = field(default_factory=list)
-    integrity: list[str] = field(default_factory=list)
 
-    acked: int = 0
-    recovered: int = 0
     runs: int = 0
     stale_provoked: int = 0
-    done: float = 0.0
-
-    @property
-    def offences(self) -> dict[str, list[str]]:
-        return {each.name: getattr(self, each.name) for each in fields(self) if isinstance(getattr(self, each.name), list)}
-
-    @property
-    def clean(self) -> bool:
-        return not any(self.offences.values())
 
 
 def judge(journal: Sequence[Line], dump: Dump) -> Verdict:
@@ -60,7 +40,7 @@ def judge(journal: Sequence[Line], dump: Dump) -> Verdict:
         lost_update=lost_update(journal, dump),
         duplicated=duplicated(dump),
         unpublished=unpublished(dump),
-        stuck=[job.uid for job in dump.jobs if not job.ended],
+        stuck=stuck(dump),
         two_terminal=two_terminal(dump),
         two_holders=two_holders(dump),
         stale_accepted=stale_accepted(dump),
@@ -112,6 +92,10 @@ def unpublished(dump: Dump) -> list[str]:
     """Ended, while the rows that belong to its ending were not written."""
     written = {row.uid for row in dump.publications}
     return [job.uid for job in dump.jobs if job.ended and job.uid not in written]
+
+
+def stuck(dump: Dump) -> list[str]:
+    return [job.uid for job in dump.jobs if not job.ended]
 
 
 def two_terminal(dump: Dump) -> list[str]:

@@ -28,10 +28,18 @@ class Answer:
         return msgspec.json.decode(self.body)
 
 
-async def exchange(port: int, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+async def exchange(
+    port: int,
+    method: str,
+    path: str,
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    *,
+    limit: float = LIMIT,
+) -> Answer:
     """Each on a connection of its own: one that a killed server left behind would tell nothing."""
     try:
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(limit):
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
             except OSError as reason:

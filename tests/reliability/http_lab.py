@@ -9,33 +9,31 @@ from functools import partial
 from pathlib import Path
 
 import apsw
+import msgspec
 
 from pressroom.renderers.box.processes import FOLDER_PREFIX
-from tests.reliability import http_inspector, http_victims, nemesis, victims
+from tests.reliability import http_clean, http_inspector, http_victims, nemesis, victims
+from tests.reliability.floor import Floor
 from tests.reliability.http_desk import HttpDesk
+from tests.reliability.http_inspector import Link
 from tests.reliability.http_nemesis import FATES, TEAM
-from tests.reliability.journal import Journal
-from tests.reliability.slot import STOP_LIMIT, Slot, Toll
-from tests.reliability.victims import Victim
+from tests.reliability.journal import Line
+from tests.reliability.slot import Slot, Toll
+from tests.reliability.victims import Role, Victim
 from tests.reliability.workload import TABLES
 
-BEAT = 0.01
 FEW = 10
 DRAIN_LIMIT = 60.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
 GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed
 
 
-class HttpLab:
+class HttpLab(Floor):
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
-        self.folder = folder
-        self.database = folder / "pressroom.db"
-        self.journal = Journal(folder / "journal.jsonl")
-        self.toll = Toll(self.journal)
+        super().__init__(folder, "pressroom.db", show)
         self._seed = seed
-        self._show = show
         self._pids: set[int] = set()
-        self._acked: dict[str, None] = {}
+        self._links: set[Link] = set()
         names = [(role, number) for role, count in TEAM.items() for number in range(count)]
         self._ports = {name: http_victims.free_port(at) for at, name in enumerate(names) if name[0] != "press"}
         self._slots = [self._slot(role, number) for role, number in names]
@@ -45,30 +43,31 @@ class HttpLab:
         """Torment the team for as many cycles while clients submit; then a clean server finishes what is left, and is asked."""
         self._found()
         desk = self._clients()
-        while self.toll.cycles < cycles:
-            self._look_around()
-            for slot in self._slots:
-                slot.step(time.monotonic())
-            if self.toll.broken > FEW:
-                raise RuntimeError(f"{self.toll.broken} processes ended by an error of their own; see {self.folder}/lab.log")
-        self.journal.write("info", "peace", wall=time.time())
+        self._torment(cycles)
+        if desk.has_ended():  # faults without clients test nothing
+            raise RuntimeError(f"the clients ended by an error of their own; see {self.log}")
         self._send_home(desk)
         self._inspect()
         self.journal.write("info", "remains", processes=self._left_behind())
         self.journal.sync()
+
+    def hear(self, line: Line) -> None:
+        super().hear(line)
+        if line.do == "submit" and line.type == "ok" and line.data["link"] is not None:
+            self._links.add(msgspec.convert(line.data["link"], Link))
 
     def _found(self) -> None:
         """The tables, ours and the few of the application that `dump` reads."""
         done = self._start(["jobs", "list"])
         done.wait()
         if done.ended != 0:
-            raise RuntimeError(f"the database could not be founded; see {self.folder}/lab.log")
+            raise RuntimeError(f"the database could not be founded; see {self.log}")
         with contextlib.closing(apsw.Connection(str(self.database))) as connection:
             connection.execute(TABLES)
 
     def _clients(self) -> Victim:
         desk = HttpDesk(list(self._ports.values()), self.journal, f"{self._seed}/desk")
-        return victims.start(desk.run, self.folder / "lab.log")
+        return victims.start(desk.run, self.log)
 
     def _send_home(self, desk: Victim) -> None:
         """Clients may finish what they do; then everybody else is killed with whatever they hold, as the last fault."""
@@ -85,35 +84,23 @@ class HttpLab:
         port = next(iter(self._ports.values()))
         self._read_news()
         server = self._start(["serve", "--listen", f"127.0.0.1:{port}"], ahead=AHEAD)
-        look = partial(http_inspector.run, port, self.journal, list(self._acked), DRAIN_LIMIT)
-        inspector = victims.start(look, self.folder / "lab.log")
-        while not inspector.has_ended():
-            self._look_around()
-        if inspector.ended != 0:
-            raise RuntimeError(f"the jobs could not be looked at; see {self.folder}/lab.log")
+        self._let(partial(http_inspector.run, port, self.journal, list(self._acked), list(self._links), AHEAD, DRAIN_LIMIT))
         server.signal(signal.SIGTERM)
         self._see_off([server])
+        self._let(partial(http_clean.run, self.journal))
 
-    def _see_off(self, team: Sequence[Victim]) -> None:
-        deadline = time.monotonic() + STOP_LIMIT
-        for victim in team:
-            while not victim.has_ended() and time.monotonic() < deadline:
-                time.sleep(BEAT)
-            if not victim.has_ended():
-                self.toll.hung += 1
-                victim.signal(signal.SIGKILL)
-                victim.wait()
+    def _let(self, role: Role) -> None:
+        """Somebody whom nobody torments does a thing, and must succeed."""
+        somebody = victims.start(role, self.log)
+        while not somebody.has_ended():
+            self._look_around()
+        if somebody.ended != 0:
+            raise RuntimeError(f"what was made could not be looked at; see {self.log}")
 
     def _look_around(self) -> None:
-        time.sleep(BEAT)
-        self._read_news()
-        self.journal.sync()
-        self._show(self.toll, len(self._acked))
-
-    def _read_news(self) -> None:
-        for line in self.journal.news():
-            if line.do == "submit" and line.type == "ok":
-                self._acked[line.data["uid"]] = None
+        super()._look_around()
+        if self.toll.broken > FEW:
+            raise RuntimeError(f"{self.toll.broken} processes ended by an error of their own; see {self.log}")
 
     def _slot(self, role: str, number: int) -> Slot:
         def begin(times: int, spec: str) -> Victim:
@@ -129,7 +116,7 @@ class HttpLab:
 
     def _start(self, argv: Sequence[str], *, spec: str = "", ahead: int = 0) -> Victim:
         environ = http_victims.environment(self.folder) | {"PRESSROOM_CLOCK_OFFSET": str(ahead)}
-        victim = http_victims.start(argv, self.folder / "lab.log", environ, spec=spec)
+        victim = http_victims.start(argv, self.log, environ, spec=spec)
         self._pids.add(victim.pid)
         return victim
 

@@ -1,17 +1,27 @@
 """Servers that are broken on purpose, to show that the judge sees it. Each spoils the process that it is called in."""
 
 import asyncio
+import hashlib
 import os
+from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
-from pressroom import failpoints
+import msgspec
+
+from pressroom import failpoints, keeping, rendering
+from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
+from pressroom.errors import NotFound
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Submitted
+from pressroom.model import Answer, Submitted, Work
 from pressroom.queue import Queue
+from pressroom.renderers import Rendered, documents
+from pressroom.store import Database, artifacts
+from pressroom.store.artifacts import Artifact, Draft, new_link
 
 LATER = 0.05
-_commits: set[asyncio.Task[Any]] = set()
+_errands: set[asyncio.Task[Any]] = set()
 
 
 def answer_before_the_commit() -> None:
@@ -23,9 +33,7 @@ def answer_before_the_commit() -> None:
             await asyncio.sleep(LATER)
             await submit(self, kind, payload, **how)
 
-        task = asyncio.create_task(commit())
-        _commits.add(task)
-        task.add_done_callback(_commits.discard)
+        _run_errand(commit())
         return Submitted(id=0, uid=new_uid(), kind=kind, answer=Answer.NEW, version=1)
 
     Queue.submit = hasty  # type: ignore[assignment, method-assign]
@@ -47,8 +55,83 @@ def write_in_place() -> None:
     Disk._write_and_keep = write  # type: ignore[method-assign]
 
 
+def settle_before_the_bytes() -> None:
+    """The job ends with an artifact whose bytes are put as soon as its row is there, and not before."""
+
+    async def keep(store: Blobs, database: Database, data: bytes, *, media_type: str, filename: str | None = None) -> Draft:
+        sha256 = hashlib.sha256(data).hexdigest()
+        generation = await keeping.reserving(database)(sha256, len(data))
+        draft = Draft(
+            link=new_link(), sha256=sha256, generation=generation, size=len(data), media_type=media_type, filename=filename
+        )
+
+        async def put() -> None:
+            while not await _is_recorded(database, draft.uid):  # noqa: ASYNC110 - another process may settle it
+                await asyncio.sleep(0.005)
+            await store.put(data, reserve=keeping.reserving(database))
+
+        _run_errand(put())
+        return draft
+
+    keeping.keep = keep  # type: ignore[assignment]
+
+
+async def _is_recorded(database: Database, uid: str) -> bool:
+    try:
+        await database.read(partial(artifacts.get, uid))
+    except NotFound:
+        return False
+    return True
+
+
+def keep_what_came_so_far() -> None:
+    """What a press said before its end is taken for all of it, and kept under its own hash."""
+    render = documents.render
+
+    async def cut_short(*asked: Any) -> Rendered:
+        rendered = await render(*asked)
+        return msgspec.structs.replace(rendered, data=rendered.data[:-8])
+
+    documents.render = cut_short
+
+
+def remember_links_in_memory() -> None:
+    """A short link is known to the process that made it, and to no other."""
+    known: dict[str, str] = {}
+    record = artifacts.record
+
+    def recorded(draft: Draft, **how: Any) -> Work[Artifact]:
+        if draft.link is not None:
+            known[draft.link] = draft.uid
+        return (yield from record(msgspec.structs.replace(draft, link=None), **how))
+
+    def by_link(link: str) -> Work[Artifact]:
+        return (yield from artifacts.get(known.get(link, "")))
+
+    artifacts.record, artifacts.by_link = recorded, by_link
+
+
 def forget_the_key() -> None:
     """An Idempotency-Key is not looked at, so a client that asks again gets another job."""
     from pressroom.api import idempotency
 
     idempotency._key_of = lambda request: None  # type: ignore[assignment]
+
+
+def forget_the_input() -> None:
+    """Two sources are never the same, and neither are two requests with one Idempotency-Key."""
+    from pressroom.apps.diagrams import renders
+
+    fingerprint_of = rendering.fingerprint_of
+
+    def another(asked: Any) -> dict[str, Any]:
+        return fingerprint_of(asked) | {"salt": new_uid()}
+
+    rendering.fingerprint_of = renders.fingerprint_of = another
+    forget_the_key()
+
+
+def _run_errand(errand: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.create_task(errand)
+    _errands.add(task)
+    task.add_done_callback(_errands.discard)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import apsw
 
-from tests.reliability import dump, http_checker, http_inspector, http_victims, journal
+from tests.reliability import dump, http_checker, http_clean, http_inspector, http_victims, journal
 from tests.reliability.http_checker import HttpVerdict
-from tests.reliability.http_desk import HttpDesk
+from tests.reliability.http_desk import HttpDesk, Receipt
+from tests.reliability.http_exchange import exchange
+from tests.reliability.http_wants import Want
 from tests.reliability.journal import Journal
 from tests.reliability.workload import TABLES
 
@@ -29,11 +31,11 @@ class HttpStage:
         self.folder = folder
         self.journal = Journal(folder / "journal.jsonl")
         self.ports = http_victims.free_port(0), http_victims.free_port(1)
-        self._acked: list[str] = []
+        self._receipts: list[Receipt] = []
 
     @contextlib.contextmanager
     def server(
-        self, port: int, *, failpoints: str = "", naive: Callable[[], None] | None = None
+        self, port: int, *options: str, failpoints: str = "", naive: Callable[[], None] | None = None
     ) -> Iterator["subprocess.Popen[bytes]"]:
         argv = [sys.executable, "-m", "tests.reliability.http_server", naive.__name__ if naive else "", "serve"]
         environ = os.environ | http_victims.environment(self.folder) | {"PRESSROOM_FAILPOINTS": failpoints}
@@ -41,7 +43,7 @@ class HttpStage:
         with (
             log,
             subprocess.Popen(
-                [*argv, "--listen", f"127.0.0.1:{port}"], cwd=ROOT, env=environ, stdout=log, stderr=log
+                [*argv, *options, "--listen", f"127.0.0.1:{port}"], cwd=ROOT, env=environ, stdout=log, stderr=log
             ) as process,
         ):
             try:
@@ -60,20 +62,26 @@ class HttpStage:
             await asyncio.sleep(0.02)
         raise TimeoutError((self.folder / "lab.log").read_text())
 
-    async def submit(self, port: int, body: dict[str, object], nonce: str, **headers: str) -> str | None:
+    async def has_a_job(self, port: int) -> bool:
+        return bool((await exchange(port, "GET", "/jobs")).json()["items"])
+
+    async def submit(self, port: int, want: Want) -> str | None:
         """Ask once, whoever answers, and tell the journal what was heard."""
-        desk = HttpDesk([port], self.journal, "stage")
-        uid = await desk._ask(nonce, body, headers)
-        if uid is not None:
-            self._acked.append(uid)
-        return uid
+        receipt = await HttpDesk([port], self.journal, "stage").ask(want, port)
+        if receipt is None:
+            return None
+        self._receipts.append(receipt)
+        return receipt.uid
 
     async def judge(self, naive: Callable[[], None] | None = None) -> HttpVerdict:
         """By what a server that finishes the rest shows. A sound one would mend a torn file when it renders again."""
         port = self.ports[1]
+        uids = {receipt.uid for receipt in self._receipts}
+        links = {receipt.link for receipt in self._receipts if receipt.link is not None}
         with self.server(port, naive=naive):
             await self.listens(port)
-            await http_inspector.run(port, self.journal, self._acked, WITHIN, asyncio.Event())
+            await http_inspector.run(port, self.journal, uids, links, 0, WITHIN, asyncio.Event())
+        await http_clean.run(self.journal, asyncio.Event())
         with contextlib.closing(apsw.Connection(str(self.folder / "pressroom.db"))) as connection:
             connection.execute(TABLES)
         return http_checker.judge(journal.load(self.journal.path), dump.read(self.folder / "pressroom.db"))

@@ -4,29 +4,33 @@ import importlib
 import os
 import socket
 import sys
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pressroom import cli, failpoints, rendering, wiring
 from pressroom.renderers.documents import Asked
 from pressroom.store import statements
-from tests.reliability.victims import Victim, _leave_no_orphans
+from tests.reliability.victims import Victim, fork
 from tests.reliability.workload import LEASE, POLL
 
 # Below the ports that Linux hands out: a client that calls where nobody listens could else be connected to itself.
 PORTS = range(21_000, 32_000)
 
+A_DAY = 24 * 3600  # whatever was acknowledged in the longest run is to be there when it is over
+
 # What a server imports only once it serves, and a lab that starts five of them in a second had better import before.
 LATE = (
     "pressroom.api.app",
+    "pressroom.api.basic",
     "pressroom.api.serve",
     "pressroom.api.tokens",
+    "pressroom.api.webhooks",
+    "pressroom.apps.diagrams.kroki",
     "pressroom.apps.diagrams.routes",
     "pydantic.v1",
     "tests.reliability.http_kinds",
     "uvicorn.lifespan.off",
-    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.http.auto",
     "uvicorn.protocols.websockets.auto",
 )
 
@@ -48,38 +52,24 @@ def environment(home: Path) -> dict[str, str]:
         "PRESSROOM_GRACE": "1",
         "PRESSROOM_PRESSES": "1",
         "PRESSROOM_WORKERS": "4",
+        "PRESSROOM_DIAGRAM_CACHE_TTL": str(A_DAY),
+        "PRESSROOM_JOB_RETENTION": str(A_DAY),
         "PRESSROOM_IMPORTS": "tests.reliability.http_kinds",
         "PRESSROOM_RATE_LIMIT": "0",
         "PRESSROOM_RATE_LIMIT_ADDRESS": "0",
     }
 
 
-def start(
-    argv: Sequence[str],
-    log: Path,
-    environ: Mapping[str, str],
-    *,
-    spec: str = "",
-    spoil: Callable[[], None] | None = None,
-) -> Victim:
-    """Run a command line in a process of its own, with failpoints armed. `spoil` breaks it on purpose first."""
-    lab = os.getpid()
-    pid = os.fork()
-    if pid:
-        return Victim(pid)
-    status = 1
-    try:
-        _leave_no_orphans(lab)
+def start(argv: Sequence[str], log: Path, environ: Mapping[str, str], *, spec: str = "") -> Victim:
+    """Run a command line in a process of its own, with failpoints armed."""
+
+    def act() -> int:
         _write_to(log)
         os.environ.update(environ)
         failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
-        if spoil is not None:
-            spoil()
-        status = cli.main(wiring._Wires(), argv)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(status)
+        return cli.main(wiring._Wires(), argv)
+
+    return fork(act)
 
 
 def _write_to(log: Path) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from pressroom.store import statements
 from tests.reliability import clerk, founder, nemesis, worker
 from tests.reliability.desk import Desk
-from tests.reliability.journal import Journal
-from tests.reliability.slot import STOP_LIMIT, Slot, Toll
+from tests.reliability.floor import Floor
+from tests.reliability.journal import Line
+from tests.reliability.slot import Slot, Toll
 from tests.reliability.victims import Role, Victim, start
 from tests.reliability.workload import MANY
 
@@ -20,23 +21,17 @@ TEAM = {"press": 4, "binder": 2, "desk": 3, "clerk": 1}
 PRESS_KINDS = frozenset({"note", "page", "line", "poster", "leaflet", "tick", "bomb"})
 BINDER_KINDS = frozenset({"book"})
 DRAIN_LIMIT = 60.0
-BEAT = 0.01
 CYCLES_PER_BOMB = 100
 
 # A job that was beside six crashes waits a minute before it runs again. The clean workers need not: their clock is ahead.
 AHEAD = 120.0
 
 
-class Lab:
+class Lab(Floor):
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
-        self.folder = folder
-        self.database = folder / "press.db"
+        super().__init__(folder, "press.db", show)
         self.url = f"sqlite:///{self.database}"
-        self.journal = Journal(folder / "journal.jsonl")
-        self.toll = Toll(self.journal)
         self._seed = seed
-        self._show = show
-        self._acked = 0
         self._open: dict[int, int] = {}  # how many jobs are open, as each worker last saw it
         self._slots = [self._slot(role, number) for role, count in TEAM.items() for number in range(count)]
         statements.load("sqlite")  # read once here, not by every child
@@ -44,14 +39,17 @@ class Lab:
     def run(self, cycles: int) -> None:
         """Found the database, torment the team for as many cycles, then let clean workers finish what is left."""
         self._found(bombs=1 + cycles // CYCLES_PER_BOMB)
-        while self.toll.cycles < cycles:
-            self._look_around()
-            for slot in self._slots:
-                slot.step(time.monotonic())
-        self.journal.write("info", "peace", wall=time.time())
+        self._torment(cycles)
         self._send_all_home()
         self._drain()
         self.journal.sync()
+
+    def hear(self, line: Line) -> None:
+        super().hear(line)
+        if line.do == "open":
+            self._open[line.pid] = line.data["count"]
+        elif line.do == "bomb":
+            self.toll.bombed.add(line.pid)
 
     def _found(self, bombs: int) -> None:
         """The first who open the file are killed while they make its tables; the last finds nothing half made."""
@@ -97,30 +95,6 @@ class Lab:
             victim.signal(signal.SIGTERM)
         self._see_off(team)
 
-    def _see_off(self, team: list[Victim]) -> None:
-        deadline = time.monotonic() + STOP_LIMIT
-        for victim in team:
-            while not victim.has_ended() and time.monotonic() < deadline:
-                time.sleep(BEAT)
-            if not victim.has_ended():
-                self.toll.hung += 1
-                victim.signal(signal.SIGKILL)
-                victim.wait()
-
-    def _look_around(self) -> None:
-        time.sleep(BEAT)
-        self._read_news()
-        self.journal.sync()
-        self._show(self.toll, self._acked)
-
-    def _read_news(self) -> None:
-        for line in self.journal.news():
-            self._acked += line.do == "submit" and line.type == "ok"
-            if line.do == "open":
-                self._open[line.pid] = line.data["count"]
-            elif line.do == "bomb":
-                self.toll.bombed.add(line.pid)
-
     def _slot(self, role: str, number: int) -> Slot:
         def begin(times: int, spec: str) -> Victim:
             return self._fork(self._role(role, f"{role}-{number}", f"{self._seed}/{role}/{number}/{times}"), spec=spec)
@@ -142,4 +116,4 @@ class Lab:
         return partial(worker.run, self.url, self.journal, kinds, schedules)
 
     def _fork(self, role: Role, *, spec: str = "", ahead: float = 0.0) -> Victim:
-        return start(role, self.folder / "lab.log", spec=spec, clock_ahead=ahead)
+        return start(role, self.log, spec=spec, clock_ahead=ahead)

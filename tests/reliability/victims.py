@@ -41,8 +41,8 @@ class Victim:
             self.ended = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def start(role: Role, log: Path, *, spec: str = "", clock_ahead: float = 0.0) -> Victim:
-    """Run a role in a process of its own, with failpoints armed. The caller must be single-threaded, as the lab is."""
+def fork(act: Callable[[], int]) -> Victim:
+    """Do something in a process of its own, which ends with the status that it returns. The caller must be single-threaded."""
     lab = os.getpid()
     pid = os.fork()
     if pid:
@@ -50,16 +50,25 @@ def start(role: Role, log: Path, *, spec: str = "", clock_ahead: float = 0.0) ->
     status = 1
     try:
         _leave_no_orphans(lab)
-        logging.basicConfig(filename=log, level=logging.WARNING, format="%(asctime)s %(process)d %(name)s %(message)s")
-        os.environ["PRESSROOM_CLOCK_OFFSET"] = str(clock_ahead)
-        failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
-        asyncio.run(_until_terminated(role))
-        status = 0
+        status = act()
     except BaseException:
         logging.getLogger("lab").exception("a role broke")
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def start(role: Role, log: Path, *, spec: str = "", clock_ahead: float = 0.0) -> Victim:
+    """Run a role in a process of its own, with failpoints armed."""
+
+    def act() -> int:
+        logging.basicConfig(filename=log, level=logging.WARNING, format="%(asctime)s %(process)d %(name)s %(message)s")
+        os.environ["PRESSROOM_CLOCK_OFFSET"] = str(clock_ahead)
+        failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
+        asyncio.run(_until_terminated(role))
+        return 0
+
+    return fork(act)
 
 
 async def _until_terminated(role: Role) -> None:

@@ -48,7 +48,7 @@ async def on_stage(
     folder: Path, *, listen: str = "0.0.0.0:8000", works: bool = True, clock: Clock | None = None, **options: Any
 ) -> AsyncIterator[Stage]:
     workers = 2 if works else None
-    options = {"rate_limit": 0, "rate_limit_address": 0} | options
+    options = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0} | options
     database = f"sqlite:///{folder / 'press.db'}"
     async with Pressroom(database, kinds=[shout], workers=workers, clock=clock, listen=listen, **options) as press:
         service, app = make_service(press)

@@ -241,6 +241,7 @@ TRIALS: dict[str, Trial] = {
     "show_diagram": all_of(about("GET", "/a/{diagram}.svg"), about("GET", "/a/{diagram}@1.svg")),
     "list_named_diagrams": shows("/diagrams"),
     "put_diagram": a_name_of_theirs_is_free_for_us,
+    "kroki_start": shows("/kroki/"),
     "kroki_health": shows("/kroki/health"),
     "kroki_get": drawing("GET", f"/kroki/graphviz/svg/{ENCODED}"),
     "kroki_post": drawing("POST", "/kroki/", json={"diagram_source": DOT + " ", "diagram_type": "graphviz"}),

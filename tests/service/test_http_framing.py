@@ -96,6 +96,11 @@ def test_a_request_that_is_not_quite_http_is_refused(port: int, frame: str) -> N
 
     status = int(answer.split()[1]) if answer else 0
     assert status in statuses, answer[:500]
+    if status == 400:
+        head, _, told = answer.partition(b"\r\n\r\n")
+        assert b"content-type: application/problem+json" in head.lower()
+        assert json.loads(told)["status"] == 400
+        assert json.loads(told)["code"] == "malformed_request"
     assert exchange(port, b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
 
 

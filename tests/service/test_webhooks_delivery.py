@@ -419,11 +419,49 @@ async def test_a_slow_receiver_does_not_take_every_worker(database: str, eventua
         assert stage.receiver.busiest == hooks.AT_ONCE
 
 
+async def test_slow_receivers_take_no_slot_from_other_work(database: str, eventually: Eventually) -> None:
+    """With two slots, one of them kept for those who wait, a single slow receiver used to hold up all other work."""
+    async with on_stage(database, workers=2) as stage:
+        for _ in range(2):
+            await stage.webhook()
+        stage.receiver.hold = 2.0
+        for _ in range(8):
+            await stage.press.submit("shout", "hi", org_id="acme")
+        await eventually(lambda: stage.receiver.busy >= 4)
+
+        await stage.ended(org="other")
+
+        assert stage.receiver.busy >= 4, "they still wait for their answers"
+
+
+async def test_deliveries_under_way_are_bounded(database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "COURIERS", 3)
+    async with on_stage(database) as stage:
+        for _ in range(2):
+            await stage.webhook()
+        stage.receiver.hold = 0.1
+        for _ in range(6):
+            await stage.press.submit("shout", "hi", org_id="acme")
+
+        await eventually(lambda: len(set(stage.receiver.ids)) == 12)
+
+        assert stage.receiver.busiest <= 3
+
+
+async def test_a_process_that_delivers_nothing_has_no_couriers(database: str) -> None:
+    async with on_stage(database) as stage:
+        await stage.ended()
+        await stage.press.webhooks.hire()
+
+        assert len(await stage.press.workers()) == 1
+
+
 async def test_one_that_did_not_answer_is_left_alone_by_its_other_deliveries(
     database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A receiver that never answers would take fifteen seconds of a worker for each of its deliveries."""
     monkeypatch.setattr(post, "TIMEOUT", 0.1)
+    monkeypatch.setattr(hooks, "COURIERS", 1)
     async with on_stage(database, workers=1) as stage:
         webhook = await stage.webhook()
         stage.receiver.hold = 0.3

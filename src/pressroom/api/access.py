@@ -1,7 +1,7 @@
 """Who asks, and what they may do. Open on the loopback; everything else needs a token."""
 
 import ipaddress
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from enum import IntEnum
 from functools import lru_cache
 from typing import Protocol
@@ -56,10 +56,17 @@ class Quota(Protocol):
         """Count a request of this caller. Raises HttpError 429 when there were too many."""
         ...
 
+    def refuse_guesser(self, request: Request) -> None:
+        """Raises HttpError 429 if too many wrong credentials came from where this comes from."""
+        ...
+
+    def note_wrong_guess(self, request: Request) -> None: ...
+
 
 class Gate:
     """`open_to_loopback` lets whoever sits at this machine in without a token. `own_host` is what they may call it, beside
-    localhost. With `basic`, a name and password will do as well, and writing needs one or the other even from here."""
+    localhost. With `basic`, a name and password will do as well, and writing needs one or the other even from here.
+    `origins` are the web pages that may read our answers; those that are named are let in as whoever sits here."""
 
     def __init__(
         self,
@@ -69,12 +76,14 @@ class Gate:
         basic: Basic | None = None,
         quota: Quota | None = None,
         own_host: str | None = None,
+        origins: Collection[str] = (),
     ) -> None:
         self._lookup = lookup
         self._basic = basic
         self._quota = quota
         self._open_to_loopback = open_to_loopback
         self._own_host = own_host
+        self._origins = origins
 
     async def caller(self, request: Request, needed: Scope) -> Caller:
         caller = await self._who(request, needed)
@@ -82,15 +91,27 @@ class Gate:
             self._quota.charge(request, caller)
         if caller.scope < needed:
             raise HttpError(
-                403, "forbidden", f"this needs the scope {needed.name.lower()}; yours is {caller.scope.name.lower()}"
+                403,
+                "forbidden",
+                f"this needs the scope {needed.name.lower()}; yours is {caller.scope.name.lower()}. Ask for a token that was "
+                f"made with `pressroom token create --scope {needed.name.lower()}`",
             )
         return caller
 
     async def _who(self, request: Request, needed: Scope) -> Caller:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        found = await self._holder(kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
+        found = await self._proven(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
         if found is None:
             raise self._unauthorized()
+        return found
+
+    async def _proven(self, request: Request, kind: str, secret: str) -> Caller | None:
+        """Whoever guesses too often is refused before anything is hashed: guessing must cost us less than them."""
+        if self._quota is not None:
+            self._quota.refuse_guesser(request)
+        found = await self._holder(kind, secret)
+        if found is None and self._quota is not None:
+            self._quota.note_wrong_guess(request)
         return found
 
     async def _holder(self, kind: str, secret: str) -> Caller | None:
@@ -103,12 +124,15 @@ class Gate:
     def _anonymous(self, request: Request, needed: Scope) -> Caller | None:
         if not self._open_to_loopback or (self._basic is not None and needed > Scope.VIEWER):
             return None
-        return LOCAL if _is_local(request) and _meant_us(request, self._own_host) else None
+        return LOCAL if _is_local(request) and _meant_us(request, self._own_host, self._origins) else None
 
     def _unauthorized(self) -> HttpError:
         """The same words for a token that is unknown, expired, revoked or malformed, and for none."""
         ways = 'Bearer, Basic realm="pressroom", charset="UTF-8"' if self._basic is not None else "Bearer"
-        words = "a valid token is needed: Authorization: Bearer pr_..."
+        words = (
+            "a valid token is needed: Authorization: Bearer pr_..., for Pressroom's own clients in PRESSROOM_TOKEN; "
+            "who runs this service makes one with `pressroom token create`"
+        )
         return HttpError(401, "unauthorized", words, {"WWW-Authenticate": ways})
 
 
@@ -126,16 +150,26 @@ def _is_local(request: Request) -> bool:
     return is_loopback(request.client.host)
 
 
-def _meant_us(request: Request, own_host: str | None) -> bool:
+def _meant_us(request: Request, own_host: str | None, origins: Collection[str]) -> bool:
     """Whether it was not a web page that sent the browser of whoever sits here.
 
     A page may post to any address, and by pointing its own name at 127.0.0.1 it may even read the answer. The first shows in
-    what browsers say of the sender, the second in the name that they were asked to call.
+    what browsers say of the sender, the second in the name that they were asked to call. A page that the operator named
+    is as good as them; one that only `*` lets read is any page at all, and needs a token.
     """
-    if request.method not in ("GET", "HEAD", "OPTIONS") and request.headers.get("sec-fetch-site") == "cross-site":
+    origin = request.headers.get("origin")
+    named = origin in origins
+    if origins and not named and not _is_own(origin, request):
+        return False
+    if not named and request.method not in ("GET", "HEAD", "OPTIONS") and request.headers.get("sec-fetch-site") == "cross-site":
         return False
     host = request.url.hostname or ""
     return host == own_host or "." not in host.rstrip(".") or host.endswith(".localhost") or is_loopback(host)
+
+
+def _is_own(origin: str | None, request: Request) -> bool:
+    """Whether it is no page at all that asks, or one of this very host."""
+    return origin is None or origin == f"{request.url.scheme}://{request.url.netloc}"
 
 
 @lru_cache(maxsize=1024)

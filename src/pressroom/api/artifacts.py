@@ -2,6 +2,7 @@
 
 import base64
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -10,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from pressroom import keeping
+from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
-from pressroom.api.schema import answers, header, query, says
+from pressroom.api.schema import answers, header, path, query, says, sends
 from pressroom.api.service import Service
 from pressroom.artifacts import CHUNK, DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
@@ -32,12 +34,12 @@ class Link(msgspec.Struct, frozen=True):
     expires_in: int
 
 
-_BYTES: dict[str, Any] = {"description": "The bytes", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+_BYTES = sends("The bytes", "*/*", example=examples.SVG)
+_UID = path("uid", examples.ARTIFACT_ID, "The artifact")
 _RESPONSES: dict[int | str, Any] = {
     200: _BYTES,
-    206: _BYTES | {"description": "Some of the bytes"},
+    206: sends("Some of the bytes", "*/*", example=examples.SVG[:4]),
     304: {"description": "You have it"},
-    416: {"description": "There are no such bytes"},
 }
 
 
@@ -48,9 +50,10 @@ def router(service: Service) -> APIRouter:
         "/artifacts/{uid}",
         methods=["GET"],
         operation_id="get_artifact",
-        responses=answers(_RESPONSES, 401, 403, 404, 422),
+        responses=answers(_RESPONSES, 401, 404, 416, 422),
         openapi_extra={
             "parameters": [
+                _UID,
                 header("Range", "One range of bytes"),
                 header("If-None-Match", "The tag of what you have"),
                 query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
@@ -67,7 +70,17 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/artifacts/{uid}/link",
         operation_id="link_artifact",
-        responses=answers({200: says(Link, "A link that works without a token, for a while")}, 401, 403, 404),
+        responses=answers(
+            {
+                200: says(
+                    Link,
+                    "A link that works without a token, for a while",
+                    example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": DOWNLOAD},
+                )
+            },
+            *(401, 404),
+        ),
+        openapi_extra={"parameters": [_UID]},
     )
     async def link_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -121,12 +134,12 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
 
 def _headers(artifact: Artifact, cache: str, *, download: bool) -> dict[str, str]:
     headers = {"ETag": f'"sha256-{artifact.sha256}"', "Cache-Control": cache, "Accept-Ranges": "bytes"}
-    headers |= _harmless(artifact.media_type, artifact.filename, download=download)
     if artifact.sha256:
         headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(artifact.sha256)).decode()}:"
-    return headers
+    return headers | _harmless(artifact.media_type, artifact.filename, download=download)
 
 
+@lru_cache(maxsize=1024)
 def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[str, str]:
     """A stranger's work in a browser: it runs nothing, fetches nothing, and is taken for nothing else than it is."""
     as_file = download or media_type.startswith("text/html")
@@ -141,6 +154,8 @@ def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[
 
 
 def _wants_download(request: Request) -> bool:
+    if not request.scope["query_string"]:
+        return False
     asked = request.query_params.get("download", "false").lower()
     if asked not in ("", "1", "true", "0", "false"):
         raise HttpError(422, "invalid_argument", "download is true or false")

@@ -1,4 +1,4 @@
-"""`/docs` and `/openapi.json`: the service explains itself.
+"""`/`, `/docs` and `/openapi.json`: the service explains itself.
 
 The page is written from the OpenAPI document when it is first asked for: plain HTML and one style, nothing from elsewhere, no
 script. What it shows is what the document says, so there is nothing to keep in step.
@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from pressroom.api.replies import matches
 from pressroom.api.service import Service
+from pressroom.model import VERSION
 
 _METHODS = ("get", "put", "post", "patch", "delete", "head", "options")
 
@@ -54,6 +55,17 @@ def router(service: Service) -> APIRouter:
     """Anybody may read it: it tells what can be asked, and nothing of what was."""
     routes = APIRouter(tags=["operations"])
 
+    @routes.get("/", include_in_schema=False)
+    async def index(request: Request) -> Response:
+        base_url = service.base_url or str(request.base_url).rstrip("/")
+        if _prefers_json(request):
+            body, media_type = json.dumps(INDEX).encode(), "application/json"
+        else:
+            body, media_type = front_page(base_url).encode(), "text/html; charset=utf-8"
+        answer = _tagged(request, body, media_type)
+        answer.headers["Vary"] = "Accept"
+        return answer
+
     @routes.get("/openapi.json", include_in_schema=False)
     async def openapi(request: Request) -> Response:
         return _tagged(request, json.dumps(request.app.openapi(), ensure_ascii=False).encode(), "application/json")
@@ -72,6 +84,35 @@ def _tagged(request: Request, body: bytes, media_type: str) -> Response:
     if matches(request.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers | {"Content-Type": media_type})
+
+
+def _prefers_json(request: Request) -> bool:
+    accepted = request.headers.get("accept", "").lower()
+    return "json" in accepted and "text/html" not in accepted
+
+
+INDEX = {
+    "name": "Pressroom",
+    "version": VERSION,
+    "docs": "/docs",
+    "openapi": "/openapi.json",
+    "health": "/health",
+    "jobs": "/jobs",
+    "events": "/events",
+    "render": "/render",
+}
+
+
+def front_page(base_url: str) -> str:
+    """For whoever opens the address in a browser to see what it is."""
+    line = f"curl -d 'digraph {{ source -> press -> document }}' '{base_url}/render?format=dot&outputType=svg&mode=sync'"
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Pressroom</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><h1>Pressroom</h1>'
+        f"<p>Sources into documents, as durable jobs. Version {VERSION}.</p><pre>{_text(line)}</pre>"
+        '<nav><a href="docs">What can be asked</a><a href="openapi.json">openapi.json</a><a href="health">Is it well?</a></nav>'
+        "</body></html>\n"
+    )
 
 
 def page(document: Mapping[str, Any], base_url: str) -> str:

@@ -6,12 +6,13 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.api import streams
+from pressroom.api import examples, streams
 from pressroom.api.access import Scope
 from pressroom.api.jobs import found
 from pressroom.api.problems import HttpError
-from pressroom.api.schema import answers, header, query
+from pressroom.api.schema import answers, header, path, query
 from pressroom.api.service import Service
+from pressroom.store import look
 
 _FRAME: dict[str, Any] = {
     "type": "object",
@@ -23,11 +24,11 @@ _FRAME: dict[str, Any] = {
 }
 _STREAM: dict[str, Any] = {
     "description": "Server-sent events; `id` is the number to resume after",
-    "content": {"text/event-stream": {"schema": _FRAME}},
+    "content": {"text/event-stream": {"schema": _FRAME, "example": examples.EVENT}},
 }
 _RESUME = [
-    header("Last-Event-ID", "Resume after this event"),
-    query("after", {"type": "integer", "minimum": 0}, "The same, for those who cannot set a header"),
+    header("Last-Event-ID", "Resume after this event", pattern="^[0-9]{0,18}$"),
+    query("after", {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}, "The same, for those who cannot set a header"),
 ]
 
 
@@ -37,8 +38,8 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/jobs/{id}/events",
         operation_id="watch_job",
-        responses=answers({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 403, 404, 422),
-        openapi_extra={"parameters": _RESUME},
+        responses=answers({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
+        openapi_extra={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
     )
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
@@ -53,24 +54,26 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/events",
         operation_id="watch_all",
-        responses=answers({200: _STREAM}, 401, 403, 422),
+        responses=answers({200: _STREAM}, 401, 422),
         openapi_extra={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
     )
     async def watch_all(request: Request) -> Response:
         """Everybody's events, from now on or from where it is resumed. Does not end by itself."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         org = None if caller.everywhere else caller.org_id or ""
-        events = service.queue.events(after=_after(request), org_id=org, kind=request.query_params.get("kind"))
-        return streams.respond(events, service.closing, service.metrics)
+        after = _after(request)
+        if after is None:
+            after = await service.rendering.database.read(look.last_event)
+        events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
+        return streams.respond(events, service.closing, service.metrics, after=after)
 
     return routes
 
 
 def _after(request: Request) -> int | None:
     asked = request.query_params.getlist("after")
-    given = request.headers.get("last-event-id") or (",".join(asked) if asked else None)
-    if given is None:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) < 19):
-        raise HttpError(422, "invalid_argument", "Last-Event-ID is the number of an event")
-    return int(given)
+    seen = (request.headers.get("last-event-id") or None, ",".join(asked) if asked else None)
+    given = [text for text in seen if text is not None]
+    if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in given):
+        raise HttpError(422, "invalid_argument", "Last-Event-ID and after are the number of an event")
+    return int(given[0]) if given else None

@@ -3,9 +3,11 @@
 The answer is kept in the transaction that submits the job, so there is no moment at which one exists without the other.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from functools import partial
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -37,11 +39,19 @@ async def once(service: Service, request: Request, caller: Caller, body: bytes, 
 
 
 async def again(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
-    """For renders, where the same source is the same job anyway: the answer is kept after the fact, and no transaction held."""
+    """For what holds no transaction: the answer is kept after the fact. Of two at once, the second waits for the first.
+
+    Renders may, because the same source is the same job anyway; so may whatever a crash in between may repeat.
+    """
     key = _key_of(request)
     if key is None:
         return await act(None)
     scope, digest = _scope(request, caller), _digest(request, body)
+    async with _turn(service, scope, key):
+        return await _kept_or_new(service, scope, key, digest, act)
+
+
+async def _kept_or_new(service: Service, scope: str, key: str, digest: str, act: Act) -> Response:
     kept = await service.rendering.database.read(partial(replies.find, scope, key))
     if kept is not None:
         return _replayed(kept, digest)
@@ -50,6 +60,14 @@ async def again(service: Service, request: Request, caller: Caller, body: bytes,
         keep = partial(replies.keep, scope, key, _reply(response, digest), KEPT)
         await service.rendering.database.run(keep, name="reply")
     return response
+
+
+def _turn(service: Service, scope: str, key: str) -> asyncio.Lock:
+    """Forgotten as soon as nobody holds it or waits for it."""
+    return _turns.setdefault((id(service), scope, key), asyncio.Lock())
+
+
+_turns: WeakValueDictionary[tuple[int, str, str], asyncio.Lock] = WeakValueDictionary()
 
 
 def _scope(request: Request, caller: Caller) -> str:

@@ -1,6 +1,5 @@
 """Jobs over HTTP: submit, look, list, wait, cancel, retry, result."""
 
-import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,16 +12,16 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom import rendering, tracing
-from pressroom.api import idempotency
+from pressroom import rendering
+from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
 from pressroom.api.problems import HttpError, problem, request_id_of
 from pressroom.api.replies import reply
-from pressroom.api.schema import answers, header, query, says, takes
+from pressroom.api.schema import ONCE, answers, path, query, says, takes
 from pressroom.api.service import Service
-from pressroom.api.views import Estimate, JobView, Place, spoken, view
-from pressroom.api.waiting import Patience, patience_of
-from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, WaitTimeout
+from pressroom.api.views import Estimate, JobView, Place, forms, spoken, view
+from pressroom.api.waiting import Patience, patience_of, settled
+from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.renderers.documents import Asked
 from pressroom.store import Transaction
@@ -70,27 +69,30 @@ _FILTERS = [
     query("parent", {"type": "string"}, "Only the children of this job"),
     query("max_age", {"type": "number", "minimum": 0}, "Only jobs submitted within so many seconds"),
     query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
-    query("cursor", {"type": "string"}, "As the last page gave it"),
+    query("cursor", {"type": "string", "pattern": "^[0-9]{1,18}$"}, "As the last page gave it"),
 ]
 _LOCATION = {"Location": "The job", "Retry-After": "When to look again, in seconds"}
+_ID = path("id", examples.JOB_ID, "The job")
 
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["jobs"])
+    job_view = forms(service.voices)
 
     @routes.post(
         "/jobs",
         operation_id="submit_job",
         status_code=202,
         responses=answers(
-            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION)}, 400, 401, 403, 413, 415, 422, 503
+            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
+            *(400, 401, 403, 413, 422),
         ),
         openapi_extra=takes(
             NewJob,
             "The job",
             example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
         )
-        | {"parameters": [header("Idempotency-Key", "The same key and body: the same answer, for a day")]},
+        | {"parameters": [ONCE]},
     )
     async def submit_job(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -105,7 +107,17 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/jobs",
         operation_id="list_jobs",
-        responses=answers({200: says(JobList, "Jobs, newest first", headers={"Link": "The next page"})}, 401, 403, 422),
+        responses=answers(
+            {
+                200: says(
+                    JobList,
+                    "Jobs, newest first",
+                    headers={"Link": "The next page"},
+                    example={"items": [examples.JOB], "next_cursor": None},
+                )
+            },
+            *(401, 422),
+        ),
         openapi_extra={"parameters": _FILTERS},
     )
     async def list_jobs(request: Request) -> Response:
@@ -115,8 +127,10 @@ def router(service: Service) -> APIRouter:
     @routes.get(
         "/jobs/{id}",
         operation_id="get_job",
-        responses=answers({200: says(JobView, "The job"), 304: {"description": "Nothing changed"}}, 401, 403, 404, 422),
-        openapi_extra={"parameters": [_WAIT]},
+        responses=answers(
+            {200: says(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}}, *(401, 404, 422)
+        ),
+        openapi_extra={"parameters": [_ID, _WAIT]},
     )
     async def get_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -131,17 +145,13 @@ def router(service: Service) -> APIRouter:
         operation_id="get_result",
         responses=answers(
             {
-                200: says(Any, "What the job returned, if that is not an artifact"),
-                202: says(JobView, "It has not ended yet", headers=_LOCATION),
+                200: says(Any, "What the job returned, if that is not an artifact", example={"pages": 12}),
+                202: says(job_view, "It has not ended yet", headers=_LOCATION, example=examples.QUEUED_JOB),
                 303: {"description": "The artifact", "headers": {"Location": {"schema": {"type": "string"}}}},
             },
-            401,
-            403,
-            404,
-            409,
-            422,
+            *(401, 404, 409, 422),
         ),
-        openapi_extra={"parameters": [_WAIT]},
+        openapi_extra={"parameters": [_ID, _WAIT]},
     )
     async def get_result(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -154,26 +164,36 @@ def router(service: Service) -> APIRouter:
     @routes.post(
         "/jobs/{id}/cancel",
         operation_id="cancel_job",
-        responses=answers({200: says(JobView, "It has ended"), 202: says(JobView, "It is being stopped")}, 401, 403, 404),
+        responses=answers(
+            {
+                200: says(job_view, "It has ended", example=examples.CANCELLED_JOB),
+                202: says(job_view, "It is being stopped", example=examples.STOPPING_JOB),
+            },
+            *(400, 401, 403, 404, 413, 422),
+        ),
+        openapi_extra={"parameters": [_ID, ONCE]},
     )
     async def cancel_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         job = await found(service, caller, id)
-        cancelled = await service.queue.cancel(job, reason=f"cancelled by {caller.name}")
-        return await shown(service, request, cancelled, status=200 if cancelled.status.ended else 202)
+        return await idempotency.again(
+            service, request, caller, await request.body(), partial(_cancel, service, request, caller, job)
+        )
 
     @routes.post(
         "/jobs/{id}/retry",
         operation_id="retry_job",
         status_code=202,
         responses=answers(
-            {202: says(Accepted, "A new job that names the old one", headers=_LOCATION)}, 401, 403, 404, 409, 503
+            {202: says(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
+            *(400, 401, 403, 404, 409, 413, 422),
         ),
+        openapi_extra={"parameters": [_ID, ONCE]},
     )
     async def retry_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         job = await found(service, caller, id)
-        return accepted(service, await service.queue.retry(job))
+        return await idempotency.once(service, request, caller, await request.body(), partial(_retry, service, job))
 
     return routes
 
@@ -197,11 +217,20 @@ async def _submit_render(service: Service, request: Request, caller: Caller, new
     return _counted(service, submitted)
 
 
+async def _cancel(service: Service, request: Request, caller: Caller, job: Job, _: Transaction | None) -> Response:
+    cancelled = await service.queue.cancel(job, reason=f"cancelled by {caller.name}")
+    return await shown(service, request, cancelled, status=200 if cancelled.status.ended else 202)
+
+
+async def _retry(service: Service, job: Job, within: Transaction | None) -> Response:
+    return accepted(service, await service.queue.retry(job, within=within))
+
+
 def _how(request: Request, caller: Caller, new: NewJob) -> dict[str, Any]:
     """What a submit is told besides its kind and payload. The trace lives on in the job's row."""
     optional = ("key", "subject", "project_id", "max_attempts")
     given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
-    trace = {"request_id": request_id_of(request)} | tracing.carried()
+    trace = {"request_id": request_id_of(request)}
     return given | {"tier": _tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
 
 
@@ -233,16 +262,10 @@ async def found(service: Service, caller: Caller, id: str) -> Job:
 
 async def _waited(service: Service, job: Job, patience: Patience) -> Job:
     """As long as the caller wants, but not longer than the service is open: the job goes on, and can be asked for again."""
-    settled = asyncio.ensure_future(service.queue.settled(job, timeout=patience.seconds))
-    closing = asyncio.ensure_future(service.closing.wait())
     try:
-        await asyncio.wait({settled, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return settled.result() if settled.done() else await service.queue.get(job)
-    except WaitTimeout:
+        return await settled(service, job, patience.seconds)
+    except (WaitTimeout, QueueClosed):
         return await service.queue.get(job)
-    finally:
-        settled.cancel()
-        closing.cancel()
 
 
 async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
@@ -281,7 +304,7 @@ async def _listed(service: Service, request: Request, caller: Caller) -> Respons
     limit = _whole(asked.get("limit", "50"), "limit", 1, 200)
     age = asked.get("max_age")
     org = asked.get("org")
-    statuses, tier = _statuses(asked.getlist("status")), _tier(asked.get("tier"))
+    statuses, tier, cursor = _statuses(asked.getlist("status")), _tier(asked.get("tier")), _cursor(asked.get("cursor"))
     created_after = None if age is None else datetime.now(UTC) - timedelta(seconds=_number(age, "max_age"))
     if org is not None and not caller.owns(org):
         return reply(JobList([], None))
@@ -296,7 +319,7 @@ async def _listed(service: Service, request: Request, caller: Caller) -> Respons
             parent=asked.get("parent"),
             created_after=created_after,
             limit=limit,
-            cursor=asked.get("cursor"),
+            cursor=cursor,
         )
     except NotFound:  # a malformed id names no parent, and nobody has none
         return reply(JobList([], None))
@@ -337,6 +360,12 @@ def _tier(given: str | None) -> Tier | None:
         return Tier[given.upper()]
     except KeyError:
         raise HttpError(422, "invalid_argument", "tier is interactive or background") from None
+
+
+def _cursor(given: str | None) -> str | None:
+    if given is not None and not re.fullmatch("[0-9]{1,18}", given):
+        raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
+    return given
 
 
 def _whole(text: str, name: str, least: int, most: int) -> int:

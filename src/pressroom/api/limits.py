@@ -1,4 +1,4 @@
-"""How many requests a minute: for each token, and for each address before it is known whose it is.
+"""How many requests a minute: for each token, and for each address before it is known whose it is. And how many wrong guesses.
 
 A bucket of drops for each: a request takes one, and they fall back in evenly. They are in memory, so a restart forgives.
 """
@@ -44,6 +44,11 @@ class Buckets:
         self._clock = clock
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
+    def wait(self, key: str) -> int:
+        """Seconds until there is a drop to take, without taking it."""
+        level = self._level(key, self._clock())
+        return 0 if level >= 1 else math.ceil((1 - level) * _WINDOW / self._quota)
+
     def take(self, key: str) -> Standing:
         now = self._clock()
         level = self._level(key, now)
@@ -70,9 +75,17 @@ class Buckets:
 class Quotas:
     """The limits of a service. None is no limit."""
 
-    def __init__(self, per_token: int | None, per_address: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        per_token: int | None,
+        per_address: int | None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        logins: int | None = None,
+    ) -> None:
         self.tokens = Buckets("token", per_token, clock) if per_token else None
         self.addresses = Buckets("address", per_address, clock) if per_address else None
+        self.logins = Buckets("login", logins, clock) if logins else None
 
     def charge(self, request: Request, caller: Caller) -> None:
         """Once for a request, however often it is asked who sent it."""
@@ -80,6 +93,17 @@ class Quotas:
             return
         if all(one.policy != "token" for one in _standings(request.scope)):
             refuse_or_note(request.scope, self.tokens.take(caller.token))
+
+    def refuse_guesser(self, request: Request) -> None:
+        if self.logins is None or request.client is None:
+            return
+        if wait := self.logins.wait(_network(request.client.host)):
+            words = f"too many wrong tokens or passwords came from this address; try again in {wait} s"
+            raise HttpError(429, "quota_exceeded", words, {"Retry-After": str(wait)})
+
+    def note_wrong_guess(self, request: Request) -> None:
+        if self.logins is not None and request.client is not None:
+            self.logins.take(_network(request.client.host))
 
     def charge_address(self, scope: Scope) -> None:
         client = scope.get("client")

@@ -1,5 +1,6 @@
 """What happens around every request: an id, a line in the log, a limit on its body, and problems instead of tracebacks."""
 
+import asyncio
 import logging
 import re
 import time
@@ -10,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pressroom import failpoints, tracing
 from pressroom.api.problems import HttpError, internal, problem
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, QueueClosed
 from pressroom.ids import new_uid
 
 log = logging.getLogger("pressroom.access")
@@ -35,7 +36,7 @@ class Around:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        id = _request_id(request)
+        id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = id
         began = time.perf_counter()
         status = 0
@@ -45,21 +46,27 @@ class Around:
             if message["type"] == "http.response.start":
                 failpoints.hit("reply.before_send")
                 status = message["status"]
+                tracing.answered(status)
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", id.encode())]
             await send(message)
 
-        try:
-            with tracing.request(scope["method"], scope["path"], request.headers):
-                _refuse_oversized(request)
-                _refuse_encoded(request)
+        with tracing.request(scope, request.headers):
+            try:
+                _refuse_oversized(scope)
+                _refuse_encoded(scope)
                 await self._app(scope, self._limited(receive), answer)
-        except Exception as error:
-            if status:
-                raise
-            response = problem(request, error) if isinstance(error, PressroomError) else internal(request, error)
-            await response(scope, receive, answer)
-        finally:
-            self._account(scope, status, time.perf_counter() - began, id)
+            except asyncio.CancelledError:
+                if status:
+                    raise
+                # The grace of a stop is over. Whoever still waits is told so, and that another try is worth it.
+                await problem(request, QueueClosed("the service is closing"))(scope, receive, answer)
+            except Exception as error:
+                if status:
+                    raise
+                response = problem(request, error) if isinstance(error, PressroomError) else internal(request, error)
+                await response(scope, receive, answer)
+            finally:
+                self._account(scope, status, time.perf_counter() - began, id)
 
     def _limited(self, receive: Receive) -> Receive:
         """A body is counted while it comes: what its header says about its length proves nothing."""
@@ -85,22 +92,24 @@ class Around:
             )
 
 
-def _refuse_oversized(request: Request) -> None:
+def _refuse_oversized(scope: Scope) -> None:
     """The server reads until it has 64 KB without an end, and more when they come all at once; nobody sends so many."""
-    sizes = [len(name) + len(value) for name, value in request.headers.raw]
-    if len(sizes) > HEADERS_LIMIT or sum(sizes) > HEADER_BYTES_LIMIT:
+    headers = scope["headers"]
+    size = sum([len(name) + len(value) for name, value in headers])
+    if len(headers) > HEADERS_LIMIT or size > HEADER_BYTES_LIMIT:
         raise HttpError(431, "headers_too_large", f"at most {HEADERS_LIMIT} headers of {HEADER_BYTES_LIMIT:,} bytes together")
 
 
-def _refuse_encoded(request: Request) -> None:
+def _refuse_encoded(scope: Scope) -> None:
     """A compressed body may be a thousand times what it seems, and nobody needs to send one."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("", "identity"):
-        raise HttpError(
-            415, "unsupported_encoding", "send the body as it is, without a Content-Encoding", {"Accept-Encoding": "identity"}
-        )
+    for name, value in scope["headers"]:
+        if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
+            words = "send the body as it is, without a Content-Encoding"
+            raise HttpError(415, "unsupported_encoding", words, {"Accept-Encoding": "identity"})
 
 
-def _request_id(request: Request) -> str:
-    given = request.headers.get("x-request-id", "")
-    return given if _SANE_ID.fullmatch(given) else f"req_{new_uid()}"
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _SANE_ID.fullmatch(value.decode("latin-1")):
+            return str(value.decode())
+    return f"req_{new_uid()}"

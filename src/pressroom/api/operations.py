@@ -26,7 +26,7 @@ class EngineHealth(msgspec.Struct, frozen=True):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """`status` is pass, or fail when jobs cannot be accepted."""
+    """`status` is pass, or fail when jobs cannot be accepted. `queued` and `running` are told to viewers."""
 
     status: str
     version: str
@@ -42,26 +42,54 @@ class Answer(msgspec.Struct, frozen=True):
 def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["operations"])
 
-    @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs")})
-    async def livez() -> Response:
+    @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs", example={"status": "pass"})})
+    async def livez(_: Request) -> Response:
         return reply(Answer("pass"))
 
     @routes.get(
-        "/readyz", operation_id="readyz", responses={200: says(Answer, "Send requests"), 503: says(Answer, "Send none")}
+        "/readyz",
+        operation_id="readyz",
+        responses={
+            200: says(Answer, "Send requests", example={"status": "pass"}),
+            503: says(Answer, "Send none", example={"status": "fail"}),
+        },
     )
-    async def readyz() -> Response:
+    async def readyz(_: Request) -> Response:
         try:
             well = not service.closing.is_set() and await service.queue.stats() is not None
         except PressroomError:
             well = False
         return reply(Answer("pass" if well else "fail"), status=200 if well else 503)
 
-    @routes.get("/health", operation_id="health", responses={200: says(Health, "All is well"), 503: says(Health, "It is not")})
-    async def health() -> Response:
-        told = await _health(service)
+    @routes.get(
+        "/health",
+        operation_id="health",
+        responses={
+            200: says(
+                Health,
+                "All is well",
+                example={
+                    "status": "pass",
+                    "version": VERSION,
+                    "queued": 2,
+                    "running": 1,
+                    "engines": [{"name": "graphviz", "ready": True, "version": "12.2.1", "install": None}],
+                },
+            ),
+            503: says(Health, "It is not"),
+        },
+        openapi_extra={"security": [{}, {"token": []}]},
+    )
+    async def health(request: Request) -> Response:
+        """Anybody may know whether all is well; how much there is to do is for viewers."""
+        told = await _health(service, shows_totals=await _may_view(service, request))
         return reply(told, status=200 if told.status == "pass" else 503)
 
-    @routes.get("/metrics", operation_id="metrics", responses=answers({200: sends("For Prometheus", "text/plain")}, 401, 403))
+    @routes.get(
+        "/metrics",
+        operation_id="metrics",
+        responses=answers({200: sends("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403),
+    )
     async def metrics(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         if not caller.everywhere:
@@ -72,14 +100,25 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def _health(service: Service) -> Health:
+async def _may_view(service: Service, request: Request) -> bool:
+    """A probe with a token that has expired is still told that all is well."""
+    try:
+        await service.gate.caller(request, Scope.VIEWER)
+    except PressroomError:
+        return False
+    return True
+
+
+async def _health(service: Service, *, shows_totals: bool) -> Health:
     engines = [_engine(engine) for engine in catalogue.engines()]
     try:
         stats = await service.queue.stats()
     except PressroomError:
         return Health("fail", VERSION, None, None, engines)
-    running = sum(line.running for line in stats.running)
     status = "fail" if service.closing.is_set() else "pass"
+    if not shows_totals:
+        return Health(status, VERSION, None, None, engines)
+    running = sum(line.running for line in stats.running)
     return Health(status, VERSION, stats.queued, running, engines)
 
 

@@ -83,6 +83,20 @@ def internal(request: Request, error: Exception) -> Response:
     return problem(request, HttpError(500, "internal", "something went wrong here; the request id leads to it in the log"))
 
 
+def malformed(detail: str) -> bytes:
+    """For bytes that are no request: there is no path and no request id to name."""
+    told = Problem(
+        type="urn:pressroom:problem:malformed_request",
+        title=_title(400),
+        status=400,
+        code="malformed_request",
+        detail=detail,
+        instance="",
+        request_id="",
+    )
+    return msgspec.json.encode(told)
+
+
 def retry_after(error: PressroomError) -> int:
     return max(1, round(error.retry_after)) if isinstance(error, QueueFull) else RETRY_AFTER
 

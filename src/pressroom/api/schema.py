@@ -1,6 +1,6 @@
 """The OpenAPI document: made of the very structures that are sent, so that the two cannot drift apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,13 +13,15 @@ from pressroom.model import VERSION
 _REFERENCE = "#/components/schemas/{name}"
 _known: dict[str, Any] = {}
 _announced: dict[str, Any] = {}
+_SEAL = "sealed:"
+_UNCOUNTED = ("/livez", "/readyz")  # nobody is refused these for asking too often
 
 
-def reference(kind: Any) -> dict[str, Any]:
-    """A schema that refers to a structure, which is put among the components."""
-    (schema,), components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
+def reference(*kinds: Any) -> dict[str, Any]:
+    """A schema that refers to a structure, which is put among the components; or to any of several."""
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     _known.update(components)
-    return dict(schema)
+    return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}
 
 
 def announces(requests: Mapping[str, Any]) -> None:
@@ -35,51 +37,76 @@ def says(
     headers: Mapping[str, str] | None = None,
     example: Any = None,
 ) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": reference(kind)}
+    """An answer with a structure, or with any of a tuple of them."""
+    content: dict[str, Any] = {"schema": reference(*kind) if isinstance(kind, tuple) else reference(kind)}
     if example is not None:
-        content["example"] = example
+        content["example"] = _sealed(example)
     answer: dict[str, Any] = {"description": description, "content": {media_type: content}}
     if headers:
         answer["headers"] = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
     return answer
 
 
-def sends(description: str, media_type: str) -> dict[str, Any]:
+def _sealed(example: Any) -> str:
+    """As text: FastAPI leaves out of the document whatever is None, and in an example that is not nothing."""
+    return _SEAL + msgspec.json.encode(example).decode()
+
+
+def sends(description: str, *media_types: str, example: str) -> dict[str, Any]:
     """Bytes, of which the schema says nothing more."""
-    return {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
+    content = {"schema": {"type": "string", "format": "binary"}, "example": example}
+    return {"description": description, "content": dict.fromkeys(media_types, content)}
+
+
+_PROBLEMS = {
+    400: "The request or its source is wrong",
+    401: "No valid token",
+    403: "The token's scope does not allow it",
+    404: "Unknown, expired, or somebody else's",
+    409: "Its state does not allow it",
+    413: "Too large",
+    414: "The source is too long for a URL",
+    415: "The body has a type or an encoding that is not understood",
+    416: "There are no such bytes",
+    422: "The request cannot be carried out as it is",
+    429: "Too many requests, or too many who wait; try again",
+    431: "Too many headers, or too long ones",
+    500: "An engine failed, or something went wrong here",
+    501: "An engine is not installed",
+    503: "The queue is full or closed, or its database cannot be reached; try again",
+    504: "Not within the time limit",
+}
+_WHEN_AGAIN = {"Retry-After": "When to try again, in seconds"}
+_TOLD = {401: {"WWW-Authenticate": "How to say who you are"}, 429: _WHEN_AGAIN, 503: _WHEN_AGAIN}
 
 
 def answers(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route: those that are given, and the problems with these statuses."""
-    texts = {
-        400: "The request or its source is wrong",
-        401: "No valid token",
-        403: "The token's scope does not allow it",
-        404: "Unknown, expired, or somebody else's",
-        406: "None of the accepted types can be made",
-        409: "Its state does not allow it",
-        413: "Too large",
-        415: "The body has a type that is not understood",
-        422: "The request cannot be carried out as it is",
-        429: "Your quota is used up",
-        500: "An engine failed",
-        501: "An engine is not installed",
-        503: "The queue is full or closed; try again",
-        504: "Not within the time limit",
-    }
-    return {**given, **{status: says(Problem, texts[status], media_type=MEDIA_TYPE) for status in statuses}}
+    """The responses of a route: those that are given, and the problems with these statuses.
+
+    Not those that any request may meet on its way to a route: `document` adds them.
+    """
+    return {**given, **{status: _problem(status) for status in statuses}}
+
+
+def _problem(status: int) -> dict[str, Any]:
+    return says(Problem, _PROBLEMS[status], media_type=MEDIA_TYPE, headers=_TOLD.get(status))
 
 
 def takes(
-    kind: Any, description: str, *, media_types: Sequence[str] = ("application/json",), example: Any = None
+    kind: Any,
+    description: str,
+    *,
+    media_types: Sequence[str] = ("application/json",),
+    example: Any,
+    text: str | None = None,
 ) -> dict[str, Any]:
-    """What a route reads itself. Goes into `openapi_extra`."""
-    content = {}
-    for media_type in media_types:
-        schema = reference(kind) if media_type == "application/json" else {"type": "string"}
-        content[media_type] = {"schema": schema} | (
-            {"example": example} if example is not None and media_type == "application/json" else {}
-        )
+    """What a route reads itself. `text` is an example for those types that are not JSON. Goes into `openapi_extra`."""
+    content = {
+        media_type: {"schema": reference(kind), "example": _sealed(example)}
+        if media_type == "application/json"
+        else {"schema": {"type": "string"}, "example": text}
+        for media_type in media_types
+    }
     return {"requestBody": {"required": True, "description": description, "content": content}}
 
 
@@ -87,8 +114,17 @@ def query(name: str, schema: Mapping[str, Any], description: str) -> dict[str, A
     return {"name": name, "in": "query", "required": False, "schema": dict(schema), "description": description}
 
 
-def header(name: str, description: str) -> dict[str, Any]:
-    return {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, "description": description}
+def header(name: str, description: str, **bounds: Any) -> dict[str, Any]:
+    schema = {"type": "string", **bounds}
+    return {"name": name, "in": "header", "required": False, "schema": schema, "description": description}
+
+
+ONCE = header("Idempotency-Key", "The same key and body: the same answer, for a day", minLength=1, maxLength=255)
+
+
+def path(name: str, example: str, description: str) -> dict[str, Any]:
+    """What FastAPI cannot know of a part of the path."""
+    return {"name": name, "in": "path", "example": example, "description": description}
 
 
 def document(app: FastAPI) -> dict[str, Any]:
@@ -102,15 +138,59 @@ def document(app: FastAPI) -> dict[str, Any]:
             tags=[{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
         )
         made["webhooks"] = dict(_announced)
+        for where, item in made["paths"].items():
+            for operation in item.values():
+                _complete(where, operation)
         components = made.setdefault("components", {})
         components.setdefault("schemas", {}).update(_known)
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        made["security"] = [{}, {"token": []}]
+        made["security"] = [{}, {"token": []}]  # without a token on the loopback, and nowhere else
         for unused in ("HTTPValidationError", "ValidationError"):
             components["schemas"].pop(unused, None)
-        for item in made["paths"].values():
-            for operation in item.values():
-                if "HTTPValidationError" in str(operation["responses"].get("422")):
-                    del operation["responses"]["422"]  # FastAPI adds it to every path with a parameter; ours cannot be wrong
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _complete(where: str, operation: dict[str, Any]) -> None:
+    responses = operation["responses"]
+    if "HTTPValidationError" in str(responses.get("422")):
+        del responses["422"]  # FastAPI adds it to every path with a parameter; ours cannot be wrong
+    if "401" not in responses:
+        operation.setdefault("security", [])
+    for status in _on_the_way(where, operation):
+        responses.setdefault(str(status), _problem(status))
+    operation["responses"] = dict(sorted(responses.items()))
+    for told in responses.values():
+        if told.get("content", {}).get("application/json") == {"schema": {}}:
+            del told["content"]["application/json"]  # FastAPI takes it for granted, also where there is none
+    for contents in (operation.get("requestBody", {}), *responses.values()):
+        _unseal(contents)
+    if "parameters" in operation:
+        operation["parameters"] = _merged(operation["parameters"])
+
+
+def _on_the_way(where: str, operation: Mapping[str, Any]) -> Iterator[int]:
+    """What a request may be answered before its route is reached, or instead of it."""
+    yield from (415, 431, 500)
+    if where not in _UNCOUNTED:
+        yield 429
+    if "requestBody" in operation:
+        yield 413
+    if "{" in where:
+        yield 404  # a slash in a part makes it a path that leads nowhere
+    if "401" in operation["responses"]:
+        yield 503  # tokens are in the database, which may be busy or gone
+
+
+def _unseal(contents: Mapping[str, Any]) -> None:
+    for content in contents.get("content", {}).values():
+        if str(content.get("example")).startswith(_SEAL):
+            content["example"] = msgspec.json.decode(content["example"].removeprefix(_SEAL))
+
+
+def _merged(parameters: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """FastAPI names the parts of the path from the signature; what the route says of them itself comes on top."""
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in parameters:
+        merged.setdefault((one["in"], one["name"]), {}).update(one)
+    return list(merged.values())

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from pressroom.api import problems
 from pressroom.api.service import Service
 
 log = logging.getLogger("pressroom")
@@ -22,10 +24,20 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    def send_400_response(self, msg: str) -> None:
+        """What is not HTTP is refused before there is a request, and in the same form as all else."""
+        told = problems.malformed(msg)
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\ncontent-length: {len(told)}\r\n"
+        self.transport.write(f"{head}cache-control: no-store\r\nconnection: close\r\n\r\n".encode() + told)
+        self.transport.close()
+
+
 async def serve(app: FastAPI, service: Service, listener: socket.socket, *, grace: float) -> None:
     """Until SIGTERM or SIGINT, or until `service.closing` is set. A second signal ends the process there and then."""
     config = uvicorn.Config(
         app,
+        http=_Protocol,
         log_config=None,
         access_log=False,
         server_header=False,

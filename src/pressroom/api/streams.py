@@ -17,15 +17,28 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def respond(
-    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, *, heartbeat: float = HEARTBEAT
+    events: AsyncGenerator[Event],
+    closing: asyncio.Event,
+    metrics: Metrics,
+    *,
+    after: int | None = None,
+    heartbeat: float = HEARTBEAT,
 ) -> StreamingResponse:
-    return StreamingResponse(_frames(events, closing, metrics, heartbeat), media_type="text/event-stream", headers=_HEADERS)
+    """`after` is the event that the stream follows. It is told first: whoever is cut off before the next one resumes there."""
+    frames = _frames(events, closing, metrics, _opening(after), heartbeat)
+    return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)
+
+
+def _opening(after: int | None) -> bytes:
+    """A frame without data is no event, but its id counts."""
+    place = "" if after is None else f"id: {after}\n"
+    return f"{place}retry: {RETRY_MS}\n\n".encode()
 
 
 async def _frames(
-    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, heartbeat: float
+    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, opening: bytes, heartbeat: float
 ) -> AsyncIterator[bytes]:
-    yield f"retry: {RETRY_MS}\n\n".encode()
+    yield opening
     end = asyncio.ensure_future(closing.wait())
     next_one = asyncio.ensure_future(anext(events))
     metrics.streams.inc()

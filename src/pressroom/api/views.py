@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from inspect import signature
 from typing import Any
 
 import msgspec
@@ -92,6 +93,11 @@ def view(job: Job, place: Place | None = None, *, prefix: str = "") -> JobView:
             self=here, events=f"{here}/events", result=f"{here}/result", cancel=f"{here}/cancel", retry=f"{here}/retry"
         ),
     )
+
+
+def forms(voices: Mapping[str, Voice]) -> tuple[Any, ...]:
+    """All that a job may be shown as: the usual view, and whatever the voices say that they return."""
+    return (JobView, *dict.fromkeys(signature(voice).return_annotation for voice in voices.values()))
 
 
 def spoken(job: Job, shown: JobView, voices: Mapping[str, Voice]) -> Any:

@@ -1,11 +1,16 @@
-"""How long a caller wants to wait: `?mode=sync`, `?wait=N`, `Prefer: wait=N`, `Prefer: respond-async`."""
+"""How long a caller wants to wait (`?mode=sync`, `?wait=N`, `Prefer: wait=N`, `Prefer: respond-async`), and the waiting."""
 
+import asyncio
 import re
 
 import msgspec
 from starlette.requests import Request
 
 from pressroom.api.problems import HttpError
+from pressroom.api.service import Service
+from pressroom.errors import QueueClosed
+from pressroom.model import Job
+from pressroom.request import JobLike
 
 LONGEST = 60.0
 SYNC = 30.0
@@ -41,6 +46,29 @@ def patience_of(request: Request) -> Patience:
     if "respond-async" in preferences:
         return Patience(0.0, "respond-async")
     return Patience()
+
+
+async def settled(service: Service, job: JobLike, seconds: float) -> Job:
+    """The job once it has ended. Raises WaitTimeout when the caller's time is over, and QueueClosed when the service closes.
+
+    A wait must not hold up a stop. The job goes on in either case, and can be asked for again.
+    """
+    ending = asyncio.ensure_future(service.queue.settled(job, timeout=seconds))
+    closing = asyncio.ensure_future(service.closing.wait())
+    try:
+        await asyncio.wait({ending, closing}, return_when=asyncio.FIRST_COMPLETED)
+        return ending.result() if ending.done() else await _as_it_ended(service, job)
+    finally:
+        ending.cancel()
+        closing.cancel()
+
+
+async def _as_it_ended(service: Service, job: JobLike) -> Job:
+    """A last look: what ended in time is an answer."""
+    current = await service.queue.get(job)
+    if not current.status.ended:
+        raise QueueClosed(f"the service is closing; {current} goes on, and can be asked for again")
+    return current
 
 
 def _seconds(text: str) -> float:

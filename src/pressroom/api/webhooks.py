@@ -12,11 +12,12 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
 from pressroom.api.jobs import decoded
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
-from pressroom.api.schema import announces, answers, query, reference, says, takes
+from pressroom.api.schema import announces, answers, path, query, reference, says, takes
 from pressroom.api.service import Service
 from pressroom.errors import NotFound
 from pressroom.notify.webhook import EVENTS, Payload
@@ -100,6 +101,8 @@ _EXAMPLE = {"url": "https://example.org/hooks/pressroom", "events": ["job.comple
 _LIMIT = query("limit", {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": 50}, "How many")
 _STATE = query("state", {"enum": ["waiting", "delivered", "failed", "cancelled"]}, "Only these")
 _NEXT = {"Link": "The next page"}
+_ID = path("id", examples.WEBHOOK_ID, "The webhook")
+_DELIVERY = path("id", examples.DELIVERY_ID, "The delivery")
 
 
 def _cursor(pattern: str) -> dict[str, Any]:
@@ -115,11 +118,15 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         operation_id="create_webhook",
         status_code=201,
         responses=answers(
-            {201: says(WebhookCreated, "Made; the secret is shown this once", headers={"Location": "The webhook"})},
-            401,
-            403,
-            415,
-            422,
+            {
+                201: says(
+                    WebhookCreated,
+                    "Made; the secret is shown this once",
+                    headers={"Location": "The webhook"},
+                    example=examples.WEBHOOK | {"secret": examples.SIGNING},
+                )
+            },
+            *(401, 403, 422),
         ),
         openapi_extra=takes(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
     )
@@ -134,7 +141,10 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.get(
         "/webhooks",
         operation_id="list_webhooks",
-        responses=answers({200: says(WebhookList, "Oldest first", headers=_NEXT)}, 401, 403, 422),
+        responses=answers(
+            {200: says(WebhookList, "Oldest first", headers=_NEXT, example={"items": [examples.WEBHOOK], "next_cursor": None})},
+            *(401, 403, 422),
+        ),
         openapi_extra={"parameters": [_LIMIT, _cursor(_UID)]},
     )
     async def list_webhooks(request: Request) -> Response:
@@ -147,7 +157,10 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         return reply(WebhookList(items, cursor), headers=_link(service, request, cursor))
 
     @routes.get(
-        "/webhooks/{id}", operation_id="get_webhook", responses=answers({200: says(WebhookView, "The webhook")}, 401, 403, 404)
+        "/webhooks/{id}",
+        operation_id="get_webhook",
+        responses=answers({200: says(WebhookView, "The webhook", example=examples.WEBHOOK)}, 401, 403, 404),
+        openapi_extra={"parameters": [_ID]},
     )
     async def get_webhook(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -158,6 +171,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         operation_id="delete_webhook",
         status_code=204,
         responses=answers({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404),
+        openapi_extra={"parameters": [_ID]},
     )
     async def delete_webhook(request: Request, id: str) -> Response:
         await webhooks.remove(await _own(request, id))
@@ -166,7 +180,17 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.post(
         "/webhooks/{id}/rotate",
         operation_id="rotate_webhook",
-        responses=answers({200: says(Secret, "The new secret. The last one signs beside it for a day")}, 401, 403, 404),
+        responses=answers(
+            {
+                200: says(
+                    Secret,
+                    "The new secret. The last one signs beside it for a day",
+                    example={"id": examples.WEBHOOK_ID, "secret": examples.SIGNING},
+                )
+            },
+            *(401, 403, 404),
+        ),
+        openapi_extra={"parameters": [_ID]},
     )
     async def rotate_webhook(request: Request, id: str) -> Response:
         """Only the last two secrets sign: whoever rotates twice is rid of the old one at once."""
@@ -176,7 +200,10 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.post(
         "/webhooks/{id}/enable",
         operation_id="enable_webhook",
-        responses=answers({200: says(WebhookView, "It is told again, from now on")}, 401, 403, 404),
+        responses=answers(
+            {200: says(WebhookView, "It is told again, from now on", example=examples.WEBHOOK)}, *(401, 403, 404)
+        ),
+        openapi_extra={"parameters": [_ID]},
     )
     async def enable_webhook(request: Request, id: str) -> Response:
         """For one that was disabled because its receiver answered 410."""
@@ -187,7 +214,17 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks/{id}/test",
         operation_id="test_webhook",
         status_code=202,
-        responses=answers({202: says(DeliveryView, "An event of the type webhook.test is on its way")}, 401, 403, 404),
+        responses=answers(
+            {
+                202: says(
+                    DeliveryView,
+                    "An event of the type webhook.test is on its way",
+                    example=examples.WAITING_DELIVERY | {"type": "webhook.test", "job_id": None},
+                )
+            },
+            *(401, 403, 404),
+        ),
+        openapi_extra={"parameters": [_ID]},
     )
     async def test_webhook(request: Request, id: str) -> Response:
         made = await webhooks.test(await _own(request, id))
@@ -196,8 +233,18 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.get(
         "/webhooks/{id}/deliveries",
         operation_id="list_deliveries",
-        responses=answers({200: says(DeliveryList, "Newest first, for thirty days", headers=_NEXT)}, 401, 403, 404, 422),
-        openapi_extra={"parameters": [_STATE, _LIMIT, _cursor(_NUMBER)]},
+        responses=answers(
+            {
+                200: says(
+                    DeliveryList,
+                    "Newest first, for thirty days",
+                    headers=_NEXT,
+                    example={"items": [examples.DELIVERY], "next_cursor": None},
+                )
+            },
+            *(401, 403, 404, 422),
+        ),
+        openapi_extra={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -212,7 +259,8 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.get(
         "/webhooks/deliveries/{id}",
         operation_id="get_delivery",
-        responses=answers({200: says(DeliveryView, "The delivery")}, 401, 403, 404),
+        responses=answers({200: says(DeliveryView, "The delivery", example=examples.DELIVERY)}, 401, 403, 404),
+        openapi_extra={"parameters": [_DELIVERY]},
     )
     async def get_delivery(request: Request, id: str) -> Response:
         return reply(_shown(await _own_delivery(request, id)), headers=_PRIVATE)
@@ -221,7 +269,11 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks/deliveries/{id}/replay",
         operation_id="replay_delivery",
         status_code=202,
-        responses=answers({202: says(DeliveryView, "It is delivered again, with the same webhook-id")}, 401, 403, 404),
+        responses=answers(
+            {202: says(DeliveryView, "It is delivered again, with the same webhook-id", example=examples.WAITING_DELIVERY)},
+            *(401, 403, 404),
+        ),
+        openapi_extra={"parameters": [_DELIVERY]},
     )
     async def replay_delivery(request: Request, id: str) -> Response:
         """Whatever became of it. One that still waits for its next attempt is tried now."""

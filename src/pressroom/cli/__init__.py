@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from pressroom.api import logs
-from pressroom.cli import care, engines, exits, jobs, queues, render, serve, tokens, work
+from pressroom.cli import care, engines, exits, jobs, queues, render, serve, tokens, webhooks, work
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
 from pressroom.errors import InvalidSettings, PressroomError
 from pressroom.model import VERSION, Status
+from pressroom.notify.webhook import EVENTS
 
 log = logging.getLogger("pressroom")
 
@@ -35,8 +36,8 @@ examples:
 
 _EPILOG = """\
 exit codes: 0 well; 1 failed, or a problem was found; 2 wrong usage or a refused request; 3 the source is invalid;
-4 the store or queue is unavailable, try again; 5 waited too long; 6 no such job; 8 the queue is full;
-9 completed with errors; 130 interrupted
+4 the store or queue is unavailable, try again; 5 waited too long; 6 no such job; 7 the service wants
+another token; 8 the queue is full; 9 completed with errors; 130 interrupted
 """
 
 # The flags that are settings: a flag left out must stay distinct from its default.
@@ -83,6 +84,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return asyncio.run(serve.serve(wires, settings, args, output))
         case "token":
             return asyncio.run(_with_tokens(wires, settings, args, output))
+        case "webhooks":
+            return asyncio.run(_with_webhooks(wires, settings, args, output))
         case "work":
             return asyncio.run(work.work(wires, settings, args, output))
         case _:
@@ -97,6 +100,12 @@ async def _with_queue(wires: Wires, settings: Settings, args: Namespace, output:
 
 async def _with_tokens(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     async with wires.tokens(settings) as known:
+        result: int = await args.act(known, args, output)
+        return result
+
+
+async def _with_webhooks(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    async with wires.webhooks(settings) as known:
         result: int = await args.act(known, args, output)
         return result
 
@@ -122,6 +131,7 @@ def _parser() -> ArgumentParser:
     _add_queue(commands, common)
     _add_render(commands, common)
     _add_token(commands, common)
+    _add_webhooks(commands, common)
     check = commands.add_parser("check", parents=[common], help="look at settings, database and engines; say what to mend")
     check.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
     fsck = commands.add_parser(
@@ -245,6 +255,38 @@ def _add_token(commands: Any, common: ArgumentParser) -> None:
     revoke.add_argument("token", nargs="+", help="its id or its beginning, as `list` shows them")
     revoke.add_argument("--home", metavar="FOLDER", help="where the database lies")
     revoke.set_defaults(act=tokens.revoke)
+
+
+def _add_webhooks(commands: Any, common: ArgumentParser) -> None:
+    actions = commands.add_parser("webhooks", help="list, add, remove, deliveries, replay: whom to tell").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+
+    def action(name: str, act: Any, text: str) -> ArgumentParser:
+        parser: ArgumentParser = actions.add_parser(name, parents=[common], help=text)
+        parser.add_argument("--home", metavar="FOLDER", help="where the database lies")
+        parser.set_defaults(act=act)
+        return parser
+
+    listing = action("list", webhooks.list_webhooks, "every webhook, without its secret")
+    listing.add_argument("--org", help="only of this organisation")
+
+    add = action("add", webhooks.add, "tell an address of jobs that end; its secret is shown once")
+    add.add_argument("url", help="https and public, unless the setting `webhook_allow` names its host")
+    add.add_argument("--event", action="append", choices=EVENTS, help="may be repeated (default: all)")
+    add.add_argument("--kind", action="append", help="only jobs of this kind; may be repeated")
+    add.add_argument("--org", help="whose jobs (default: those without an organisation)")
+
+    remove = action("remove", webhooks.remove, "tell these nothing more")
+    remove.add_argument("webhook", nargs="+")
+
+    deliveries = action("deliveries", webhooks.deliveries, "what one was told, newest first, and how it answered")
+    deliveries.add_argument("webhook")
+    deliveries.add_argument("--state", choices=webhooks.STATES)
+    deliveries.add_argument("--limit", type=int, default=50)
+
+    replay = action("replay", webhooks.replay, "deliver these again, now, whatever became of them")
+    replay.add_argument("delivery", nargs="+")
 
 
 def _names(text: str) -> list[str]:

@@ -20,6 +20,7 @@ SOURCE_INVALID = 3
 UNAVAILABLE = 4
 TIMEOUT = 5
 NOT_FOUND = 6
+NOT_ALLOWED = 7
 QUEUE_FULL = 8
 PARTIAL = 9
 INTERRUPTED = 130
@@ -41,6 +42,8 @@ def code_for(error: PressroomError) -> int:
             return SOURCE_INVALID
         case JobFailed() | JobCancelled():
             return FAILED
+        case Refused() if error.status in (401, 403):
+            return NOT_ALLOWED
         case Refused():
             return USAGE
         case _:

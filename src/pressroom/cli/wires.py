@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pressroom.config import Settings
 from pressroom.queue import Queue
+from pressroom.webhooks import Webhooks
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
@@ -56,6 +57,8 @@ class Wires(Protocol):
         ...
 
     def tokens(self, settings: Settings) -> AbstractAsyncContextManager["Tokens"]: ...
+
+    def webhooks(self, settings: Settings) -> AbstractAsyncContextManager[Webhooks]: ...
 
     def examine(self, settings: Settings) -> Sequence[Finding]: ...
 

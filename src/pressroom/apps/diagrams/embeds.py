@@ -7,15 +7,17 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api import examples
 from pressroom.api.access import Scope
 from pressroom.api.artifacts import FOREVER, send
-from pressroom.api.problems import HttpError
-from pressroom.api.schema import header, query
+from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
+from pressroom.api.schema import header, path, query, says, sends
 from pressroom.api.service import Service
+from pressroom.api.waiting import settled
 from pressroom.apps.diagrams import trouble
 from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.named import OUTPUTS, THEMES, Names, Shown
-from pressroom.errors import JobFailed, NotFound, PressroomError, WaitTimeout
+from pressroom.errors import JobFailed, NotFound, PressroomError, Unavailable, WaitTimeout
 from pressroom.model import Status
 
 PATIENCE = 10.0  # seconds; image proxies wait no longer than that either
@@ -31,8 +33,8 @@ class Wish(NamedTuple):
 
 
 def router(service: Service, names: Names) -> APIRouter:
-    routes = APIRouter(tags=["diagrams"])
-    pictures = {media: {"schema": {"type": "string", "format": "binary"}} for media in ("image/*", "application/pdf")}
+    routes = APIRouter()
+    kinds = ("image/*", "application/pdf")
 
     @routes.api_route(
         "/a/{file}",
@@ -40,17 +42,20 @@ def router(service: Service, names: Names) -> APIRouter:
         operation_id="show_diagram",
         responses=trouble.or_picture(
             {
-                200: {"description": "The latest good picture, or a placeholder before there is one", "content": pictures},
-                206: {"description": "Some of its bytes", "content": pictures},
+                200: sends("The latest good picture, or a placeholder before there is one", *kinds, example=examples.SVG),
+                206: sends("Some of its bytes", *kinds, example=examples.SVG[:4]),
                 304: {"description": "You have it"},
-                416: {"description": "There are no such bytes"},
+                410: says(Problem, "This version is no longer kept", media_type=MEDIA_TYPE),
             },
-            *(400, 401, 403, 404, 422, 429, 503, 504),
+            *(400, 401, 404, 409, 413, 416, 422, 429, 500, 501, 503, 504),
         ),
         openapi_extra={
             "parameters": [
+                path("file", "team-map.svg", "The name and what it is wanted as; with a version as in `team-map@3.png`"),
                 query("theme", {"enum": list(THEMES)}, "Another theme than the diagram's own"),
                 query("key", {"type": "string"}, "As `embed` of the diagram has it; takes the place of a token"),
+                query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
+                header("Range", "One range of bytes"),
                 header("If-None-Match", "The tag of what you have"),
             ]
         },
@@ -103,8 +108,12 @@ def _is_missing(shown: Shown) -> bool:
 async def _drawn(service: Service, names: Names, shown: Shown, output: str) -> bool:
     """Make the picture that is missing. False if it takes too long, or if there is an older one to show instead."""
     try:
-        ended = await service.queue.settled(await names.draw(shown, output), timeout=PATIENCE)
+        ended = await settled(service, await names.draw(shown, output), PATIENCE)
     except WaitTimeout:
+        return False
+    except Unavailable:
+        if shown.picture is None:
+            raise
         return False
     if ended.status is Status.FAILED and shown.picture is None:
         raise RenderFailed(ended)

@@ -6,13 +6,13 @@ from starlette.responses import Response
 from pressroom.api.access import Caller
 from pressroom.api.problems import HttpError, request_id_of
 from pressroom.api.service import Service
-from pressroom.api.waiting import Patience, patience_of
+from pressroom.api.waiting import Patience, patience_of, settled
 from pressroom.apps.diagrams import asking, trouble
 from pressroom.apps.diagrams.answers import Desk, RenderFailed, note_of, note_of_hit
 from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for
 from pressroom.apps.diagrams.slots import RETRY_AFTER, no_room
-from pressroom.errors import Backpressure, WaitTimeout
+from pressroom.errors import Backpressure, QueueClosed, WaitTimeout
 from pressroom.model import Answer, Job, Status, Submitted
 from pressroom.renderers.documents import Asked
 from pressroom.store import Transaction
@@ -42,16 +42,16 @@ class Front:
             raise RenderFailed(job)
         return self._seen(request, job.result["short_link"]) or self._desk.made(job, submitted, patience)
 
-    async def artifact(self, request: Request, caller: Caller, asked: Asked, seconds: float) -> str:
-        """The uid of what a render makes, for those who go on with it."""
+    async def artifact(self, request: Request, caller: Caller, asked: Asked, seconds: float) -> tuple[str, str]:
+        """The uid of what a render makes, for those who go on with it, and what the cache had to do with it."""
         found = await self._diagrams.find(self._service.queue, asked, caller.org_id, waits=True)
         if found.hit is not None:
             self._service.metrics.cache.labels("hit").inc()
-            return found.hit.artifact
-        _, job = await self._waited(request, caller, asked, found, seconds)
+            return found.hit.artifact, note_of_hit(found.hit)[1]
+        submitted, job = await self._waited(request, caller, asked, found, seconds)
         if job.result is None:
             raise RenderFailed(job)
-        return str(job.result["artifact"])
+        return str(job.result["artifact"]), note_of(submitted)[1]
 
     async def _waited(
         self, request: Request, caller: Caller, asked: Asked, found: Found, seconds: float
@@ -62,7 +62,7 @@ class Front:
                 raise no_room(found.in_line)
             with self._diagrams.door.place(found.fingerprint):
                 submitted = await self._submit(request, caller, asked)
-                return submitted, await self._service.queue.settled(submitted, timeout=seconds)
+                return submitted, await settled(self._service, submitted, seconds)
         except Backpressure as full:
             raise HttpError(429, full.code, str(full), {"Retry-After": str(RETRY_AFTER)}) from None
         except WaitTimeout as late:
@@ -82,8 +82,8 @@ class Front:
         if submitted.answer is not Answer.HIT and not patience.seconds:
             return None
         try:
-            return await self._service.queue.settled(submitted, timeout=patience.seconds)
-        except WaitTimeout:
+            return await settled(self._service, submitted, patience.seconds)
+        except (WaitTimeout, QueueClosed):
             return None
 
     def _hit(self, request: Request, found: Found, patience: Patience) -> Response:

@@ -3,6 +3,7 @@
 A client works when its base URL is changed to `/kroki` of this service.
 """
 
+import base64
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -13,30 +14,32 @@ from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
 from pressroom.api.artifacts import send
-from pressroom.api.problems import HttpError, request_id_of
-from pressroom.api.schema import header, query, says, takes
+from pressroom.api.problems import HttpError
+from pressroom.api.replies import matches
+from pressroom.api.schema import header, path, query, says, sends, takes
 from pressroom.api.service import Service
-from pressroom.apps.diagrams import kroki_errors
-from pressroom.apps.diagrams.answers import RenderFailed, note_of, note_of_hit
+from pressroom.apps.diagrams import kroki_errors, kroki_lines
+from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.asking import decode
+from pressroom.apps.diagrams.front import Front
+from pressroom.apps.diagrams.kroki_lines import Written
 from pressroom.apps.diagrams.kroki_source import ENCODED_LIMIT, unpacked
-from pressroom.apps.diagrams.kroki_types import LANGUAGES, Chosen, engine_of, format_of, translate
+from pressroom.apps.diagrams.kroki_types import BASE64, LANGUAGES, Chosen, engine_of, format_of, formats_of, translate
 from pressroom.apps.diagrams.renders import Diagrams
-from pressroom.apps.diagrams.slots import no_room
 from pressroom.errors import InvalidArgument, PressroomError
-from pressroom.model import VERSION, Answer, Job
+from pressroom.model import VERSION
 from pressroom.renderers import Engine
 from pressroom.renderers.documents import Asked
+from pressroom.store.artifacts import Artifact
 
 PATIENCE = 25.0  # seconds; clients give up after 30, and should hear from us before
 MAX_AGE = 5 * 24 * 3600  # as Kroki has it
 
 _OPTION = "kroki-diagram-options-"
 _OPTION_NAME = re.compile(r"[a-z0-9_.-]{1,64}")
-_START = re.compile(rb"\A\s*@start\w+[^\n]*\n")
-_OUTCOMES = {Answer.HIT: "hit", Answer.JOINED: "joined"}
 _FORMATS = {"image/svg+xml": "svg", "image/png": "png", "application/pdf": "pdf", "image/*": "svg", "*/*": "svg"}
 
 
@@ -66,8 +69,8 @@ class Wanted(NamedTuple):
     shared: bool
 
 
-_PICTURE: dict[str, Any] = {
-    "description": "The picture",
+_KINDS = ("image/svg+xml", "image/png", "application/pdf", "text/plain")
+_HEADERS: dict[str, Any] = {
     "headers": {
         name: {"description": text, "schema": {"type": "string"}}
         for name, text in {
@@ -75,15 +78,11 @@ _PICTURE: dict[str, Any] = {
             "Cache-Status": "Whether it was kept, and if not, why",
             "Pressroom-Ignored-Options": "Options that had no effect",
         }.items()
-    },
-    "content": {
-        media_type: {"schema": {"type": "string", "format": "binary"}}
-        for media_type in ("image/svg+xml", "image/png", "application/pdf")
-    },
+    }
 }
 _RESPONSES = {
-    200: _PICTURE,
-    206: _PICTURE | {"description": "Some of its bytes"},
+    200: sends("The picture", *_KINDS, example=examples.SVG) | _HEADERS,
+    206: sends("Some of its bytes", *_KINDS, example=examples.SVG[:4]) | _HEADERS,
     304: {"description": "You have it"},
     **kroki_errors.documented(),
 }
@@ -93,31 +92,58 @@ _PARAMETERS = [
     ),
     header("Accept", "The format, if nothing else names it; and how an error is told"),
 ]
+_TYPE = path("type", "graphviz", "The type of diagram")
+_FORMAT = path("format", "svg", "What to make of it")
+_SOURCE = path("encoded", "eNpLyUwvSizIUHBXqPZIzcnJ17ULzy_KSakFAGxACMY=", "The source, deflated and in URL-safe base64")
 _EXAMPLE = {"diagram_source": "digraph G {Hello->World}", "diagram_type": "graphviz", "output_format": "svg"}
 
 # Told in the document alone: a type that is not there is refused in Kroki's words.
 type _Type = Annotated[str, Path(json_schema_extra={"enum": list(LANGUAGES)})]
-type _Format = Annotated[str, Path(json_schema_extra={"enum": ["svg", "png", "pdf"]})]
+type _Format = Annotated[str, Path(json_schema_extra={"enum": ["svg", "png", "pdf", BASE64]})]
 type _Encoded = Annotated[str, Path(json_schema_extra={"pattern": "^[A-Za-z0-9_-]+=*$"})]
 
 
 def router(service: Service, diagrams: Diagrams) -> APIRouter:
     routes = APIRouter(tags=["kroki"])
-    draw = partial(_answered, service, diagrams)
-    body = takes(KrokiDiagram, "A diagram", media_types=("application/json", "text/plain"), example=_EXAMPLE)
+    draw = partial(_answered, service, Front(service, diagrams))
+    kinds, text = ("application/json", "text/plain"), _EXAMPLE["diagram_source"]
+    body = takes(KrokiDiagram, "A diagram", media_types=kinds, example=_EXAMPLE, text=text)
+
+    @routes.head("/kroki/", operation_id="kroki_head_start", include_in_schema=False)
+    @routes.get(
+        "/kroki/",
+        operation_id="kroki_start",
+        responses={200: sends("What can be drawn", "text/plain", example="  graphviz: svg, png, pdf\n")},
+    )
+    @routes.get("/kroki", operation_id="kroki_start_bare", include_in_schema=False)
+    async def kroki_start(_: Request) -> Response:
+        """For whoever looks whether somebody is here."""
+        return Response(_offer(), media_type="text/plain")
 
     @routes.get(
         "/kroki/health",
         operation_id="kroki_health",
-        responses={200: says(KrokiHealth, "All is well", media_type="application/health+json")},
+        responses={
+            200: says(
+                KrokiHealth,
+                "All is well",
+                media_type="application/health+json",
+                example={"status": "pass", "version": {"kroki": {"number": VERSION, "build_hash": "pressroom"}}},
+            )
+        },
     )
     @routes.get("/kroki/healthz", operation_id="kroki_healthz", include_in_schema=False)
     @routes.get("/kroki/v1/health", operation_id="kroki_v1_health", include_in_schema=False)
-    async def kroki_health() -> Response:
+    async def kroki_health(_: Request) -> Response:
         return Response(msgspec.json.encode(_health()), media_type="application/health+json")
 
-    @routes.post("/kroki/health", operation_id="kroki_post_health", include_in_schema=False)
-    async def kroki_post_health() -> Response:
+    @routes.api_route(
+        "/kroki/health",
+        methods=["HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"],
+        operation_id="kroki_post_health",
+        include_in_schema=False,
+    )
+    async def kroki_post_health(_: Request) -> Response:
         """Or it would be taken for a type of diagram."""
         raise HttpError(405, "method_not_allowed", "not with this method", {"Allow": "GET"})
 
@@ -126,7 +152,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         "/kroki/{type}/{format}/{encoded:path}",
         operation_id="kroki_get",
         responses=_RESPONSES,
-        openapi_extra={"parameters": _PARAMETERS},
+        openapi_extra={"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
     )
     async def kroki_get(request: Request, type: _Type, format: _Format, encoded: _Encoded) -> Response:
         """`encoded` is the source, deflated and in URL-safe base64."""
@@ -146,7 +172,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         "/kroki/{type}",
         operation_id="kroki_post_type",
         responses=_RESPONSES,
-        openapi_extra=body | {"parameters": _PARAMETERS},
+        openapi_extra=body | {"parameters": [_TYPE, *_PARAMETERS]},
     )
     async def kroki_post_type(request: Request, type: _Type) -> Response:
         return await draw(request, partial(_from_body, request, type, None))
@@ -155,7 +181,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         "/kroki/{type}/{format}",
         operation_id="kroki_post_format",
         responses=_RESPONSES,
-        openapi_extra=body | {"parameters": _PARAMETERS},
+        openapi_extra=body | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
     )
     async def kroki_post_format(request: Request, type: _Type, format: _Format) -> Response:
         return await draw(request, partial(_from_body, request, type, format))
@@ -163,10 +189,10 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
     return routes
 
 
-async def _answered(service: Service, diagrams: Diagrams, request: Request, read: Callable[[], Awaitable[Wanted]]) -> Response:
+async def _answered(service: Service, front: Front, request: Request, read: Callable[[], Awaitable[Wanted]]) -> Response:
     try:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
-        return await _draw(service, diagrams, request, caller, await read())
+        return await _draw(service, front, request, caller, await read())
     except PressroomError as error:
         return kroki_errors.answer(request, error)
 
@@ -174,27 +200,41 @@ async def _answered(service: Service, diagrams: Diagrams, request: Request, read
 async def _from_url(request: Request, type: str, format: str, encoded: str) -> Wanted:
     if len(encoded) > ENCODED_LIMIT:
         raise HttpError(414, "uri_too_long", f"the source has {len(encoded):,} characters in the URL; post it instead")
-    engine = engine_of(type)
-    wanted = format_of(engine, type, format)
-    source = unpacked(encoded, limit=engine.limits.source, plantuml=type == "plantuml")
+    engine = _engine_at(type)
+    wanted = format_of(type, format)
+    source = unpacked(encoded, limit=engine.limits.source, plantuml=engine.takes == "plantuml")
+    if not source.strip():
+        raise InvalidArgument("the source is empty")
     return _wanted(request, engine, wanted, source, {})
 
 
 async def _from_body(request: Request, type: str | None, format: str | None) -> Wanted:
     """JSON, or the source itself. `POST /` is JSON whatever its header says."""
-    body = await request.body()
+    engine = None if type is None else _engine_at(type)
+    source = await request.body()
+    if not source.strip():
+        raise InvalidArgument("Request body must not be empty.")
+    posted = KrokiDiagram()
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if type is None or media_type == "application/json":
-        posted = decode(body, KrokiDiagram)
+    if engine is None or media_type == "application/json":
+        posted = decode(source, KrokiDiagram)
         source = (posted.diagram_source or "").encode()
-    else:
-        posted, source = KrokiDiagram(), body
+        if not source.strip():
+            raise InvalidArgument("Field diagram_source must not be empty.")
     type = type or posted.diagram_type
     if not type:
         raise InvalidArgument("Field diagram_type must not be empty.")
-    engine = engine_of(type)
-    format = format_of(engine, type, format or posted.output_format or _accepted_format(request, engine))
+    engine = engine or engine_of(type)
+    format = format_of(type, format or posted.output_format or _accepted_format(request, engine))
     return _wanted(request, engine, format, source, posted.diagram_options or {})
+
+
+def _engine_at(type: str) -> type[Engine]:
+    """As engine_of, for a type that is part of the address: where there is none, there is nothing, as with Kroki."""
+    try:
+        return engine_of(type)
+    except InvalidArgument as unknown:
+        raise HttpError(404, "unsupported_format", str(unknown)) from None
 
 
 def _accepted_format(request: Request, engine: type[Engine]) -> str:
@@ -209,8 +249,6 @@ def _accepted_format(request: Request, engine: type[Engine]) -> str:
 
 
 def _wanted(request: Request, engine: type[Engine], format: str, source: bytes, posted: Mapping[str, Any]) -> Wanted:
-    if not source.strip():
-        raise InvalidArgument("the source is empty")
     in_url = {name.lower(): value for name, value in request.query_params.items()}
     in_headers = {
         name.removeprefix(_OPTION): value
@@ -222,58 +260,42 @@ def _wanted(request: Request, engine: type[Engine], format: str, source: bytes, 
     return Wanted(engine, format, source, translate(engine, given), shared=request.method != "POST" and given == in_url)
 
 
-async def _draw(service: Service, diagrams: Diagrams, request: Request, caller: Caller, wanted: Wanted) -> Response:
-    source, inserted = _with_line(wanted.source, wanted.chosen.line)
-    asked = Asked(wanted.engine.takes, wanted.format, source, wanted.chosen.options)
+async def _draw(service: Service, front: Front, request: Request, caller: Caller, wanted: Wanted) -> Response:
+    written = _written(wanted)
+    output = "png" if wanted.format == BASE64 else wanted.format
+    asked = Asked(wanted.engine.takes, output, written.source, wanted.chosen.options)
     try:
-        uid, cache_status = await _drawn(service, diagrams, request, caller, asked)
+        uid, cache_status = await front.artifact(request, caller, asked, PATIENCE)
     except RenderFailed as failed:
-        raise _relocated(failed, inserted) from None
+        raise _relocated(failed, written) from None
     artifact = await service.rendering.artifact(uid)
-    response = await send(service, request, artifact, cache=_cache_control(caller, wanted))
+    send_it = _send_as_text if wanted.format == BASE64 else send
+    response = await send_it(service, request, artifact, cache=_cache_control(caller, wanted))
     response.headers["Cache-Status"] = cache_status
     if ignored := [name for name in wanted.chosen.ignored if _OPTION_NAME.fullmatch(name)]:
         response.headers["Pressroom-Ignored-Options"] = ", ".join(ignored[:20])
     return response
 
 
-def _with_line(source: bytes, line: str | None) -> tuple[bytes, int | None]:
-    """The source with a line that must stand within it, and the number that this line has."""
-    if line is None:
-        return source, None
-    start = _START.match(source)
-    place = start.end() if start else 0
-    return source[:place] + line.encode() + b"\n" + source[place:], source[:place].count(b"\n") + 1
+def _written(wanted: Wanted) -> Written:
+    if wanted.engine.takes != "plantuml":
+        return Written(wanted.source)
+    return kroki_lines.plantuml(wanted.source, wanted.chosen.line)
 
 
-async def _drawn(service: Service, diagrams: Diagrams, request: Request, caller: Caller, asked: Asked) -> tuple[str, str]:
-    """The artifact's uid, and what the cache had to do with it."""
-    found = await diagrams.find(service.queue, asked, caller.org_id, waits=True)
-    if found.hit is not None:
-        service.metrics.cache.labels("hit").inc()
-        return found.hit.artifact, note_of_hit(found.hit)[1]
-    if diagrams.is_full(found):
-        raise no_room(found.in_line)
-    with diagrams.door.place(found.fingerprint):
-        trace = {"request_id": request_id_of(request)}
-        submitted = await diagrams.submit(service.queue, asked, org_id=caller.org_id, trace=trace)
-        service.metrics.submitted.labels(submitted.kind, submitted.answer.value).inc()
-        service.metrics.cache.labels(_OUTCOMES.get(submitted.answer, "miss")).inc()
-        job = await service.queue.settled(submitted, timeout=PATIENCE)
-    return _artifact_of(job), note_of(submitted)[1]
+async def _send_as_text(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
+    """A picture as a `data:` address."""
+    headers = {"ETag": f'"sha256-{artifact.sha256}-base64"', "Cache-Control": cache, "X-Content-Type-Options": "nosniff"}
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    data = base64.b64encode(await service.rendering.whole(artifact))
+    return Response(f"data:{artifact.media_type};base64,".encode() + data, 200, headers, "text/plain")
 
 
-def _artifact_of(job: Job) -> str:
-    if not isinstance(job.result, dict):
-        raise RenderFailed(job)
-    return str(job.result["artifact"])
-
-
-def _relocated(failed: RenderFailed, inserted: int | None) -> RenderFailed:
-    """The failure with its line as the author counts, who knows nothing of the one that was put in."""
-    line = failed.error.get("line")
-    if inserted is not None and line is not None and line > inserted:
-        failed.error["line"] = line - 1
+def _relocated(failed: RenderFailed, written: Written) -> RenderFailed:
+    """The failure with its line as the author counts, who knows nothing of those that were put in."""
+    if failed.error.get("line") is not None:
+        failed.error["line"] = written.line_of(failed.error["line"])
     return failed
 
 
@@ -281,6 +303,15 @@ def _cache_control(caller: Caller, wanted: Wanted) -> str:
     if not wanted.shared:  # the same URL with other headers, or with another body, is another picture
         return "private, no-cache"
     return f"{'public' if caller.org_id is None else 'private'}, max-age={MAX_AGE}"
+
+
+def _offer() -> str:
+    types = "".join(f"  {type}: {', '.join(formats_of(type))}\n" for type in LANGUAGES)
+    return (
+        "Pressroom draws here what clients of Kroki ask for.\n\n"
+        "  GET  /kroki/{type}/{format}/{the source, deflated and in URL-safe base64}\n"
+        f"  POST /kroki/{{type}}/{{format}}\n\n{types}"
+    )
 
 
 def _health() -> KrokiHealth:

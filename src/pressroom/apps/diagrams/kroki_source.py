@@ -15,7 +15,7 @@ _URL_LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits +
 _PLANTUML_LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase + "-_"
 _FROM_PLANTUML = str.maketrans(_PLANTUML_LETTERS, _URL_LETTERS)
 
-_ZLIB, _BARE = zlib.MAX_WBITS, -zlib.MAX_WBITS
+_ZLIB, _BARE, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS | 16
 
 
 class _Undecodable(Exception):
@@ -28,7 +28,7 @@ def unpacked(encoded: str, *, limit: int, plantuml: bool = False) -> bytes:
     `plantuml` allows PlantUML's own encoding besides, which has the same letters in another order and no checksum.
     """
     text = encoded.strip().rstrip("=").replace("+", "-").replace("/", "_")
-    readings = [(text, _ZLIB), (text, _BARE)]
+    readings = [(text, _ZLIB), (text, _BARE), (text, _GZIP)]
     if plantuml:
         readings.insert(1, (text.removeprefix("~1").translate(_FROM_PLANTUML), _BARE))
     reason = _Undecodable("it is empty")

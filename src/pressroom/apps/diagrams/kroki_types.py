@@ -11,6 +11,7 @@ from pressroom.renderers import Engine, catalogue
 
 LANGUAGES = {
     "bytefield": "bytefield",
+    "c4plantuml": "plantuml",
     "d2": "d2",
     "dbml": "dbml",
     "dot": "dot",
@@ -25,10 +26,44 @@ LANGUAGES = {
     "wavedrom": "wavedrom",
 }
 
-# What Kroki draws and we do not. For C4 we lack its library, which a source cannot include here.
-ELSEWHERE = {
-    *("actdiag", "blockdiag", "bpmn", "c4plantuml", "diagramsnet", "ditaa", "erd", "excalidraw", "goat"),
-    *("nwdiag", "packetdiag", "rackdiag", "seqdiag", "structurizr", "symbolator", "tikz", "umlet", "wireviz"),
+BASE64 = "base64"  # a PNG as a data: address
+
+_OF_PLANTUML = ("png", "svg", "jpeg", "pdf", "txt", "utxt", BASE64)
+_OF_BLOCKDIAG = ("png", "svg", "pdf")
+
+# What Kroki makes of each of its types, in one version or another.
+KROKIS = {
+    "actdiag": _OF_BLOCKDIAG,
+    "blockdiag": _OF_BLOCKDIAG,
+    "bpmn": ("svg",),
+    "bytefield": ("svg",),
+    "c4plantuml": _OF_PLANTUML,
+    "d2": ("svg",),
+    "dbml": ("svg",),
+    "diagramsnet": ("png", "svg"),
+    "ditaa": ("png", "svg"),
+    "dot": ("png", "svg", "jpeg", "pdf"),
+    "erd": ("png", "svg", "jpeg", "pdf"),
+    "excalidraw": ("svg",),
+    "goat": ("svg",),
+    "graphviz": ("png", "svg", "jpeg", "pdf"),
+    "mermaid": ("png", "svg"),
+    "nomnoml": ("svg",),
+    "nwdiag": _OF_BLOCKDIAG,
+    "packetdiag": _OF_BLOCKDIAG,
+    "pikchr": ("svg",),
+    "plantuml": _OF_PLANTUML,
+    "rackdiag": _OF_BLOCKDIAG,
+    "seqdiag": _OF_BLOCKDIAG,
+    "structurizr": _OF_PLANTUML,
+    "svgbob": ("svg",),
+    "symbolator": ("svg",),
+    "tikz": ("png", "svg", "jpeg", "pdf"),
+    "umlet": ("png", "svg", "jpeg"),
+    "vega": ("png", "svg", "pdf"),
+    "vegalite": ("png", "svg", "pdf"),
+    "wavedrom": ("svg",),
+    "wireviz": ("png", "svg"),
 }
 
 MOST_OPTIONS = 100
@@ -77,17 +112,21 @@ def engine_of(type: str) -> type[Engine]:
     """Raises InvalidArgument with the types there are."""
     if type in LANGUAGES:
         return catalogue.engine_for(LANGUAGES[type], "svg")
-    offer = f"Must be one of: {', '.join(LANGUAGES)}."
-    if type == "c4plantuml":
-        offer = f"Its library is not here; send plantuml with the library's text in the source. {offer}"
-    known = " here, though Kroki has it" if type in ELSEWHERE else ""
-    raise InvalidArgument(f"Unsupported diagram type{known}: {type[:100]!r}. {offer}")
+    known = " here, though Kroki has it" if type in KROKIS else ""
+    raise InvalidArgument(f"Unsupported diagram type{known}: {type[:100]!r}. Must be one of: {', '.join(LANGUAGES)}.")
 
 
-def format_of(engine: type[Engine], type: str, format: str) -> str:
-    if format not in engine.makes:
-        offer = ", ".join(engine.makes)
-        raise InvalidArgument(f"Unsupported output format: {format[:100]!r} for {type}. Must be one of: {offer}.")
+def formats_of(type: str) -> tuple[str, ...]:
+    """All that the engine makes, also where Kroki makes less of it."""
+    return (*engine_of(type).makes, *([BASE64] if BASE64 in KROKIS[type] else []))
+
+
+def format_of(type: str, format: str) -> str:
+    offered = formats_of(type)
+    if format not in offered:
+        known = " here, though Kroki has it" if format in KROKIS[type] else ""
+        offer = ", ".join(offered)
+        raise InvalidArgument(f"Unsupported output format{known}: {format[:100]!r} for {type}. Must be one of: {offer}.")
     return format
 
 

@@ -9,6 +9,7 @@ import msgspec
 from pressroom import rendering
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams import versions
+from pressroom.apps.diagrams.named_tags import ANY, Condition
 from pressroom.apps.diagrams.renders import NAME
 from pressroom.apps.diagrams.versions import Mark, Named, Text, Version
 from pressroom.errors import TooLarge
@@ -37,6 +38,15 @@ class Shown(msgspec.Struct, frozen=True):
     number: int | None  # whose picture it is
 
 
+class History(msgspec.Struct, frozen=True):
+    """Some versions, newest first; the number at which older ones go on; the newest of all, and the latest good one."""
+
+    versions: list[Version]
+    older: int | None
+    newest: int
+    good: int | None
+
+
 def require_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise HttpError(
@@ -52,12 +62,25 @@ class Names:
         self._queue = queue
         self._database = database
 
-    async def put(self, org_id: str | None, name: str, text: Text, trace: dict[str, str]) -> tuple[Named, Version, bool]:
-        """Keep a text and submit its render, both or neither. The same text again changes nothing."""
+    async def put(
+        self,
+        org_id: str | None,
+        name: str,
+        text: Text,
+        trace: dict[str, str],
+        *,
+        condition: Condition = ANY,
+        keep: int = 0,
+    ) -> tuple[Named, Version, bool]:
+        """Keep a text and submit its render, both or neither. The same text again changes nothing.
+
+        `keep` is how many versions stay, 0 for all.
+        """
         if rendering.as_text(text.source)[1] is None:
             raise TooLarge(f"the source of a named diagram is text of up to {rendering.INLINE:,} bytes")
         async with self._queue.transaction() as tx:
-            named, version, is_new = await tx.run(partial(versions.add, org_id or "", name, text), name="version")
+            adding = partial(versions.add, org_id or "", name, text, condition)
+            named, version, is_new = await tx.run(adding, name="version")
             if is_new:
                 theme = theme_of(version, None)
                 # Of several texts that wait, the key lets the newest be rendered.
@@ -65,6 +88,8 @@ class Names:
                 job = await self._submit(named, version, "svg", theme, first=True, **how)
                 await tx.run(partial(versions.point, named, version.number, job.uid), name="version")
                 version = msgspec.structs.replace(version, job_uid=job.uid)
+                if keep:
+                    await tx.run(partial(versions.prune, named, version.number, keep), name="version")
         return named, version, is_new
 
     async def find(self, org_id: str | None, name: str, link: str | None = None) -> Named:
@@ -73,18 +98,14 @@ class Names:
             return await self._database.read(partial(versions.find_by_link, name, link))
         return await self._database.read(partial(versions.find, org_id or "", name))
 
-    async def history(self, named: Named) -> tuple[list[Version], Version | None]:
-        """The latest versions, newest first, and the latest good one."""
-        return (
-            await self._database.read(partial(versions.latest, named, VERSIONS_SHOWN)),
-            await self._database.read(partial(versions.good, named)),
-        )
+    async def history(self, named: Named, at: int | None) -> History:
+        return await self._database.read(partial(_history, named, at))
 
     async def list(self, org_id: str | None, after: str, limit: int) -> list[versions.Summary]:
         return await self._database.read(partial(versions.summaries, org_id or "", after, limit))
 
-    async def delete(self, named: Named) -> None:
-        await self._database.run(partial(versions.delete, named), name="version")
+    async def delete(self, named: Named, condition: Condition = ANY) -> None:
+        await self._database.run(partial(versions.delete, named, condition), name="version")
 
     async def show(self, named: Named, output: str, theme: str | None, number: int | None) -> Shown:
         return await self._database.read(partial(_shown, named, output, theme, number))
@@ -125,6 +146,16 @@ def theme_of(version: Version, asked: str | None) -> str:
     if "theme" not in options.__struct_fields__:
         return ""
     return asked or str(text.options.get("theme", "light"))
+
+
+def _history(named: Named, at: int | None) -> Any:
+    newest = (yield from versions.latest(named, 1))[0].number
+    if at is not None:
+        yield from versions.version(named, at)
+    found = yield from versions.latest(named, VERSIONS_SHOWN + 1, at)
+    good = yield from versions.good(named)
+    older = found[VERSIONS_SHOWN].number if len(found) > VERSIONS_SHOWN else None
+    return History(found[:VERSIONS_SHOWN], older, newest, None if good is None else good.number)
 
 
 def _shown(named: Named, output: str, theme: str | None, number: int | None) -> Any:

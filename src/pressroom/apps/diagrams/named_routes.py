@@ -1,5 +1,6 @@
 """`/diagrams`: put a text under a name, look at what became of it, list, delete."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
@@ -10,18 +11,20 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api import examples
 from pressroom.api.access import Scope
-from pressroom.api.problems import HttpError, request_id_of
-from pressroom.api.replies import reply
-from pressroom.api.schema import answers, header, query, says, takes
+from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem, request_id_of
+from pressroom.api.replies import matches, reply
+from pressroom.api.schema import answers, header, path, query, says, takes
 from pressroom.api.service import Service
-from pressroom.api.waiting import patience_of
+from pressroom.api.waiting import patience_of, settled
 from pressroom.apps.diagrams import asking
 from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.asking import Word
-from pressroom.apps.diagrams.named import Names, require_name
+from pressroom.apps.diagrams.named import History, Names, require_name
+from pressroom.apps.diagrams.named_tags import condition_of, tag_of
 from pressroom.apps.diagrams.versions import Named, Summary, Text, Version
-from pressroom.errors import WaitTimeout
+from pressroom.errors import QueueClosed, WaitTimeout
 from pressroom.model import Status, from_ms
 from pressroom.renderers.documents import Asked
 
@@ -49,7 +52,10 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NamedView(msgspec.Struct, frozen=True, kw_only=True):
-    """`url` shows the latest good version, `good`. `embed` does so for those who have no token."""
+    """`url` shows the latest good version, `good`. `embed` does so for those who have no token.
+
+    `versions` are the latest fifty; the header `Link` leads to those before.
+    """
 
     name: str
     version: int
@@ -83,27 +89,69 @@ class NamedList(msgspec.Struct, frozen=True):
 
 
 _EXAMPLE = {"source": "flowchart LR\n  source --> press --> document\n", "format": "mermaid", "options": {"theme": "auto"}}
+_LINE = {
+    "name": "team-map",
+    "version": 1,
+    "status": "completed",
+    "good": 1,
+    "format": "mermaid",
+    "url": "/a/team-map.svg",
+    "createdAt": "2026-01-01T00:00:00Z",
+    "changedAt": "2026-01-01T00:00:00Z",
+}
+_VERSION = {
+    "number": 1,
+    "status": "completed",
+    "format": "mermaid",
+    "url": "/a/team-map@1.svg",
+    "error": None,
+    "line": None,
+    "column": None,
+    "jobId": examples.JOB_ID,
+    "createdAt": "2026-01-01T00:00:00Z",
+    "settledAt": "2026-01-01T00:00:00.140Z",
+}
+_NAMED = _LINE | _EXAMPLE | {"engine": None, "embed": "/a/team-map.svg?key=7f3k9m2q8w4xz", "versions": [_VERSION]}
+_RENDERING = {"status": "pending", "good": None}
+_PENDING = _NAMED | _RENDERING | {"versions": [_VERSION | {"status": "pending", "settledAt": None}]}
+_NAME = path("name", "team-map", "Up to a hundred letters, digits, `-` and `_`")
 _WAITING = [
-    query("mode", {"enum": ["sync", "async"]}, "sync: wait until it is rendered"),
+    query("mode", {"type": "string", "default": "async"}, "sync: wait until it is rendered; anything else is async"),
     query("wait", {"type": "number", "minimum": 0}, "Seconds to wait for the rendering"),
     header("Prefer", "wait=N or respond-async"),
 ]
 
+_CONDITIONS = [
+    header("If-Match", "The tag of what you have seen: refused if there is a newer text by now"),
+    header("If-None-Match", "`*`: refused if there is such a diagram already"),
+]
+_AT = query(
+    "version", {"type": "integer", "minimum": 1, "maximum": 999_999_999}, "As it was at this version, with those before it"
+)
+_REFUSED: dict[int | str, Any] = {412: says(Problem, "It is not as If-Match or If-None-Match has it", media_type=MEDIA_TYPE)}
+_GONE: dict[int | str, Any] = {410: says(Problem, "This version is no longer kept", media_type=MEDIA_TYPE)}
+
 
 def router(service: Service, names: Names) -> APIRouter:
-    routes = APIRouter(tags=["diagrams"])
+    routes = APIRouter()
 
     @routes.put(
         "/diagrams/{name}",
         operation_id="put_diagram",
         responses=answers(
             {
-                200: says(NamedView, "Rendered, or the text is the one that is there"),
-                202: says(NamedView, "A new version, which is being rendered", headers={"Location": "The diagram"}),
+                200: says(NamedView, "Rendered, or the text is the one that is there", example=_NAMED),
+                202: says(
+                    NamedView,
+                    "A new version, which is being rendered",
+                    headers={"Location": "The diagram"},
+                    example=_PENDING,
+                ),
             },
-            *(400, 401, 403, 409, 413, 415, 422, 429, 501, 503, 504),
-        ),
-        openapi_extra=takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": _WAITING},
+            *(400, 401, 403, 409, 413, 422, 501, 504),
+        )
+        | _REFUSED,
+        openapi_extra=takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
     )
     async def put_diagram(request: Request, name: str) -> Response:
         """Keep a text as the next version. The last good picture stays until the new one is rendered."""
@@ -112,42 +160,66 @@ def router(service: Service, names: Names) -> APIRouter:
         text = _text(request, await request.body())
         patience = patience_of(request)
         trace = {"request_id": request_id_of(request)}
-        named, version, is_new = await names.put(caller.org_id, name, text, trace)
+        condition, keep = condition_of(request), service.settings.diagram_versions
+        named, version, is_new = await names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)
         if patience.seconds and version.status == "pending" and version.job_uid is not None:
             await _wait(service, version.job_uid, patience.seconds, required=patience.sync)
-        shown = await _shown(service, names, named)
-        status = 202 if is_new and shown.status == "pending" else 200
+        history = await names.history(named, None)
+        status = 202 if is_new and history.versions[0].status == "pending" else 200
         headers = {"Location": f"{service.base_url}/diagrams/{name}"}
-        return reply(shown, status=status, headers=headers | ({"Retry-After": "1"} if status == 202 else {}))
+        return _told(service, named, history, status, headers | ({"Retry-After": "1"} if status == 202 else {}))
 
     @routes.get(
         "/diagrams/{name}",
         operation_id="get_named_diagram",
         responses=answers(
-            {200: says(NamedView, "The diagram with its versions"), 304: {"description": "Nothing changed"}}, 401, 403, 404, 429
-        ),
+            {
+                200: says(NamedView, "The diagram with its versions", example=_NAMED),
+                304: {"description": "Nothing changed"},
+            },
+            *(401, 404, 422),
+        )
+        | _GONE,
+        openapi_extra={"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
     )
     async def get_named_diagram(request: Request, name: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         named = await names.find(caller.org_id, name)
-        shown = await _shown(service, names, named)
-        return reply(shown, request=request, headers={"Cache-Control": "private, no-cache"})
+        history = await names.history(named, _at(request.query_params))
+        headers = {"Cache-Control": "private, no-cache"}
+        if history.older is not None:
+            headers["Link"] = f'<{service.base_url}/diagrams/{name}?version={history.older}>; rel="next"'
+        answer = _told(service, named, history, 200, headers)
+        if matches(request.headers.get("if-none-match"), answer.headers["ETag"]):
+            return Response(status_code=304, headers=headers | {"ETag": answer.headers["ETag"]})
+        return answer
 
     @routes.delete(
         "/diagrams/{name}",
         operation_id="delete_diagram",
         status_code=204,
-        responses=answers({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404, 429, 503),
+        responses=answers({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404) | _REFUSED,
+        openapi_extra={"parameters": [_NAME, *_CONDITIONS]},
     )
     async def delete_diagram(request: Request, name: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
-        await names.delete(await names.find(caller.org_id, name))
+        await names.delete(await names.find(caller.org_id, name), condition_of(request))
         return Response(status_code=204)
 
     @routes.get(
         "/diagrams",
         operation_id="list_named_diagrams",
-        responses=answers({200: says(NamedList, "Diagrams by name", headers={"Link": "The next page"})}, 401, 403, 422, 429),
+        responses=answers(
+            {
+                200: says(
+                    NamedList,
+                    "Diagrams by name",
+                    headers={"Link": "The next page"},
+                    example={"items": [_LINE], "next_cursor": None},
+                )
+            },
+            *(401, 422),
+        ),
         openapi_extra={
             "parameters": [
                 query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
@@ -179,8 +251,8 @@ def _text(request: Request, body: bytes) -> Text:
 
 async def _wait(service: Service, job: str, seconds: float, *, required: bool) -> None:
     try:
-        ended = await service.queue.settled(job, timeout=seconds)
-    except WaitTimeout:
+        ended = await settled(service, job, seconds)
+    except (WaitTimeout, QueueClosed):
         if required:
             raise
         return
@@ -188,15 +260,20 @@ async def _wait(service: Service, job: str, seconds: float, *, required: bool) -
         raise RenderFailed(ended)
 
 
-async def _shown(service: Service, names: Names, named: Named) -> NamedView:
-    history, good = await names.history(named)
-    newest = history[0]
+def _told(service: Service, named: Named, history: History, status: int, headers: Mapping[str, str]) -> Response:
+    body = msgspec.json.encode(_shown(service, named, history))
+    tag = {"ETag": tag_of(named.link, history.newest, body)}
+    return Response(body, status, {**headers, **tag}, "application/json")
+
+
+def _shown(service: Service, named: Named, history: History) -> NamedView:
+    newest = history.versions[0]
     url = f"{service.base_url}/a/{named.name}.svg"
     return NamedView(
         name=named.name,
         version=newest.number,
         status=newest.status,
-        good=None if good is None else good.number,
+        good=history.good,
         url=url,
         embed=f"{url}?key={named.link}",
         source=newest.text.source,
@@ -205,7 +282,7 @@ async def _shown(service: Service, names: Names, named: Named) -> NamedView:
         engine=newest.text.engine,
         createdAt=from_ms(named.date_created),
         changedAt=from_ms(newest.date_created),
-        versions=[_version(service, named, version) for version in history],
+        versions=[_version(service, named, version) for version in history.versions],
     )
 
 
@@ -236,6 +313,13 @@ def _line(service: Service, one: Summary) -> NamedLine:
         createdAt=from_ms(one.named.date_created),
         changedAt=from_ms(one.date_changed),
     )
+
+
+def _at(asked: Mapping[str, str]) -> int | None:
+    text = asked.get("version")
+    if text is not None and not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise HttpError(422, "invalid_argument", "version is the number of one")
+    return int(text) if text is not None else None
 
 
 def _limit(asked: Mapping[str, str]) -> int:

@@ -1,16 +1,15 @@
 """`POST /render` and `GET /d/{shortlink}`, and beside them the app's other doors."""
 
 from functools import partial
-from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.api import idempotency
+from pressroom.api import examples, idempotency
 from pressroom.api.access import Scope
 from pressroom.api.artifacts import send
-from pressroom.api.schema import header, query, says, takes
+from pressroom.api.schema import ONCE, header, path, query, says, sends, takes
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import asking, embeds, named_routes, terminal, trouble
 from pressroom.apps.diagrams.answers import Given, Pending
@@ -18,27 +17,23 @@ from pressroom.apps.diagrams.front import Front
 from pressroom.apps.diagrams.named import Names
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.errors import PressroomError
-from pressroom.model import Work, to_ms
-from pressroom.store import artifacts
-from pressroom.store.artifacts import Artifact
-from pressroom.store.jobs import now
 
 LINK_AGE = 300  # seconds that others may keep what a short link shows
 
 _EXAMPLE = {"source": "digraph { source -> press -> document }", "format": "dot", "outputType": "svg"}
 _GIVEN = {
-    "shortlink": "7f3k9m2q8w4xz",
-    "url": "/d/7f3k9m2q8w4xz",
+    "shortlink": examples.LINK,
+    "url": f"/d/{examples.LINK}",
     "cached": True,
-    "jobId": "job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
-    "statusUrl": "/jobs/job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "jobId": examples.JOB_ID,
+    "statusUrl": f"/jobs/{examples.JOB_ID}",
     "expiresAt": "2026-01-01T00:05:00Z",
     "cache": {"hit": True, "reason": "rendered from the same input 12 s ago", "differs": None},
 }
 _PENDING = {
-    "jobId": "job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "jobId": examples.JOB_ID,
     "status": "pending",
-    "statusUrl": "/jobs/job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",
+    "statusUrl": f"/jobs/{examples.JOB_ID}",
     "cache": {"hit": False, "reason": "the nearest input differs in: source", "differs": ["source"]},
 }
 _EXPLAINED = {"Cache-Status": "RFC 9211", "Preference-Applied": "The preference that was followed"}
@@ -46,10 +41,10 @@ _PARAMETERS = [
     query("format", {"type": "string"}, "The language of a source that is sent as plain text"),
     query("outputType", {"type": "string", "default": "svg"}, "What to make of it"),
     query("engine", {"type": "string"}, "Another engine than the usual one"),
-    query("mode", {"enum": ["sync", "async"]}, "sync: wait for the picture; anything else is async"),
+    query("mode", {"type": "string", "default": "async"}, "sync: wait for the picture; anything else is async"),
     query("wait", {"type": "number", "minimum": 0}, "Seconds to wait before the answer is a job"),
     header("Prefer", "wait=N or respond-async"),
-    header("Idempotency-Key", "The same key and body: the same answer, for a day"),
+    ONCE,
 ]
 
 
@@ -72,7 +67,13 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
             },
             *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
         ),
-        openapi_extra=takes(asking.NewRender, "What to render", media_types=(asking.JSON, "text/plain"), example=_EXAMPLE)
+        openapi_extra=takes(
+            asking.NewRender,
+            "What to render",
+            media_types=(asking.JSON, "text/plain"),
+            example=_EXAMPLE,
+            text=_EXAMPLE["source"],
+        )
         | {"parameters": _PARAMETERS},
     )
     async def render(request: Request) -> Response:
@@ -92,21 +93,28 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         operation_id="get_diagram",
         responses=trouble.or_picture(
             {
-                200: {"description": "The bytes", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}},
-                206: {"description": "Some of them", "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}},
+                200: sends("The bytes", "*/*", example=examples.SVG),
+                206: sends("Some of them", "*/*", example=examples.SVG[:4]),
                 304: {"description": "You have it"},
-                416: {"description": "There are no such bytes"},
             },
-            *(404, 429),
+            *(404, 416, 422, 503),
         ),
-        openapi_extra={"parameters": [header("Range", "One range of bytes"), header("If-None-Match", "The tag you have")]},
+        openapi_extra={
+            "parameters": [
+                path("shortlink", examples.LINK, "The link"),
+                header("Range", "One range of bytes"),
+                header("If-None-Match", "The tag you have"),
+                query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
+            ]
+        },
     )
     @routes.api_route("/d/{shortlink}", methods=["HEAD"], operation_id="head_short_link", include_in_schema=False)
     async def get_diagram(request: Request, shortlink: str) -> Response:
         """Whoever has the link may see it: it cannot be guessed."""
         try:
-            artifact, left = await service.rendering.database.read(partial(_linked, shortlink))
-            return await send(service, request, artifact, cache=f"public, max-age={min(LINK_AGE, left)}")
+            artifact, left = await service.rendering.linked(shortlink)
+            age = LINK_AGE if left is None else min(LINK_AGE, left // 1000)
+            return await send(service, request, artifact, cache=f"public, max-age={age}")
         except PressroomError as error:
             if not trouble.wants_picture(request):
                 raise
@@ -116,10 +124,3 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
     routes.include_router(embeds.router(service, names))
     routes.include_router(terminal.router(service, front))
     return routes
-
-
-def _linked(link: str) -> Work[tuple[Artifact, int]]:
-    """An artifact by its short link, and the seconds that it has left."""
-    artifact: Any = yield from artifacts.by_link(link)
-    moment = yield from now()
-    return artifact, LINK_AGE if artifact.expires_at is None else max(0, to_ms(artifact.expires_at) - moment) // 1000

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
-from pressroom.api.schema import answers, query, takes
+from pressroom.api.schema import answers, query, sends, takes
 from pressroom.api.service import Service
 from pressroom.api.waiting import SYNC
 from pressroom.apps.diagrams import asking
@@ -30,15 +30,25 @@ INSTALL = "apt install chafa (or brew install chafa)"
 FORMATS = {"symbols": "symbols", "sixel": "sixels", "sixels": "sixels", "kitty": "kitty", "iterm": "iterm"}
 
 
+type Output = Literal["symbols", "sixel", "sixels", "kitty", "iterm"]
+type Width = Annotated[int, Meta(ge=1, le=500)]
+type Scale = Annotated[int, Meta(ge=1, le=4)]
+
+
 class Screen(msgspec.Struct, frozen=True):
     """How to draw: `width` is in columns, `scale` how finely the diagram is drawn before it is turned into characters."""
 
-    output: Literal["symbols", "sixel", "sixels", "kitty", "iterm"] = "symbols"
-    width: Annotated[int, Meta(ge=1, le=500)] = 80
-    scale: Annotated[int, Meta(ge=1, le=4)] = 2
+    output: Output = "symbols"
+    width: Width = 80
+    scale: Scale = 2
 
 
-class NewDrawing(Screen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NewDrawing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to draw, and how; what is left out of the latter is taken from the query."""
+
+    output: Output | UnsetType = UNSET
+    width: Width | UnsetType = UNSET
+    scale: Scale | UnsetType = UNSET
     source: Annotated[str, Meta(min_length=1)]
     format: Word | None = None
     options: dict[str, Any] = {}
@@ -55,21 +65,22 @@ _OWN = frozenset(Screen.__struct_fields__)
 
 
 def router(service: Service, front: Front) -> APIRouter:
-    routes = APIRouter(tags=["diagrams"])
+    routes = APIRouter()
     turns = asyncio.Semaphore(os.cpu_count() or 1)
 
     @routes.post(
         "/render/terminal",
         operation_id="render_for_terminal",
         responses=answers(
-            {200: {"description": "What to print", "content": {"text/plain": {"schema": {"type": "string"}}}}},
-            *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
+            {200: sends("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
+            *(400, 401, 403, 409, 413, 422, 501, 504),
         ),
         openapi_extra=takes(
             NewDrawing,
             "What to draw",
             media_types=(asking.JSON, "text/plain"),
             example={"source": "digraph { source -> press }", "format": "dot", "output": "symbols", "width": 80},
+            text="digraph { source -> press }",
         )
         | {"parameters": _PARAMETERS},
     )
@@ -78,7 +89,7 @@ def router(service: Service, front: Front) -> APIRouter:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         chafa = _chafa()
         screen, asked = _read(request, await request.body())
-        uid = await front.artifact(request, caller, asked, SYNC)
+        uid, _ = await front.artifact(request, caller, asked, SYNC)
         picture = await service.rendering.read(await service.rendering.artifact(uid))
         data = b"".join([chunk async for chunk in picture])
         async with turns:
@@ -91,12 +102,13 @@ def router(service: Service, front: Front) -> APIRouter:
 def _read(request: Request, body: bytes) -> tuple[Screen, Asked]:
     given = request.query_params
     reserved = asking.RESERVED | _OWN
+    screen = _screen({name: given[name] for name in _OWN if name in given})
     if asking.is_json(request, body):
         new = asking.decode(body, NewDrawing)
         asked = asking.assembled(given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved)
-        screen: Screen = new
+        said = {name: value for name in _OWN if (value := getattr(new, name)) is not UNSET}
+        screen = msgspec.structs.replace(screen, **said)
     else:
-        screen = _screen({name: given[name] for name in _OWN if name in given})
         asked = asking.assembled(given, body, output="png", reserved=reserved)
     return screen, msgspec.structs.replace(asked, options={"scale": float(screen.scale), **asked.options})
 

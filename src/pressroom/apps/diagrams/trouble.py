@@ -1,6 +1,7 @@
 """An error for somebody who asked for a picture: a picture that says what is wrong and where."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
@@ -57,7 +58,7 @@ def answer(request: Request, error: PressroomError, *, status: int | None = None
 def or_picture(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
     """The responses of a route that tells its problems as pictures to those who want pictures."""
     described = answers(given, *statuses)
-    for status in statuses:
+    for status in (410, *statuses) if 410 in given else statuses:
         described[status]["content"]["image/svg+xml"] = {"schema": {"type": "string"}}
     return described
 
@@ -82,10 +83,10 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _drawn(head: str, lines: list[str], colour: str) -> str:
-    width = round(max(map(len, [head, *lines])) * LETTER) + 32
+    width = round(max(map(_columns, [head, *lines])) * LETTER) + 32
     height = (len(lines) + 1) * LINE + 28
     rows = "".join(
-        f'<text x="16" y="{20 + LINE * (number + 1)}" xml:space="preserve" fill="#24292f">{_text(line)}</text>'
+        f'<text x="16" y="{26 + LINE * (number + 1)}" xml:space="preserve" fill="#24292f">{_text(line)}</text>'
         for number, line in enumerate(lines)
     )
     return (
@@ -94,6 +95,11 @@ def _drawn(head: str, lines: list[str], colour: str) -> str:
         f'<rect x="1" y="1" width="{width - 2}" height="{height - 2}" rx="6" fill="#fff" stroke="{colour}" stroke-width="2"/>'
         f'<text x="16" y="24" font-weight="bold" fill="{colour}">{_text(head)}</text>{rows}</svg>'
     )
+
+
+def _columns(text: str) -> int:
+    """The letters of Chinese, Japanese and Korean take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _text(text: str) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from pressroom.api.problems import HttpError
+from pressroom.apps.diagrams.named_tags import ANY, Condition, state_of
 from pressroom.errors import NotFound
 from pressroom.model import Ending, Row, Statement, Status, Work
 from pressroom.store import artifacts
@@ -14,6 +16,7 @@ from pressroom.store.jobs import now
 from pressroom.store.rows import compact
 
 BEYOND = 1 << 62
+PRUNED_AT_ONCE = 100
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -67,15 +70,22 @@ class Mark(msgspec.Struct, frozen=True):
     first: bool = False
 
 
-def add(org_id: str, name: str, text: Text) -> Work[tuple[Named, Version, bool]]:
-    """The version that holds this text, and whether it is a new one. The same text again is the same version."""
+def add(org_id: str, name: str, text: Text, condition: Condition = ANY) -> Work[tuple[Named, Version, bool]]:
+    """The version that holds this text, and whether it is a new one. The same text again is the same version.
+
+    Whoever sends it again because no answer came is not refused for having succeeded.
+    """
     moment = yield from now()
     yield Statement("insert_diagram", {"org_id": org_id, "name": name, "link": new_link(), "now": moment})
     named = yield from find(org_id, name)
     before = yield from latest(named, 1)
-    if before and before[0].text == text and before[0].status in ("pending", "completed"):
+    is_there = bool(before) and before[0].text == text and before[0].status in ("pending", "completed")
+    newest = before[0].number if before else 0
+    state = state_of(named.link, newest) if before else None
+    (condition._replace(wanted=None) if is_there else condition).check(name, state, newest)
+    if is_there:
         return named, before[0], False
-    number = before[0].number + 1 if before else 1
+    number = newest + 1
     yield Statement(
         "insert_diagram_version",
         {
@@ -98,6 +108,14 @@ def point(named: Named, number: int, job: str) -> Work[None]:
     yield Statement("supersede_diagram_versions", {"diagram": named.id, "number": number, "job_uid": job, "now": moment})
 
 
+def prune(named: Named, newest: int, keep: int) -> Work[None]:
+    """Let only so many versions stay, and the latest good one whichever it is."""
+    shown = yield from good(named)
+    bounds = {"last": newest - keep, "good": shown.number if shown else 0, "limit": PRUNED_AT_ONCE}
+    if (yield Statement("prune_diagram_versions", {"diagram": named.id, **bounds})):
+        yield Statement("release_lost_pictures", {"diagram": named.id, "holder": named.holder})
+
+
 def find(org_id: str, name: str) -> Work[Named]:
     rows = yield Statement("find_diagram", {"org_id": org_id, "name": name})
     if not rows:
@@ -113,14 +131,20 @@ def find_by_link(name: str, link: str) -> Work[Named]:
 
 
 def version(named: Named, number: int) -> Work[Version]:
+    """Numbers are given in order, so one that is missing below the newest was there once."""
     rows = yield Statement("find_diagram_version", {"diagram": named.id, "number": number})
-    if not rows:
-        raise NotFound(f"{named.name} has no version {number}")
-    return _version(rows[0])
+    if rows:
+        return _version(rows[0])
+    newest = yield from latest(named, 1)
+    if newest and number < newest[0].number:
+        raise HttpError(410, "version_gone", f"version {number} of {named.name} is no longer kept")
+    raise NotFound(f"{named.name} has no version {number}")
 
 
-def latest(named: Named, limit: int) -> Work[list[Version]]:
-    rows = yield Statement("list_diagram_versions", {"diagram": named.id, "before": BEYOND, "limit": limit})
+def latest(named: Named, limit: int, at: int | None = None) -> Work[list[Version]]:
+    """Newest first, or from the version `at` downwards."""
+    before = BEYOND if at is None else at + 1
+    rows = yield Statement("list_diagram_versions", {"diagram": named.id, "before": before, "limit": limit})
     return [_version(row) for row in rows]
 
 
@@ -146,8 +170,10 @@ def picture(named: Named, output: str, theme: str, number: int | None = None) ->
     return rows[0][0], (yield from artifacts.get(rows[0][1]))
 
 
-def delete(named: Named) -> Work[None]:
+def delete(named: Named, condition: Condition = ANY) -> Work[None]:
     """The name with all its versions. Its pictures go when the collector comes."""
+    newest = (yield from latest(named, 1))[0].number
+    condition.check(named.name, state_of(named.link, newest), newest)
     yield Statement("delete_diagram", {"id": named.id})
     yield from artifacts.release(named.holder)
 

@@ -1,0 +1,145 @@
+"""`pressroom webhooks`: list, add, remove, deliveries, replay."""
+
+from argparse import Namespace
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pressroom.cli import exits
+from pressroom.cli.output import Output, ago
+from pressroom.notify.webhook import EVENTS
+from pressroom.store.look import BEYOND
+from pressroom.store.webhooks import Delivery, Webhook
+from pressroom.webhooks import Webhooks
+
+STATES = ("waiting", "delivered", "failed", "cancelled")
+_PAGE = 200
+
+
+async def list_webhooks(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+    found = [webhook async for webhook in _all(webhooks, args.org)]
+    if output.as_json:
+        output.data([_shown(webhook) for webhook in found])
+        return exits.OK
+    output.table(
+        ("ID", "OF", "URL", "EVENTS", "KINDS", "AGE", "STATE"),
+        (
+            (
+                f"wh_{webhook.uid}",
+                webhook.org_id or "the default organisation",
+                webhook.url,
+                ",".join(webhook.events),
+                ",".join(webhook.kinds or ("all",)),
+                ago(webhook.date_created),
+                "told" if webhook.disabled_because is None else f"disabled: {webhook.disabled_because}",
+            )
+            for webhook in found
+        ),
+    )
+    return exits.OK
+
+
+async def add(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+    events = list(dict.fromkeys(args.event or EVENTS))
+    kinds = list(dict.fromkeys(args.kind)) if args.kind else None
+    made, secret = await webhooks.add(args.org, args.url, events, kinds)
+    if output.as_json:
+        output.data(_shown(made) | {"secret": secret})
+        return exits.OK
+    output.line(f"wh_{made.uid}")
+    output.line(secret)
+    output.note("it verifies what arrives, and is shown only now: keep it safe")
+    return exits.OK
+
+
+async def remove(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+    for name in args.webhook:
+        await webhooks.remove(await _get(webhooks, name))
+        if output.as_json:
+            output.data({"webhook": name, "removed": True})
+        else:
+            output.line(f"{name} is told nothing more; its deliveries are gone with it")
+    return exits.OK
+
+
+async def deliveries(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+    webhook = await _get(webhooks, args.webhook)
+    found = await webhooks.deliveries(webhook, state=args.state, before=BEYOND, limit=args.limit)
+    if output.as_json:
+        output.data([_told(delivery) for delivery in found])
+        return exits.OK
+    output.table(
+        ("ID", "EVENT", "JOB", "STATE", "ATTEMPTS", "ANSWER", "AGE", "ERROR"),
+        (
+            (
+                f"msg_{delivery.uid}",
+                delivery.type,
+                _job_of(delivery),
+                delivery.state,
+                delivery.attempts,
+                delivery.status,
+                ago(delivery.date_created),
+                delivery.error,
+            )
+            for delivery in found
+        ),
+    )
+    return exits.OK
+
+
+async def replay(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+    for name in args.delivery:
+        again = await webhooks.replay(await webhooks.delivery(name.removeprefix("msg_")))
+        if output.as_json:
+            output.data(_told(again))
+        else:
+            output.line(f"{name} is delivered again by job_{again.job}, as soon as a process works")
+    return exits.OK
+
+
+async def _all(webhooks: Webhooks, org: str | None) -> AsyncIterator[Webhook]:
+    after = ""
+    while page := await webhooks.list(org, after=after, limit=_PAGE):
+        for webhook in page:
+            yield webhook
+        after = page[-1].uid
+
+
+async def _get(webhooks: Webhooks, name: str) -> Webhook:
+    return await webhooks.get(name.removeprefix("wh_"))
+
+
+def _shown(webhook: Webhook) -> dict[str, Any]:
+    """As the service shows it, with whose it is."""
+    return {
+        "id": f"wh_{webhook.uid}",
+        "org": webhook.org_id,
+        "url": webhook.url,
+        "events": webhook.events,
+        "kinds": webhook.kinds,
+        "disabled_because": webhook.disabled_because,
+        "date_created": webhook.date_created,
+    }
+
+
+def _told(delivery: Delivery) -> dict[str, Any]:
+    return {
+        "id": f"msg_{delivery.uid}",
+        "webhook": f"wh_{delivery.webhook}",
+        "type": delivery.type,
+        "job_id": _job_of(delivery),
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "status": delivery.status,
+        "response": delivery.response,
+        "error": delivery.error,
+        "delivered_by": delivery.job and f"job_{delivery.job}",
+        "next_attempt": delivery.next_attempt,
+        "date_created": delivery.date_created,
+        "date_attempted": delivery.date_attempted,
+        "date_ended": delivery.date_ended,
+    }
+
+
+def _job_of(delivery: Delivery) -> str | None:
+    about = delivery.facts.get("id")
+    return about and f"job_{about}"

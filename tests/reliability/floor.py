@@ -1,0 +1,59 @@
+"""What every lab does with its team: step the slots, read the journal as it grows, see people off."""
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.reliability.journal import Journal, Line
+from tests.reliability.slot import STOP_LIMIT, Slot, Toll
+from tests.reliability.victims import Victim
+
+BEAT = 0.01
+
+
+class Floor:
+    def __init__(self, folder: Path, database: str, show: Callable[[Toll, int], None]) -> None:
+        self.folder = folder
+        self.database = folder / database
+        self.log = folder / "lab.log"
+        self.journal = Journal(folder / "journal.jsonl")
+        self.toll = Toll(self.journal)
+        self._show = show
+        self._acked: dict[str, None] = {}
+        self._slots: list[Slot] = []
+
+    def run(self, cycles: int) -> None:
+        raise NotImplementedError
+
+    def hear(self, line: Line) -> None:
+        """Something was written to the journal."""
+        if line.do == "submit" and line.type == "ok":
+            self._acked[line.data["uid"]] = None
+
+    def _torment(self, cycles: int) -> None:
+        while self.toll.cycles < cycles:
+            self._look_around()
+            for slot in self._slots:
+                slot.step(time.monotonic())
+        self.journal.write("info", "peace", wall=time.time())
+
+    def _look_around(self) -> None:
+        time.sleep(BEAT)
+        self._read_news()
+        self.journal.sync()
+        self._show(self.toll, len(self._acked))
+
+    def _read_news(self) -> None:
+        for line in self.journal.news():
+            self.hear(line)
+
+    def _see_off(self, team: Sequence[Victim]) -> None:
+        deadline = time.monotonic() + STOP_LIMIT
+        for victim in team:
+            while not victim.has_ended() and time.monotonic() < deadline:
+                time.sleep(BEAT)
+            if not victim.has_ended():
+                self.toll.hung += 1
+                victim.signal(signal.SIGKILL)
+                victim.wait()

@@ -1,0 +1,71 @@
+"""`GET /events` tells where it begins, so that whoever is cut off before the first event resumes without a gap."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pressroom.api import streams
+from pressroom.api.metrics import Metrics
+from tests.service.access_stage import Stage, on_stage
+
+
+async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, until: bytes = b"\n\n") -> bytes:
+    """What a client has seen of /events when its connection breaks. httpx's transport would wait for the end."""
+    seen, enough = b"", asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        await enough.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        nonlocal seen
+        seen += message.get("body", b"")
+        if until in seen:
+            enough.set()
+
+    raw = [(b"host", b"localhost"), *((name.lower().encode(), value.encode()) for name, value in (headers or {}).items())]
+    scope = {
+        "type": "http", "method": "GET", "path": "/events", "raw_path": b"/events", "query_string": b"", "headers": raw,
+        "scheme": "http", "client": ("127.0.0.1", 1), "server": ("localhost", 80), "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+    }  # fmt: skip
+    await asyncio.wait_for(stage.app(scope, receive, send), 10)  # type: ignore[arg-type]
+    return seen
+
+
+def ids(seen: bytes) -> Iterator[int]:
+    return (int(line[4:]) for line in seen.decode().split("\n") if line.startswith("id: "))
+
+
+async def test_a_client_that_is_cut_off_before_an_event_misses_none(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+        await stage.press.submit("shout", "before")
+        (begins,) = ids(await cut_off(stage))
+
+        missed = await stage.press.submit("shout", "while nobody looked")
+        seen = await cut_off(stage, {"Last-Event-ID": str(begins)}, until=b"data: ")
+
+    assert f"job_{missed.uid}".encode() in seen
+    assert seen.count(b"data: ") == 1, "and what came before is not told again"
+
+
+async def test_an_empty_queue_begins_at_nought(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+        assert list(ids(await cut_off(stage))) == [0]
+
+        await stage.press.submit("shout", "the first")
+        assert b"data: " in await cut_off(stage, {"Last-Event-ID": "0"}, until=b"data: ")
+
+
+@pytest.mark.parametrize(("after", "opening"), [(None, b"retry: 2000\n\n"), (7, b"id: 7\nretry: 2000\n\n")])
+async def test_the_opening_is_no_event(after: int | None, opening: bytes) -> None:
+    async def nothing() -> Any:
+        return
+        yield
+
+    response = streams.respond(nothing(), asyncio.Event(), Metrics(), after=after)
+
+    assert [piece async for piece in response.body_iterator] == [opening]
