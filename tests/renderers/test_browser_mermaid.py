@@ -190,6 +190,14 @@ def test_a_place_past_the_end_is_the_end() -> None:
     assert (wrong.line, wrong.column) == (3, None)
 
 
+def test_a_mistake_beside_an_emoji_is_told(engine: MermaidBrowser) -> None:
+    """Mermaid quotes a fixed number of UTF-16 units before a mistake, and so may begin with half of a character."""
+    with pytest.raises(SourceInvalid) as told:
+        engine.render("pie showData\n >   : 👩\u200d👩\u200d👧40.5\n", "svg", MermaidOptions())
+
+    assert told.value.line == 2
+
+
 def test_an_empty_source_is_told(engine: MermaidBrowser) -> None:
     with pytest.raises(SourceInvalid, match="empty"):
         engine.render(" \n ", "svg", MermaidOptions())

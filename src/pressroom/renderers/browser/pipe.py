@@ -1,5 +1,6 @@
 """Speaking the DevTools protocol over two pipes: JSON texts, each ended by a NUL byte. No port, so nobody else can speak."""
 
+import json
 import os
 import select
 import time
@@ -132,12 +133,22 @@ class Connection:
         self._pipe.close()
 
     def _hear(self, text: bytes) -> None:
-        try:
-            message = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.MsgspecError:
-            raise EngineCrashed("the browser said something that is not JSON") from None
+        message = _read(text)
         if "id" in message:
             if message["id"] in self._awaited:
                 self._answers[message["id"]] = message
         elif handler := self._handlers.get((message.get("sessionId", ""), message.get("method", ""))):
             handler(message.get("params", {}))
+
+
+def _read(text: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    try:
+        # A script that cuts text by its length may cut through a character: half an emoji is no Unicode, but Python reads it.
+        read = json.dumps(json.loads(text.decode(errors="replace")), ensure_ascii=False)
+        return msgspec.json.decode(read.encode(errors="replace"), type=dict[str, Any])
+    except (msgspec.MsgspecError, ValueError):
+        raise EngineCrashed("the browser said something that is not JSON") from None
