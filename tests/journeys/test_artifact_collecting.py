@@ -402,12 +402,12 @@ async def test_fsck_names_what_is_missing_damaged_or_unknown(tmp_path):
 
     def damage(text, change):
         sha256 = drafts[text].sha256
-        change(tmp_path / "artifacts" / "blobs" / sha256[:2] / sha256[2:4] / sha256)
+        change(tmp_path / "artifacts" / "blobs" / sha256[:2] / sha256)
 
     damage("missing", lambda path: path.unlink())
     damage("damaged", lambda path: path.write_bytes(b"DAMAGED"))
     damage("shorter", lambda path: path.write_bytes(b"short"))
-    os.utime(tmp_path / "artifacts" / "blobs" / orphan.key[:2] / orphan.key[2:4] / orphan.key, (0, 0))
+    os.utime(tmp_path / "artifacts" / "blobs" / orphan.key[:2] / orphan.key, (0, 0))
 
     found = {(one.what, one.subject) for one in await fsck(disk, database)}
     shallow = {one.what for one in await fsck(disk, database, deep=False)}

@@ -12,8 +12,7 @@ from pressroom.api.service import Service
 
 
 def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
-    # Spans are ours (tracing.py): FastAPI's do not know the route, and would stand beside them.
-    app = Application(title="Pressroom", docs_url=None, redoc_url=None, openapi_url=None, telemetry={"tracing": False})
+    app = Application(title="Pressroom", docs_url=None, redoc_url=None, openapi_url=None)
     for router in (
         jobs.router(service),  # routes are tried in this order, so the busy ones come first
         *routers,
@@ -24,7 +23,8 @@ def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
     ):
         app.include_router(router)
     app.openapi = lambda: schema.document(app)  # type: ignore[method-assign]
-    app.add_middleware(Limited, quotas=service.quotas)
+    if service.quotas.counts:
+        app.add_middleware(Limited, quotas=service.quotas)
     app.add_middleware(Around, metrics=service.metrics)
     cors.share(app, service.settings.cors_origins)
     return app

@@ -114,32 +114,46 @@ async def _own(service: Service, caller: Caller, uid: str) -> Artifact:
 
 async def send(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
     """An artifact's bytes, or the range that was asked for, with headers that keep it harmless in a browser."""
-    headers = _headers(artifact, cache, download=_wants_download(request))
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers={name: headers[name] for name in ("ETag", "Cache-Control")})
-    start, stop = _range(request, artifact.size, headers["ETag"])
+    tag = f'"sha256-{artifact.sha256}"'
+    if matches(request.headers.get("if-none-match"), tag):
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": cache})
+    headers = [*_headers(artifact.sha256, artifact.media_type, artifact.filename, download=_wants_download(request))]
+    headers.append((b"cache-control", cache.encode()))
+    start, stop = _range(request, artifact.size, tag)
     status = 200
     if (start, stop) != (0, artifact.size):
         status = 206
-        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{artifact.size}"
-    headers["Content-Length"] = str(stop - start)
+        headers.append((b"content-range", f"bytes {start}-{stop - 1}/{artifact.size}".encode()))
+    headers.append((b"content-length", str(stop - start).encode()))
     if request.method == "HEAD":
-        return Response(status_code=status, headers=headers, media_type=artifact.media_type)
+        return _Prepared(status, headers)
     if artifact.size <= CHUNK:  # most are small, and are sent in one piece
         data = await service.rendering.whole(artifact)
-        return Response(data[start:stop], status, headers, artifact.media_type)
-    chunks = await service.rendering.read(artifact, start, stop)
-    return StreamingResponse(chunks, status, headers, artifact.media_type)
+        return _Prepared(status, headers, data if status == 200 else data[start:stop])
+    response = StreamingResponse(await service.rendering.read(artifact, start, stop), status)
+    response.raw_headers = headers
+    return response
 
 
-def _headers(artifact: Artifact, cache: str, *, download: bool) -> dict[str, str]:
-    headers = {"ETag": f'"sha256-{artifact.sha256}"', "Cache-Control": cache, "Accept-Ranges": "bytes"}
-    if artifact.sha256:
-        headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(artifact.sha256)).decode()}:"
-    return headers | _harmless(artifact.media_type, artifact.filename, download=download)
+class _Prepared(Response):
+    """A response whose headers are bytes already. Making them so costs as much as finding the picture."""
+
+    def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes = b"") -> None:
+        self.status_code = status
+        self.raw_headers = headers
+        self.body = body
+        self.background = None
 
 
 @lru_cache(maxsize=1024)
+def _headers(sha256: str | None, media_type: str, filename: str | None, *, download: bool) -> list[tuple[bytes, bytes]]:
+    headers = {"ETag": f'"sha256-{sha256}"', "Accept-Ranges": "bytes"} | _harmless(media_type, filename, download=download)
+    if sha256:
+        headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+    made = Response(headers=headers, media_type=media_type).raw_headers
+    return [header for header in made if header[0] != b"content-length"]  # which is that of nothing
+
+
 def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[str, str]:
     """A stranger's work in a browser: it runs nothing, fetches nothing, and is taken for nothing else than it is."""
     as_file = download or media_type.startswith("text/html")

@@ -87,6 +87,10 @@ class Quotas:
         self.addresses = Buckets("address", per_address, clock) if per_address else None
         self.logins = Buckets("login", logins, clock) if logins else None
 
+    @property
+    def counts(self) -> bool:
+        return self.tokens is not None or self.addresses is not None
+
     def charge(self, request: Request, caller: Caller) -> None:
         """Once for a request, however often it is asked who sent it."""
         if self.tokens is None or caller.token is None:

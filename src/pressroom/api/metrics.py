@@ -24,6 +24,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self._series: dict[tuple[str, str, int], Histogram] = {}  # finding one by its labels is slower
         self.submitted = Counter(
             "pressroom_jobs_submitted", "Jobs submitted over HTTP", ["kind", "dedup"], registry=self.registry
         )
@@ -34,7 +35,10 @@ class Metrics:
         Gauge("pressroom_build_info", "The version that runs", ["version"], registry=self.registry).labels(VERSION).set(1)
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
-        self._requests.labels(route, method, str(status)).observe(seconds)
+        series = self._series.get((route, method, status))
+        if series is None:
+            series = self._series[route, method, status] = self._requests.labels(route, method, str(status))
+        series.observe(seconds)
 
     def text(self, stats: Stats, presses: Presses) -> bytes:
         live = CollectorRegistry()

@@ -21,6 +21,12 @@ type Handler = Callable[..., Awaitable[Response]]
 
 
 class Application(FastAPI):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        if self.middleware_stack is None:
+            self.middleware_stack = self.build_middleware_stack()
+        await self.middleware_stack(scope, receive, send)
+
     def build_middleware_stack(self) -> ASGIApp:
         app: ASGIApp = Table(self.routes)
         for middleware in reversed(self.user_middleware):

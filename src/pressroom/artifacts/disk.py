@@ -1,7 +1,8 @@
-"""Bytes in a folder: `blobs/ab/cd/<key>`, and `tmp/` for what is still being written.
+"""Bytes in a folder: `blobs/ab/<key>`, and `tmp/` for what is still being written.
 
 A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
-removes. Symbolic links inside the folder are not followed, whoever put them there.
+removes. There is one level of folders, because a new one costs two more fsyncs, and with two levels nearly every file would
+need one. Symbolic links inside the folder are not followed, whoever put them there.
 """
 
 import errno
@@ -167,7 +168,7 @@ class Disk:
         """A descriptor of the folder that holds a key. Step by step, because O_NOFOLLOW looks at the last step only."""
         current = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for name in ("blobs", key[:2], key[2:4]):
+            for name in ("blobs", key[:2]):
                 following = _enter(current, name, make=make)
                 os.close(current)
                 current = following
@@ -230,13 +231,12 @@ class Disk:
     def _list(self, upper: str) -> list[Listed]:
         now = time.time()
         listed = []
-        for lower in _names(self._root / "blobs" / upper):
-            with os.scandir(self._root / "blobs" / upper / lower) as entries:
-                for entry in entries:
-                    if is_key(entry.name) and entry.is_file(follow_symlinks=False):
-                        with suppress(FileNotFoundError):
-                            found = entry.stat(follow_symlinks=False)
-                            listed.append(Listed(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
+        with os.scandir(self._root / "blobs" / upper) as entries:
+            for entry in entries:
+                if is_key(entry.name) and entry.is_file(follow_symlinks=False):
+                    with suppress(FileNotFoundError):
+                        found = entry.stat(follow_symlinks=False)
+                        listed.append(Listed(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
         return listed
 
     def _sweep(self, older_than: float) -> int:
