@@ -2,13 +2,15 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pressroom import failpoints
+from tests import postgres
 
 pytest_plugins = ["tests.renderers.node_fixtures", "tests.security.render_fixtures"]
 
@@ -23,10 +25,33 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Started when the first test asks for it, and stopped after the last."""
+    folder = postgres.make_folder()
+    with postgres.server(folder) as address:
+        yield address
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> str:
+def file(tmp_path: Path) -> str:
     """The address of a database file that does not exist yet."""
     return f"sqlite:///{tmp_path / 'press.db'}"
+
+
+@pytest.fixture
+def on_server(postgres_server: str) -> Iterator[str]:
+    """The address of a new database on a PostgreSQL server."""
+    address = postgres.new_database(postgres_server)
+    yield address
+    postgres.drop_database(address)
+
+
+@pytest.fixture(params=["file", "on_server"])
+def database(request: pytest.FixtureRequest) -> str:
+    """The address of a new database: the test is made on SQLite and on PostgreSQL."""
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,10 @@ class SystemClock:
     def __init__(self) -> None:
         self._offset = int(float(os.environ.get("PRESSROOM_CLOCK_OFFSET", "0")) * 1000)
 
+    @property
+    def is_shifted(self) -> bool:
+        return self._offset != 0
+
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000 + self._offset
 

@@ -61,8 +61,11 @@ class Settings:
 
     def problems(self) -> Iterator[str]:
         """What is wrong with the values, alone and together."""
-        if not self.database.startswith("sqlite:///") or self.database == "sqlite:///":
-            yield f"database: {_masked(self.database)!r} is not an address; use sqlite:///FILE or sqlite:///:memory:"
+        if not self.on_postgres and (not self.database.startswith("sqlite:///") or self.database == "sqlite:///"):
+            yield (
+                f"database: {masked(self.database)!r} is not an address; use sqlite:///FILE, sqlite:///:memory: or "
+                "postgresql://USER@HOST/NAME"
+            )
         if not 0 <= self.workers <= 10_000:
             yield f"workers: {self.workers} is not between 0 (one per core) and 10000"
         if not 1 <= self.lease <= 3600:
@@ -111,6 +114,15 @@ class Settings:
                     yield f"{name}: is needed when s3_bucket is set"
 
     @property
+    def on_postgres(self) -> bool:
+        return self.database.startswith(("postgresql://", "postgres://"))
+
+    @property
+    def place(self) -> str:
+        """Where the database is, for people: a file, or an address without its password."""
+        return masked(self.database) if self.on_postgres else self.path
+
+    @property
     def path(self) -> str:
         """The SQLite file, or `:memory:`. One that is named without a folder lies in `home`."""
         path = self.database.removeprefix("sqlite:///")
@@ -126,6 +138,8 @@ class Settings:
         """Beside the database, unless it is set. A database in memory has its artifacts in a temporary folder: ''."""
         if self.artifacts or self.path == ":memory:":
             return self.artifacts
+        if self.on_postgres:
+            return str(Path(self.home) / "pressroom.artifacts")
         return str(Path(self.path).with_suffix(".artifacts"))
 
     @property
@@ -338,14 +352,14 @@ def _suggest(unknown: str, names: Mapping[str, object]) -> str:
 
 
 def _told(name: str, value: object) -> str:
-    return ("***" if value else "") if name in SECRETS else _masked(_shown(value))
+    return ("***" if value else "") if name in SECRETS else masked(_shown(value))
 
 
 def _shown(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
 
 
-def _masked(address: str) -> str:
+def masked(address: str) -> str:
     """An address without its password."""
     scheme, found, rest = address.partition("://")
     credentials, at, host = rest.rpartition("@")

@@ -93,6 +93,16 @@ class Expired(NotFound):
     code = "expired"
 
 
+class VersionGone(Refused):
+    code = "version_gone"
+    status = 410
+
+
+class PreconditionFailed(Refused):
+    code = "precondition_failed"
+    status = 412
+
+
 class NotFinished(Refused):
     code = "not_finished"
     status = 409

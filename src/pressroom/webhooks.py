@@ -233,7 +233,7 @@ class Webhooks:
 
 
 def _any_ready() -> Work[bool]:
-    return bool((yield Statement("find_ready", {"kind": NAME, "best": 0, "worst": 9, "limit": 1})))
+    return bool((yield Statement("any_ready", {"kind": NAME})))
 
 
 def _raise_unless_delivered(verdict: rules.Verdict, attempt: int) -> None:

@@ -1,6 +1,7 @@
 """The one place that picks backends and puts the parts together."""
 
 import asyncio
+import contextlib
 import dataclasses
 import importlib
 import logging
@@ -18,10 +19,9 @@ from urllib.parse import urlsplit
 
 from cronsim import CronSim, CronSimError
 
-from pressroom import cli, config, rendering, webhooks
+from pressroom import backends, cli, config, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
-from pressroom.artifacts.disk import Disk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery.embedded import Embedded
@@ -36,10 +36,10 @@ from pressroom.queue import Queue
 from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
-from pressroom.store import fsck, jobs, look, sqlite_care, upkeep
+from pressroom.store import Database, fsck, jobs, look, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.store.artifacts_fsck import Unsound
-from pressroom.store.sqlite import SQLite
+from pressroom.store.care import Finding
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
 from pressroom.worker.loop import Worker
@@ -116,16 +116,22 @@ class Pressroom(Queue):
     async def start(self) -> None:
         """Open the database, bring it up to date, and start the workers."""
         # Opening may wait for another process that migrates; the event loop need not wait with it.
-        database = await asyncio.to_thread(SQLite, self.settings.path, self._clock)
+        delivery, loop = Embedded(), asyncio.get_running_loop()
+
+        def heard() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
+                loop.call_soon_threadsafe(delivery.announce, ())
+
+        database = await asyncio.to_thread(backends.open_database, self.settings, self._clock, heard)
         try:
-            await self._start_on(database)
+            await self._start_on(database, delivery)
         except BaseException:
             await database.close()
             raise
 
-    async def _start_on(self, database: SQLite) -> None:
+    async def _start_on(self, database: Database, delivery: Embedded) -> None:
         settings = self.settings
-        delivery, switchboard = Embedded(), Switchboard()
+        switchboard = Switchboard()
         super().__init__(
             database,
             delivery,
@@ -280,14 +286,11 @@ class Pressroom(Queue):
                 log.warning("artifacts were not collected: %s", reason)
 
     def _make_artifact_store(self) -> Blobs:
-        settings = self.settings
-        if settings.s3_bucket:
-            return _s3(settings, self._clock)
-        folder = settings.artifact_folder
-        if not folder:
+        folder = self.settings.artifact_folder
+        if not folder and not self.settings.s3_bucket:
             self._temporary = tempfile.TemporaryDirectory(prefix="pressroom-artifacts-", ignore_cleanup_errors=True)
             folder = self._temporary.name
-        return Disk(folder, self._clock)
+        return backends.make_artifact_store(self.settings, folder, self._clock)
 
     def _make_tail(self) -> Tail:
         database = self._database
@@ -305,26 +308,6 @@ class Pressroom(Queue):
         if self.worker is not None:
             self.worker.stop_job(id)
             self.webhooks.stop_job(id)
-
-
-def _s3(settings: Settings, clock: Clock) -> Blobs:
-    try:
-        from pressroom.artifacts.s3 import S3, Bucket
-    except ImportError:
-        raise InvalidSettings(["s3_bucket: needs the package obstore; pip install 'pressroom[s3]'"]) from None
-    return S3(
-        Bucket(
-            endpoint=settings.s3_endpoint,
-            bucket=settings.s3_bucket,
-            access_key=settings.s3_access_key,
-            secret_key=settings.s3_secret_key,
-            use_ssl=settings.s3_use_ssl,
-            presign_endpoint=settings.s3_presign_endpoint or None,
-            region=settings.s3_region,
-            prefix=settings.s3_prefix,
-        ),
-        clock,
-    )
 
 
 def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
@@ -460,20 +443,20 @@ class _Wires:
         async with Pressroom(settings=settings, workers=None) as press:
             yield press.webhooks
 
-    def examine(self, settings: Settings) -> list[sqlite_care.Finding]:
-        return sqlite_care.examine(settings.path)
+    def examine(self, settings: Settings) -> list[Finding]:
+        return backends.examine(settings)
 
     def audit(self, settings: Settings) -> list[fsck.Violation]:
-        return sqlite_care.audit(settings.path)
+        return backends.audit(settings)
 
     async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
         async with Pressroom(settings=settings, workers=None) as press:
             return await walk_artifacts(press.rendering.blobs, press.rendering.database)
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
-        missing = sqlite_care.pending_migrations(settings.path)
+        missing = backends.pending_migrations(settings)
         if apply and missing:
-            asyncio.run(SQLite(settings.path, SystemClock()).close())
+            asyncio.run(backends.migrate(settings))
         return [f"{migration.number:04} {migration.name}" for migration in missing]
 
 

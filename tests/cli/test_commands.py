@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +345,28 @@ def test_two_workers_and_an_application_share_one_file(folder: Path, run: Run) -
         asyncio.run(act())
 
     assert json.loads(run("fsck", "--json")[1]) == []
+
+
+def test_the_library_needs_none_of_the_services_packages() -> None:
+    """What `pip install pressroom` brings is enough to import it, and to ask for help."""
+    program = """
+import sys
+for name in ("starlette", "fastapi", "uvicorn", "prometheus_client", "httpx", "obstore", "psycopg", "redis", "oban"):
+    sys.modules[name] = None  # as if it were not installed
+import pressroom, pressroom.wiring
+pressroom.wiring.main()
+"""
+    ran = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "usage: pressroom" in ran.stdout
+
+
+def test_an_address_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        environ = os.environ | {"PRESSROOM_HOME": str(tmp_path), "PRESSROOM_LISTEN": f"127.0.0.1:{port}"}
+        ran = subprocess.run([sys.executable, "-m", "pressroom", "serve"], capture_output=True, text=True, env=environ)
+
+    assert ran.returncode != 0
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use; name another address in PRESSROOM_LISTEN" in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -98,9 +98,9 @@ def test_engines_are_listed_with_what_is_missing(monkeypatch: pytest.MonkeyPatch
     assert all(name in table for name in catalogue.names())
 
 
-def test_check_renders_a_sample_with_every_engine(database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_check_renders_a_sample_with_every_engine(file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PRESSROOM_ENGINES", str(tmp_path))  # without the engines in Node: an absent engine is not a problem
-    done = run("check", "--database", database, "--json")
+    done = run("check", "--database", file, "--json")
     told = json.loads(done.stdout)
     states = {engine["name"]: engine["state"] for engine in told["engines"]}
     assert done.returncode == 0

@@ -3,8 +3,7 @@
 import asyncio
 import itertools
 
-import apsw
-
+from tests import looking
 from tests.diagrams.conftest import Easel, Stage, Staging, ended
 
 ARROW = {"source": "digraph { a -> b }", "format": "dot", "outputType": "svg"}
@@ -148,12 +147,8 @@ async def test_a_hit_with_less_than_a_minute_left_is_renewed_with_its_link_and_i
 
 def expiries(stage: Stage) -> list[tuple[int, int]]:
     """Of each cache entry and of the artifact beside it."""
-    connection = apsw.Connection(stage.press.settings.path)
-    try:
-        question = "SELECT c.expires_at, a.expires_at FROM render_cache AS c JOIN artifact AS a ON a.uid = c.artifact"
-        return connection.execute(question).fetchall()
-    finally:
-        connection.close()
+    question = "SELECT c.expires_at, a.expires_at FROM render_cache AS c JOIN artifact AS a ON a.uid = c.artifact"
+    return looking.rows(stage.press.settings.database, question)
 
 
 async def test_what_is_used_again_and_again_outlives_the_retention_of_its_job(staged: Staging, easel: Easel) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import apsw
 import httpx
 
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
+from tests import looking
 from tests.diagrams.conftest import Easel, Stage, Staging
 
 
@@ -240,11 +240,7 @@ async def tidy(stage: Stage) -> None:
 
 
 def count(stage: Stage, table: str) -> int:
-    connection = apsw.Connection(stage.press.settings.path)
-    try:
-        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])
-    finally:
-        connection.close()
+    return int(looking.rows(stage.press.settings.database, f"SELECT count(*) FROM {table}")[0][0])
 
 
 # X6

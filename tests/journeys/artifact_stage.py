@@ -18,9 +18,7 @@ class Rows:
     def __init__(self, store: SteppedStore) -> None:
         self.store = store
 
-    async def run[T](
-        self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, after: Callable[[T], None] | None = None
-    ) -> T:
+    async def run[T](self, unit: Callable[[], Work[T]], *, name: str, **how: Any) -> T:
         return self.store.run(unit())
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:

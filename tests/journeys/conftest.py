@@ -14,10 +14,10 @@ def gate():
     gate.open()
 
 
-@pytest.fixture(params=["file", "memory"])
-def anywhere(request, database):
-    """The journey is made twice: on a file and in memory."""
-    return database if request.param == "file" else "sqlite:///:memory:"
+@pytest.fixture(params=["file", "on_server", "memory"])
+def anywhere(request):
+    """The journey is made on a file, on a server and in memory."""
+    return "sqlite:///:memory:" if request.param == "memory" else request.getfixturevalue(request.param)
 
 
 @pytest.fixture

@@ -3,23 +3,22 @@
 import asyncio
 import logging
 
-import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressroom import JobFailed, Pressroom, Request, SourceInvalid, Status, Tier, failpoints, kind
+from pressroom import JobFailed, Pressroom, Request, SourceInvalid, Status, Tier, backends, failpoints, kind
 from pressroom.clock import SystemClock
 from pressroom.config import Settings, load
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import StoreBusy
-from pressroom.store import jobs, sqlite_connection, upkeep
+from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
-from pressroom.store.sqlite import SQLite
 from pressroom.testing import ManualClock
 from pressroom.worker import process
 from pressroom.worker.chores import Chores, every
 from pressroom.worker.loop import Worker
+from tests import looking
 from tests.journeys.stage import Steps
 
 
@@ -130,18 +129,14 @@ async def test_a_render_that_hangs_fails_with_a_timeout_and_frees_its_slot(anywh
 
 # P9
 async def test_a_database_that_cannot_be_written_for_a_while_is_tried_again(database, monkeypatch, caplog, eventually):
-    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 0.02)
+    looking.be_impatient(monkeypatch)
     async with Pressroom(database, kinds=[diagram], workers=1, poll_interval=0.01) as press:
         await press.pause("diagram")
         job = await press.submit("diagram", "patient")
-        somebody = apsw.Connection(database.removeprefix("sqlite:///"))
-        somebody.execute("UPDATE kind SET paused = 0; BEGIN IMMEDIATE")
-
-        with caplog.at_level(logging.ERROR, logger="pressroom.worker"):
-            await eventually(lambda: "the store is unavailable, trying again" in caplog.text)
-        assert (await press.get(job)).status is Status.QUEUED
-        somebody.execute("ROLLBACK")
-        somebody.close()
+        with looking.held(database, first="UPDATE kind SET paused = 0"):
+            with caplog.at_level(logging.ERROR, logger="pressroom.worker"):
+                await eventually(lambda: "the store is unavailable, trying again" in caplog.text)
+            assert (await press.get(job)).status is Status.QUEUED
 
         assert await press.wait(job) == "<svg>patient</svg>"
 
@@ -161,16 +156,11 @@ async def test_a_result_is_not_lost_when_the_database_cannot_be_written_for_a_wh
     async with Pressroom(database, kinds=[held], workers=1, lease=3600) as press:
         job = await press.submit("held")
         await eventually(lambda: gate.came)
-        monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 0.02)
-        somebody = apsw.Connection(database.removeprefix("sqlite:///"))
-        somebody.setbusytimeout(5000)
-        somebody.execute("BEGIN IMMEDIATE")
-
-        gate.open()
-        with caplog.at_level(logging.ERROR, logger="pressroom.worker"):
-            await eventually(lambda: "the store is unavailable, trying again" in caplog.text)
-        somebody.execute("ROLLBACK")
-        somebody.close()
+        looking.be_impatient(monkeypatch)
+        with looking.held(database):
+            gate.open()
+            with caplog.at_level(logging.ERROR, logger="pressroom.worker"):
+                await eventually(lambda: "the store is unavailable, trying again" in caplog.text)
 
         assert await press.wait(job) == "rendered"
         assert ((await press.get(job)).failures, ran) == (0, [1])
@@ -379,7 +369,7 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
 
     kinds = {"diagram": renderer}
     clock = ManualClock()
-    store = SQLite(database.removeprefix("sqlite:///"), clock)
+    store = backends.open_database(Settings(database=database), clock)
     delivery = Embedded()
     worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, luck=lambda: 0.5)
     chores = Chores(store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from pressroom import Answer, EngineMissing, JobFailed, NotFound, Pressroom, Submitted, Tier, TooLarge, failpoints
@@ -16,6 +15,7 @@ from pressroom.keeping.fsck import fsck
 from pressroom.renderers import Missing
 from pressroom.renderers.graphviz.engine import Graphviz
 from pressroom.testing import ManualClock
+from tests import looking
 
 
 async def bytes_of(press: Pressroom, name: str) -> bytes:
@@ -162,11 +162,7 @@ async def test_a_crash_between_the_bytes_and_the_transaction_leaves_nothing_visi
 
 
 def artifacts(press: Pressroom) -> list[Any]:
-    connection = apsw.Connection(press.settings.path)
-    try:
-        return connection.execute("SELECT uid FROM artifact").fetchall()
-    finally:
-        connection.close()
+    return looking.rows(press.settings.database, "SELECT uid FROM artifact")
 
 
 async def is_running(press: Pressroom, job: Submitted) -> bool:

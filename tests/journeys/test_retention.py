@@ -3,12 +3,12 @@
 import logging
 from datetime import timedelta
 
-import apsw
 import pytest
 
 from pressroom import Answer, Kind, NotFound, Pressroom, SourceInvalid, Status, Tier, kind
 from pressroom.model import Succeeded
 from pressroom.testing import ManualClock
+from tests import looking
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -182,11 +182,9 @@ async def test_a_pruned_job_leaves_nothing_behind(database):
         clock.advance(hours=2)
         await press.chores.prune()
 
-    connection = apsw.Connection(database.removeprefix("sqlite:///"))
     tables = ["job", "job_payload", "job_event", "job_item", "job_input", "render_cache"]
-    left = {table: connection.execute(f"SELECT count(*) FROM {table}").get for table in tables}
-    connection.close()
-    assert left == dict.fromkeys(tables, 0)
+    left = {table: looking.rows(database, f"SELECT count(*) FROM {table}") for table in tables}
+    assert left == {table: [(0,)] for table in tables}
 
 
 async def test_a_number_is_not_given_again_after_its_job_was_pruned(anywhere):

@@ -148,9 +148,10 @@ MISTAKES = [
     # Lines and order
     Mistake("two_of_a_key", "line", "step_forward", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
     Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
-    Mistake("wake_without_the_key", "line", "wake_due", "CASE WHEN key IS NULL THEN NULL ELSE 'key' END", "NULL", guards=_KEY_GUARD),
-    Mistake("wake_and_forget_the_line", "line", "wake_due", "RETURNING org_id, key", "RETURNING org_id, NULL"),
-    Mistake("never_wake", "line", patch=("wake_due", _forget_to_wake)),
+    Mistake("wake_without_the_key", "line", "wake_keyed", "SET waits_for = 'key'", "SET waits_for = NULL", guards=_KEY_GUARD),
+    Mistake("wake_and_forget_the_line", "line", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
+    Mistake("never_wake_a_key", "line", patch=("wake_keyed", _forget_to_wake)),
+    Mistake("never_wake", "line", "wake_due", "run_at <= :now", "run_at < 0"),
     Mistake("claim_by_place_alone", "order", patch=("_choose", _choose_by_place)),
     Mistake("a_retry_keeps_its_place", "order", "settle_jobs", "seq = coalesce(s.seq, job.seq)", "seq = job.seq"),
     Mistake("a_lost_lease_loses_its_place", "order", "requeue_lost", "run_at = :run_at,", "run_at = :run_at, seq = seq + 1000,"),

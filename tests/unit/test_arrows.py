@@ -15,7 +15,7 @@ STEPS = [
     {"model", "ids", "failpoints", "jsontext", "tracing"},
     {"fingerprint", "config"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
-    {"request", "admission", "keeping"},
+    {"request", "admission", "keeping", "backends"},
     {"worker", "queue"},
     {"rendering", "webhooks"},
     {"api"},
@@ -50,10 +50,15 @@ def test_imports_point_downwards(path: Path) -> None:
         assert STEP_OF[other] < STEP_OF[part], f"{part} may not import {other}"
 
 
-def test_only_wiring_names_a_backend() -> None:
-    backends = ("pressroom.store.sqlite", "pressroom.delivery.embedded", "pressroom.artifacts.disk", "pressroom.artifacts.s3")
+def test_only_wiring_and_backends_name_a_backend() -> None:
+    backends = (
+        *("pressroom.store.sqlite", "pressroom.store.postgres", "pressroom.delivery.embedded"),
+        *("pressroom.artifacts.disk", "pressroom.artifacts.s3"),
+    )
     for path in ROOT.rglob("*.py"):
-        if path.name in ("wiring.py", "sqlite.py", "sqlite_care.py", "embedded.py", "testing.py"):
+        if path.name in ("wiring.py", "backends.py", "embedded.py", "testing.py") or path.name.startswith(
+            ("sqlite", "postgres")
+        ):
             continue
         for backend in backends:
             assert backend not in path.read_text(), f"{path.name} names {backend}"

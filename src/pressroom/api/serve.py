@@ -13,6 +13,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pressroom.api import problems
 from pressroom.api.service import Service
+from pressroom.errors import Unusable
 
 log = logging.getLogger("pressroom")
 
@@ -75,7 +76,11 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or answers wait for their acknowledgement
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
-    listener.listen(2048)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as reason:
+        listener.close()
+        raise Unusable(f"cannot listen on {host}:{port}: {reason.strerror}; name another address in PRESSROOM_LISTEN") from None
     listener.setblocking(False)
     return listener

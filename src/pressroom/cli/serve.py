@@ -20,11 +20,11 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
 
     def listening(address: str, closed: bool) -> None:
         if output.as_json:
-            told = {"listening": address, "database": settings.path, "workers": not args.no_workers, "needs_token": closed}
+            told = {"listening": address, "database": settings.place, "workers": not args.no_workers, "needs_token": closed}
             output.data(told)
             return
         output.line(f"Pressroom is at {address}")
-        output.line(f"  database   {settings.path}")
+        output.line(f"  database   {settings.place}")
         output.line(f"  artifacts  {settings.artifact_folder or 'in memory'}")
         if closed:
             output.line(f"it listens on {settings.listen} and there is no token yet: every request is answered with 401")
@@ -35,6 +35,7 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
         output.line(
             f"  curl -d 'digraph {{ source -> press -> document }}' '{address}/render?format=dot&outputType=svg&mode=sync'"
         )
+        output.line(f"and open {address} followed by the `url` that it answers")
 
     await wires.serve(settings, works=not args.no_workers, listening=listening)
     return exits.OK

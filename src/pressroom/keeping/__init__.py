@@ -59,6 +59,6 @@ def reserving(database: Database) -> Reserve:
         if live is not None:
             return live
         # A reservation that a power failure forgets was ours, and we are gone too; or record() refuses, and we put again.
-        return await database.run(partial(blobs.reserve, sha256, size), name="reserve", durable=False)
+        return await database.run(partial(blobs.reserve, sha256, size), name="reserve", durable=False, beside=True)
 
     return reserve

@@ -113,7 +113,7 @@ def examine(url: str, allow: Collection[str] = ()) -> Target:
         raise AddressRefused("that is not an address such as https://example.org/hooks")
     scheme, host = found["scheme"].lower(), _host(found["host"].lower())
     if scheme not in PORTS:
-        raise AddressRefused("the address must begin with https://")
+        raise AddressRefused("the address must begin with https://, unless its host is named in webhook_allow")
     port = int(found["port"][1:]) if found["port"] else PORTS[scheme]
     path = found["path"] or "/"
     target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}", _is_named(host, port, allow))
@@ -173,7 +173,7 @@ def _is_named(host: str, port: int, allow: Collection[str]) -> bool:
 
 def _check(target: Target) -> None:
     if target.scheme != "https":
-        raise AddressRefused("the address must begin with https://")
+        raise AddressRefused("the address must begin with https://, unless its host is named in webhook_allow")
     if target.port != PORTS["https"] and not LEAST_PORT <= target.port <= 65_535:
         raise AddressRefused(f"the port is 443, or one from {LEAST_PORT} to 65535")
     literal = target.literal

@@ -22,17 +22,24 @@ class Transaction(Protocol):
 
 class Database(Protocol):
     async def run[T](
-        self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, after: Callable[[T], None] | None = None
+        self,
+        unit: Callable[[], Work[T]],
+        *,
+        name: str,
+        durable: bool = True,
+        beside: bool = False,
+        after: Callable[[T], None] | None = None,
     ) -> T:
         """Carry out a unit of work in a transaction, alone or together with others, and return once it is committed.
 
         `unit` may be called again if a neighbour spoiled the transaction they shared. `after` is called with the result
         as soon as it is committed, even if nobody waits for it any more. A unit that is not `durable` may be
-        forgotten by a power failure, never by a crash of the program.
+        forgotten by a power failure, never by a crash of the program. One that only touches rows which it made, locked or
+        holds a claim of may run `beside` others; any other sees what nobody else changes until it is committed.
         """
         ...
 
-    def run_from_thread[T](self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True) -> T:
+    def run_from_thread[T](self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, beside: bool = False) -> T:
         """As `run`, for a thread that may wait."""
         ...
 
@@ -44,6 +51,11 @@ class Database(Protocol):
 
     async def changed_elsewhere(self) -> bool:
         """Whether another connection committed since the last call. Cheap enough to ask ten times a second."""
+        ...
+
+    @property
+    def crowded(self) -> bool:
+        """Whether several may write at once, so that it pays to say which units may run beside others."""
         ...
 
     @property

@@ -35,10 +35,10 @@ def checks() -> list[Check]:
 def audit() -> Work[list[Violation]]:
     """Look at every row. Reads only; from one snapshot, so workers may go on meanwhile."""
     violations = []
-    for (message,) in (yield Statement("PRAGMA integrity_check")):
+    for (message,) in (yield Statement("find_damage")):
         if message != "ok":
             violations.append(Violation("integrity", "SQLite finds the file damaged.", None, message))
-    for table, row, parent, _ in (yield Statement("PRAGMA foreign_key_check")):
+    for table, row, parent, _ in (yield Statement("find_orphans")):
         violations.append(
             Violation("orphan", "A row refers to another that is gone.", None, f"{table} row {row} has no {parent}")
         )

@@ -263,10 +263,15 @@ def refuse_when_full(limit: int, coming: int, *, retry_after: float, counted: Ca
         raise QueueFull(limit, retry_after)
 
 
-def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
-    """Take as many jobs as there is room for, best first, under a lease."""
+def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, *, beside: bool = False) -> Work[list[Claim]]:
+    """Take as many jobs as there is room for, best first, under a lease.
+
+    `beside` others it leaves those alone whose time has come but that have to stand in the line of their key.
+    """
     moment = yield from now()
-    yield from wake_due(moment)
+    yield Statement("wake_due", {"now": moment})
+    if not beside:
+        yield from wake_keyed(moment)
     paused = {name for (name,) in (yield Statement("list_paused"))}
     ready: list[Row] = []
     for kind in kinds:
@@ -302,11 +307,10 @@ def _choose(ready: list[Row], room: Room) -> list[int]:
     return chosen
 
 
-def wake_due(moment: int) -> Work[None]:
-    """Jobs whose time has come become ready, or join the line of their key."""
-    for org_id, key in (yield Statement("wake_due", {"now": moment})):
-        if key is not None:
-            yield from reseat(org_id, key)
+def wake_keyed(moment: int) -> Work[None]:
+    """Jobs whose time has come join the line of their key."""
+    for org_id, key in (yield Statement("wake_keyed", {"now": moment})):
+        yield from reseat(org_id, key)
 
 
 def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled]]:
@@ -329,13 +333,17 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
             events.append((id, *_event_of(settlement, status)))
     yield Statement("insert_events", {"events": compact(events), "now": moment})
     for settled in results:
-        if settled.status is not None and _needs_follow_up(settled, kinds):
+        if settled.status is not None and _needs_follow_up(settled.claim, kinds):
             yield from _follow_up(settled, kinds, moment)
     return results
 
 
-def _needs_follow_up(settled: Settled, kinds: Kinds) -> bool:
-    claim = settled.claim
+def is_plain(claim: Claim, kinds: Kinds) -> bool:
+    """Whether the end of this attempt changes no row but its own: then it may be settled beside others."""
+    return not _needs_follow_up(claim, kinds)
+
+
+def _needs_follow_up(claim: Claim, kinds: Kinds) -> bool:
     return (
         claim.key is not None
         or claim.fingerprint is not None
@@ -472,11 +480,18 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 def turn(
-    settlements: Sequence[Settlement], worker: str, claimable: Iterable[str], room: Room, lease: int, kinds: Kinds
+    settlements: Sequence[Settlement],
+    worker: str,
+    claimable: Iterable[str],
+    room: Room,
+    lease: int,
+    kinds: Kinds,
+    *,
+    beside: bool = False,
 ) -> Work[Turn]:
     """Settle the last batch and claim the next in one commit."""
     settled = (yield from settle(settlements, kinds)) if settlements else []
-    claims = (yield from claim(worker, claimable, room, lease)) if room.total > 0 else []
+    claims = (yield from claim(worker, claimable, room, lease, beside=beside)) if room.total > 0 else []
     return Turn(settled, claims)
 
 
@@ -566,10 +581,14 @@ def time_to_next_due() -> Work[float | None]:
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop."""
+    """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
+
+    `keyed` says that it will find some only if it may look after the lines of their keys.
+    """
 
     ready: bool
     cancelling: list[tuple[int, int]]
+    keyed: bool = False
 
 
 def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
@@ -580,10 +599,10 @@ def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
     moment = yield from now()
     ((next_due,),) = yield Statement("next_due")
     if next_due is not None and next_due <= moment:
-        return Survey(True, cancelling)
+        return Survey(True, cancelling, keyed=bool((yield Statement("any_keyed_due", {"now": moment}))))
     paused = {name for (name,) in (yield Statement("list_paused"))}
     for kind in kinds:
-        if kind not in paused and (yield Statement("find_ready", {"kind": kind, "best": 0, "worst": 9, "limit": 1})):
+        if kind not in paused and (yield Statement("any_ready", {"kind": kind})):
             return Survey(True, cancelling)
     return Survey(False, cancelling)
 

@@ -29,7 +29,7 @@ class Migration(NamedTuple):
     sql: str
 
 
-def migrations(dialect: str = "sqlite") -> list[Migration]:
+def migrations(dialect: str) -> list[Migration]:
     found = []
     for file in (files("pressroom.store") / "migrations" / dialect).iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
@@ -58,8 +58,12 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> list[Migration]:
 
 
 def pending(connection: apsw.Connection, path: str) -> list[Migration]:
-    applied = _applied(connection)
-    known = migrations()
+    return missing_of("sqlite", _applied(connection), path)
+
+
+def missing_of(dialect: str, applied: set[int], path: str) -> list[Migration]:
+    """The migrations that this database has not had. Raises DatabaseTooNew."""
+    known = migrations(dialect)
     newest = known[-1].number
     if applied and max(applied) > newest:
         raise DatabaseTooNew(

@@ -6,27 +6,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
 from pressroom.clock import SystemClock
 from pressroom.errors import PressroomError
 from pressroom.store import fsck, migrate
+from pressroom.store.care import Finding
 from pressroom.store.fsck import Violation
 from pressroom.store.sqlite_connection import Connection, Translated
 
 OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
 LOW_SPACE = 256 * 1024 * 1024
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at. `mend` says what to do if it is not well."""
-
-    what: str
-    well: bool
-    detail: str
-    mend: str = ""
 
 
 def examine(path: str) -> list[Finding]:
@@ -87,6 +78,6 @@ def audit(path: str) -> list[Violation]:
 
 def pending_migrations(path: str) -> list[migrate.Migration]:
     if path == ":memory:" or not Path(path).exists():
-        return migrate.migrations()
+        return migrate.migrations("sqlite")
     with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         return migrate.pending(connection, path)

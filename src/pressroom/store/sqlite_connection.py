@@ -20,6 +20,8 @@ class Connection:
         flags = apsw.SQLITE_OPEN_URI | (
             apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         )
+        self._path = path
+        self._synchronous = ""
         self._texts = load("sqlite")
         with Translated(path):
             self.raw = apsw.Connection(path, flags=flags, statementcachesize=200)
@@ -53,6 +55,37 @@ class Connection:
                 sql, params = work.send(run(texts.get(sql, sql), params).fetchall())
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+    def begin(self, *, durable: bool, beside: bool) -> None:  # noqa: ARG002
+        # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
+        level = "FULL" if durable else "NORMAL"
+        if level != self._synchronous:
+            self.execute(f"PRAGMA synchronous = {level}")
+            self._synchronous = level
+        self.execute("BEGIN IMMEDIATE")
+
+    def set_mark(self) -> None:
+        self.execute("SAVEPOINT unit")
+
+    def pass_mark(self) -> None:
+        self.execute("RELEASE unit")
+
+    def back_to_mark(self) -> bool:
+        if not self.raw.in_transaction:  # SQLite ends the whole transaction by itself when the disk is full
+            return False
+        self.execute("ROLLBACK TO unit")
+        self.execute("RELEASE unit")
+        return True
+
+    def commit(self) -> None:
+        self.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        if self.raw.in_transaction:
+            self.execute("ROLLBACK")
+
+    def translated(self) -> "Translated":
+        return Translated(self._path)
 
 
 class _Patience:

@@ -49,6 +49,6 @@ class LeaseKeeper:
     def _renew(self) -> None:
         claims = self._held()
         if claims:
-            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False)
+            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False, beside=True)
             self._report(kept, claims)
-        self._database.run_from_thread(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False)
+        self._database.run_from_thread(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False, beside=True)

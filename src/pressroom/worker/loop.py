@@ -76,6 +76,7 @@ class Worker:
         self._asked = Room(0, 0)
         self._hungry = True
         self._news = 0
+        self._keyed_due = False
         self._wake = asyncio.Event()
         self._claiming = True
         self._idle = asyncio.Event()
@@ -85,7 +86,7 @@ class Worker:
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        await self._database.run(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False)
+        await self._database.run(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
         self._keeper.start()
         self._wake.set()
         for part in (self._take_turns, self._listen, self._poll_database, self._watch_the_time):
@@ -179,10 +180,16 @@ class Worker:
         self._wake.set()
 
     async def _settle_and_claim(self, settlements: Sequence[Settlement], room: Room) -> Turn:
-        def unit() -> Work[Turn]:
-            return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds)
+        beside = self._may_run_beside(settlements)
 
-        return await self._database.run(unit, name="turn", durable=bool(settlements))
+        def unit() -> Work[Turn]:
+            return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds, beside=beside)
+
+        return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
+
+    def _may_run_beside(self, settlements: Sequence[Settlement]) -> bool:
+        keyed, self._keyed_due = self._keyed_due, False
+        return self._database.crowded and not keyed and all(jobs.is_plain(one.claim, self._kinds) for one in settlements)
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> Turn:
         """A settling hook raised. The others are settled without it; its own job is settled with that error."""
@@ -273,6 +280,7 @@ class Worker:
                 if (id, token) in self._running:
                     self.stop_job(id)
             if found.ready:
+                self._keyed_due = self._keyed_due or found.keyed
                 self._hear()
 
     async def _watch_the_time(self) -> None:

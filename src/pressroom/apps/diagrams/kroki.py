@@ -319,5 +319,5 @@ def _health() -> KrokiHealth:
     for type in LANGUAGES:
         engine = engine_of(type)
         if engine.missing() is None:
-            versions[type] = engine.version().partition(",")[0]
+            versions[type] = engine.version()
     return KrokiHealth("pass", versions)

@@ -22,7 +22,7 @@ from pressroom.apps.diagrams import asking
 from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.asking import Word
 from pressroom.apps.diagrams.named import History, Names, require_name
-from pressroom.apps.diagrams.named_tags import condition_of, tag_of
+from pressroom.apps.diagrams.named_tags import Condition, condition_of, tag_of
 from pressroom.apps.diagrams.versions import Named, Summary, Text, Version
 from pressroom.errors import QueueClosed, WaitTimeout
 from pressroom.model import Status, from_ms
@@ -160,7 +160,7 @@ def router(service: Service, names: Names) -> APIRouter:
         text = _text(request, await request.body())
         patience = patience_of(request)
         trace = {"request_id": request_id_of(request)}
-        condition, keep = condition_of(request), service.settings.diagram_versions
+        condition, keep = _condition(request), service.settings.diagram_versions
         named, version, is_new = await names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)
         if patience.seconds and version.status == "pending" and version.job_uid is not None:
             await _wait(service, version.job_uid, patience.seconds, required=patience.sync)
@@ -203,7 +203,7 @@ def router(service: Service, names: Names) -> APIRouter:
     )
     async def delete_diagram(request: Request, name: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
-        await names.delete(await names.find(caller.org_id, name), condition_of(request))
+        await names.delete(await names.find(caller.org_id, name), _condition(request))
         return Response(status_code=204)
 
     @routes.get(
@@ -247,6 +247,10 @@ def _text(request: Request, body: bytes) -> Text:
     language = asking.language_of(new.format)
     asking.checked(Asked(language, "svg", new.source.encode(), new.options, new.engine))
     return Text(new.source, language, new.options, new.engine)
+
+
+def _condition(request: Request) -> Condition:
+    return condition_of(request.headers.getlist("if-match"), request.headers.getlist("if-none-match"))
 
 
 async def _wait(service: Service, job: str, seconds: float, *, required: bool) -> None:

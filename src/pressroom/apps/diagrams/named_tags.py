@@ -8,9 +8,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from starlette.requests import Request
-
-from pressroom.api.problems import HttpError
+from pressroom.errors import PreconditionFailed
 
 _TAG = re.compile(r'\s*(?:W/)?"([0-9a-f]{16})\.[^"]*"\s*')
 
@@ -25,17 +23,17 @@ class Condition(NamedTuple):
         """`state` is None where there is no such diagram. Raises a refusal with the status 412."""
         if self.wanted is not None and not self.wanted & {state or "", "*" if state else ""}:
             there = f"it is at version {newest} by now; look at it, then put yours on top" if state else "there is none"
-            raise _refused(f"{name} is not as If-Match has it: {there}")
+            raise PreconditionFailed(f"{name} is not as If-Match has it: {there}")
         if state and self.unwanted & {state, "*"}:
-            raise _refused(f"{name} is there already, at version {newest}")
+            raise PreconditionFailed(f"{name} is there already, at version {newest}")
 
 
 ANY = Condition()
 
 
-def condition_of(request: Request) -> Condition:
-    wanted = request.headers.getlist("if-match")
-    return Condition(_states(wanted) if wanted else None, _states(request.headers.getlist("if-none-match")))
+def condition_of(if_match: list[str], if_none_match: list[str]) -> Condition:
+    """What the two headers say, each as often as it was sent."""
+    return Condition(_states(if_match) if if_match else None, _states(if_none_match))
 
 
 def state_of(link: str, newest: int) -> str:
@@ -51,7 +49,3 @@ def _states(headers: list[str]) -> frozenset[str]:
     """A tag that is not ours is a state that nothing is in."""
     parts = [part for header in headers for part in header.split(",")]
     return frozenset("*" if part.strip() == "*" else found[1] if (found := _TAG.fullmatch(part)) else "?" for part in parts)
-
-
-def _refused(reason: str) -> HttpError:
-    return HttpError(412, "precondition_failed", reason)

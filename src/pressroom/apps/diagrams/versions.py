@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams.named_tags import ANY, Condition, state_of
-from pressroom.errors import NotFound
+from pressroom.errors import NotFound, VersionGone
 from pressroom.model import Ending, Row, Statement, Status, Work
 from pressroom.store import artifacts
 from pressroom.store.artifacts import Artifact, new_link
@@ -137,7 +136,7 @@ def version(named: Named, number: int) -> Work[Version]:
         return _version(rows[0])
     newest = yield from latest(named, 1)
     if newest and number < newest[0].number:
-        raise HttpError(410, "version_gone", f"version {number} of {named.name} is no longer kept")
+        raise VersionGone(f"version {number} of {named.name} is no longer kept")
     raise NotFound(f"{named.name} has no version {number}")
 
 

@@ -84,7 +84,7 @@ def tokens(source: str) -> Iterator[Token]:
             at = found.end()
         else:
             raise Misplaced(_unreadable(source, at), at)
-    yield Token("end", "the end", at)
+    yield Token("end", "end of the source", at)
 
 
 def _token(found: re.Match[str]) -> Token:
@@ -213,7 +213,7 @@ class _Reader:
         return self._now.kind == kind and self._now.text.lower() == text
 
     def _next(self) -> None:
-        self._now = next(self._tokens, Token("end", "the end", self._now.at))
+        self._now = next(self._tokens, Token("end", "end of the source", self._now.at))
 
     def _unexpected(self, wanted: str) -> Misplaced:
         found = self._now.text if self._now.kind == "end" else repr(self._now.text[:40])

@@ -1,0 +1,12 @@
+"""What looking after a database finds."""
+
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at. `mend` says what to do if it is not well."""
+
+    what: str
+    well: bool
+    detail: str
+    mend: str = ""

@@ -1,0 +1,156 @@
+"""PostgreSQL: a lane that commits in groups, readers beside it, and one connection that listens.
+
+Whoever writes holds a lock of the whole database, but most hold it together: those that touch only rows that they have locked
+or made (`beside`). What must look before it writes, so that two of it may not overlap, holds it alone for its few statements.
+A process has one lane, so that what it does happens in the order in which it did it.
+"""
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import psycopg
+
+from pressroom.clock import Clock
+from pressroom.errors import QueueClosed
+from pressroom.model import Work
+from pressroom.store import postgres_migrate
+from pressroom.store.lane import GROUP_LIMIT, Desk, Lane, Request, answer
+from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection
+
+log = logging.getLogger("pressroom.store")
+
+READERS = 2
+ASKED_AT_LEAST_EVERY = 1.0  # seconds; a notice may be lost with its connection
+
+
+class Postgres(Desk):
+    """A `Database` on a server. `heard` is called, from a thread, when another process has committed something."""
+
+    crowded = True
+    volatile = False
+
+    def __init__(self, url: str, clock: Clock, heard: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        postgres_migrate.bring_up_to_date(url)
+        self._connections: list[Connection] = []
+        try:
+            self._connections = [Connection(url, clock)]
+            for _ in range(READERS):
+                self._connections.append(Connection(url, clock, readonly=True))
+        except BaseException:
+            self._close_connections()
+            raise
+        writer, *readers = self._connections
+        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._ear = Ear(url, heard, lambda: writer.raw.info.backend_pid)
+        self._asked_at = 0.0
+        self._threads = [Lane(writer, self._inbox, "pressroom-writer").thread]
+        for reader in readers:
+            thread = threading.Thread(target=self._read_in_groups, args=(reader,), name="pressroom-reader", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        if self._closed:
+            raise QueueClosed("the database is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._reads.put(Request(unit, "read", False, None, loop, future))
+        return await future
+
+    async def changed_elsewhere(self) -> bool:
+        now = time.monotonic()
+        if self._ear.has_heard() or now - self._asked_at > ASKED_AT_LEAST_EVERY:
+            self._asked_at = now
+            return True
+        return False
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._inbox.put(None)
+        self._reads.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+        await asyncio.to_thread(self._ear.close)
+        self._close_connections()
+
+    def _close_connections(self) -> None:
+        for connection in self._connections:
+            connection.close()
+
+    def _read_in_groups(self, connection: Connection) -> None:
+        while (first := self._reads.get()) is not None:
+            group = [first]
+            with suppress(queue.Empty):
+                while len(group) < GROUP_LIMIT:
+                    more = self._reads.get_nowait()
+                    if more is None:
+                        self._reads.put(None)
+                        break
+                    group.append(more)
+            for request in group:
+                _read(connection, request)
+            answer(group)
+        self._reads.put(None)  # for the other readers
+
+
+def _read(connection: Connection, request: Request) -> None:
+    try:
+        with connection.translated():
+            connection.begin_reading()
+            request.result = connection.carry_out(request.unit())
+    except BaseException as error:
+        request.error = error
+    finally:
+        connection.roll_back()
+
+
+class Ear:
+    """Listens for notices of commits, on a connection and a thread of its own. Deaf for a while is no harm: somebody polls.
+
+    `mouth` says which server process speaks for us: what we did ourselves we know already.
+    """
+
+    def __init__(self, url: str, heard: Callable[[], None] | None, mouth: Callable[[], int]) -> None:
+        self._url = url
+        self._tell = heard
+        self._mouth = mouth
+        self._heard = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="pressroom-listener", daemon=True)
+        self._thread.start()
+
+    def has_heard(self) -> bool:
+        heard = self._heard.is_set()
+        self._heard.clear()
+        return heard
+
+    def close(self) -> None:
+        self._closing.set()
+        self._thread.join()
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as raw:
+                    raw.execute(f"LISTEN {CHANNEL}")
+                    self._note()  # what happened while we were deaf
+                    while not self._closing.is_set():
+                        for notice in raw.notifies(timeout=0.2, stop_after=1):
+                            if notice.pid != self._mouth():
+                                self._note()
+            except psycopg.Error as reason:
+                log.warning("listening for news failed, trying again: %s", reason)
+                self._closing.wait(0.5)
+
+    def _note(self) -> None:
+        self._heard.set()
+        if self._tell is not None:
+            self._tell()

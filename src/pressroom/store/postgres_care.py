@@ -1,0 +1,57 @@
+"""Looking after a PostgreSQL database: what state it is in, without changing it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+
+from pressroom.clock import SystemClock
+from pressroom.config import masked
+from pressroom.errors import PressroomError
+from pressroom.store import fsck, postgres_migrate
+from pressroom.store.care import Finding
+from pressroom.store.fsck import Violation
+from pressroom.store.migrate import Migration
+from pressroom.store.postgres_connection import CONNECT_TIMEOUT, Connection, Translated
+
+OLDEST_SERVER = 140000
+
+
+def examine(url: str) -> list[Finding]:
+    python = Finding("python", sys.version_info >= (3, 12), sys.version.split()[0], "use Python 3.12 or newer")
+    return [python, *_server(url)]
+
+
+def _server(url: str) -> Iterator[Finding]:
+    try:
+        with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+            missing = postgres_migrate.pending(connection, url)
+            version = connection.info.server_version
+            fsync = _setting(connection, "fsync")
+    except PressroomError as problem:
+        yield Finding("database", False, str(problem), "see docs/errors.md, " + problem.code)
+        return
+    yield Finding("database", True, masked(url))
+    yield Finding("postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer")
+    yield Finding("fsync", fsync == "on", fsync, "turn fsync on; without it a power failure loses accepted jobs")
+    names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+    yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
+
+
+def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) -> str:
+    row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def audit(url: str) -> list[Violation]:
+    """Test every invariant, in a transaction that cannot write."""
+    connection = Connection(url, SystemClock(), readonly=True)
+    with closing(connection), Translated(url):
+        connection.begin_reading()
+        return connection.carry_out(fsck.audit())
+
+
+def pending_migrations(url: str) -> list[Migration]:
+    with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+        return postgres_migrate.pending(connection, url)

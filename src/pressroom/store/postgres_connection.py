@@ -1,0 +1,232 @@
+"""A connection to PostgreSQL that carries out units of work, speaks the statements' dialect, and knows how to come back."""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.adapt import Dumper, Loader
+from psycopg.pq import TransactionStatus
+
+from pressroom.clock import Clock, SystemClock
+from pressroom.config import masked
+from pressroom.errors import NotADatabase, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.model import Row, Work
+from pressroom.store.statements import load
+
+SCHEMA = "pressroom"
+CONNECT_TIMEOUT = 10  # seconds
+BUSY_TIMEOUT = 5.0  # seconds that we wait for others to let go of what they hold
+
+# Whoever writes holds the first of these: together with those who touch only rows that they lock themselves, or alone. The
+# second is taken last, for the events: their numbers must become visible in the order in which they grow.
+WRITING = 4721002
+EVENTS = 4721003
+CHANNEL = "pressroom"
+
+_TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+# Statements that add to the history, and whose rows nobody reads before the commit. They are kept until then.
+_HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+
+class _WholeNumber(Dumper):
+    """Every int as a bigint: otherwise its size would choose its type, and every mix of types is a statement of its own."""
+
+    oid = psycopg.postgres.types["int8"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        return str(obj).encode()
+
+
+class _Float(Loader):
+    """What avg() returns."""
+
+    def load(self, data: Any) -> float:
+        return float(bytes(data))
+
+
+class Text(NamedTuple):
+    """A statement as psycopg takes it. `tested` are parameters of which it asks whether they are NULL."""
+
+    sql: str
+    tested: frozenset[str]
+
+
+@cache
+def translate_parameters(text: str) -> Text:
+    """`:name` as psycopg writes it; two colons are a cast. A NULL has no type by which PostgreSQL could compare it to NULL, so
+    the answer to `:name IS NULL` is a parameter of its own."""
+    tested = frozenset(_TESTED.findall(text))
+    text = _TESTED.sub(r":\1__is_null", text.replace("%", "%%"))
+    return Text(_PARAMETER.sub(r"%(\1)s", text), tested)
+
+
+class Connection:
+    """`clock` is only asked where a test has its own: the database's is the one that counts."""
+
+    def __init__(self, url: str, clock: Clock, *, readonly: bool = False) -> None:
+        self._url = url
+        self._clock = None if type(clock) is SystemClock and not clock.is_shifted else clock
+        self._readonly = readonly
+        self._texts = {name: translate_parameters(text) for name, text in load("postgres").items()}
+        self._history: list[tuple[Text, Any]] = []
+        self._marked = 0
+        self.raw = self._connect()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        with Translated(self._url):
+            raw = psycopg.connect(
+                self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT, application_name="pressroom", prepare_threshold=2
+            )
+            raw.adapters.register_dumper(int, _WholeNumber)
+            raw.adapters.register_loader("numeric", _Float)
+            raw.prepared_max = 500
+            raw.execute(sql.SQL("SET search_path = {}, public").format(sql.Identifier(SCHEMA)))
+            raw.execute("SET TIME ZONE 'UTC'")
+            self._cursor = raw.cursor()
+            return raw
+
+    def execute(self, text: str, params: Any = None) -> list[Row]:
+        cursor = self._cursor.execute(text, params)
+        return cursor.fetchall() if cursor.description is not None else []
+
+    def carry_out[T](self, work: Work[T]) -> T:
+        """Feed a unit of work its statements' rows until it returns."""
+        try:
+            name, params = next(work)
+            while True:
+                name, params = work.send(self._rows(name, params))
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    def _rows(self, name: str, params: Any) -> list[Row]:
+        text = self._texts.get(name)
+        if name == "read_clock" and self._clock is not None:
+            return [(self._clock.now_ms(),)]
+        if text is None:
+            text = translate_parameters(name)
+        if params:
+            params = _prepared(params, text)
+        if name in _HISTORY and not self._readonly:
+            self._history.append((text, params))
+            return []
+        return self.execute(text.sql, params)
+
+    def begin(self, *, durable: bool, beside: bool) -> None:
+        if self.raw.closed or self.raw.broken:
+            self.raw = self._connect()
+        self._history.clear()
+        lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
+        # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
+        level = "on" if durable else "off"
+        patience = f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}"
+        try:
+            self._say(f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})")
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def begin_reading(self) -> None:
+        if self.raw.closed or self.raw.broken:
+            self.raw = self._connect()
+        self._say("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def set_mark(self) -> None:
+        self._marked = len(self._history)
+        self._say("SAVEPOINT unit")
+
+    def pass_mark(self) -> None:
+        self._say("RELEASE unit")
+
+    def back_to_mark(self) -> bool:
+        if self.raw.closed or self.raw.broken:
+            return False
+        del self._history[self._marked :]
+        self._say("ROLLBACK TO unit; RELEASE unit")
+        return True
+
+    def commit(self) -> None:
+        """The history goes last, under a lock of its own, together with the commit and in one round trip."""
+        history, self._history = self._history, []
+        if not history:
+            self._say("COMMIT")
+            return
+        with self.raw.pipeline():
+            self.raw.execute(f"SELECT pg_advisory_xact_lock({EVENTS})")
+            for text, params in history:
+                self.raw.execute(text.sql, params)
+            self.raw.execute("SELECT pg_notify(%s, '')", (CHANNEL,))
+            self.raw.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        self._history.clear()
+        if self.raw.closed or self.raw.broken:
+            return
+        try:
+            if self.raw.pgconn.transaction_status != TransactionStatus.IDLE:
+                self._say("ROLLBACK")
+        except psycopg.Error:
+            self.raw.close()
+
+    def translated(self) -> "Translated":
+        return Translated(self._url)
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def _say(self, text: str) -> None:
+        """Several statements without parameters in one round trip."""
+        self._cursor.execute(text, prepare=False)
+
+
+def _prepared(params: Any, text: Text) -> Any:
+    params = _without_nul(params)
+    return params | {f"{name}__is_null": params[name] is None for name in text.tested} if text.tested else params
+
+
+def _without_nul(params: Any) -> Any:
+    """PostgreSQL's text has no NUL, neither plain nor in JSON: a replacement character takes its place."""
+    if not any(isinstance(value, str) and ("\0" in value or "\\u0000" in value) for value in params.values()):
+        return params
+    return {
+        name: _NUL.sub(r"\1\\ufffd", value.replace("\0", "\ufffd")) if isinstance(value, str) else value
+        for name, value in params.items()
+    }
+
+
+class Translated:
+    """Turn PostgreSQL's errors into ours. The address is told without its password."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, psycopg.Error) and (ours := translate(error, self._url)) is not error:
+            raise ours from error
+
+
+def translate(error: psycopg.Error, url: str) -> BaseException:
+    place = masked(url)
+    match error:
+        case errors.DiskFull() | errors.InsufficientResources():
+            return StoreFull(f"the server of {place} has no room left; nothing was written")
+        case errors.ReadOnlySqlTransaction():
+            return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
+        case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
+            return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
+        case errors.InvalidCatalogName() | errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
+            return NotADatabase(f"{place} cannot be used: {_first_line(error)}")
+        case psycopg.OperationalError() | errors.AdminShutdown() | psycopg.InterfaceError():
+            return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
+        case _:
+            return error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or ["no reason was given"])[0]

@@ -1,0 +1,7 @@
+-- Jobs with a key whose time has come. They still have their line to stand in, which whoever wakes them sees to.
+UPDATE job
+   SET waits_for = 'key'
+ WHERE id IN (SELECT id FROM job
+               WHERE status = 'queued' AND waits_for = 'time' AND run_at <= :now AND key IS NOT NULL
+               ORDER BY run_at LIMIT 1000)
+RETURNING org_id, key

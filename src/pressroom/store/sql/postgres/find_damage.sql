@@ -1,0 +1,2 @@
+-- PostgreSQL looks after its own files.
+SELECT 'ok'

@@ -1,0 +1,3 @@
+-- Every item of the phase starts in progress. :names is an array, in order.
+INSERT INTO job_item (job_id, claim, noun, name, position, state)
+SELECT :id, :claim, :noun, value, place - 1, 'in_progress' FROM json_array_elements_text(:names::json) WITH ORDINALITY AS of (value, place)

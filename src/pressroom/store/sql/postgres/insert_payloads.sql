@@ -1,0 +1,2 @@
+-- :payloads is an array of [job id, JSON text].
+INSERT INTO job_payload (job_id, body) SELECT (value->>0)::bigint, value->>1 FROM json_array_elements(:payloads::json)

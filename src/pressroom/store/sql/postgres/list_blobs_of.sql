@@ -1,0 +1,3 @@
+SELECT sha256 FROM artifact WHERE uid IN (SELECT value FROM json_array_elements_text(:uids::json)) AND sha256 IS NOT NULL
+UNION
+SELECT sha256 FROM artifact_file WHERE artifact IN (SELECT value FROM json_array_elements_text(:uids::json))

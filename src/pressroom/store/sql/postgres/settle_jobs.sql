@@ -1,0 +1,40 @@
+-- Close attempts, each if its claim still owns the job. :settlements is an array of
+-- [id, claim, status, run_at, seq, result, error, message, failures, superseded_by].
+--
+-- A worker that slept past its lease reports late, after the job went to someone else: naming the claim makes the late
+-- one lose, and its row does not come back. A cancel that was accepted while the job ran has won: whatever the attempt
+-- came to, the job is cancelled.
+--
+-- Rows are locked in the order of their ids, so that two of these never wait for each other.
+WITH s AS MATERIALIZED (
+    SELECT job.id, named.status, named.run_at, named.seq, named.result, named.error, named.message, named.failures,
+           named.superseded_by
+      FROM job
+      JOIN (SELECT (value->>0)::bigint AS id, (value->>1)::bigint AS claim, value->>2 AS status, (value->>3)::bigint AS run_at,
+                   (value->>4)::bigint AS seq, value->>5 AS result, value->>6 AS error, value->>7 AS message,
+                   (value->>8)::bigint AS failures, value->>9 AS superseded_by
+              FROM json_array_elements(:settlements::json)) AS named
+        ON job.id = named.id AND job.claim = named.claim
+     WHERE job.status = 'in_progress'
+     ORDER BY job.id
+       FOR NO KEY UPDATE OF job
+)
+UPDATE job
+   SET status = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE s.status END,
+       waits_for = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN NULL
+                        WHEN s.run_at > :now THEN 'time'
+                        WHEN key IS NOT NULL THEN 'key' END,
+       run_at = coalesce(s.run_at, job.run_at),
+       seq = coalesce(s.seq, job.seq),
+       result = CASE WHEN cancel_requested = 1 THEN NULL ELSE s.result END,
+       errors = CASE WHEN s.error IS NULL OR (cancel_requested = 1 AND s.superseded_by IS NOT NULL) THEN errors
+                     ELSE coalesce(left(errors, -1) || ',', '[') || s.error || ']' END,
+       last_error = CASE WHEN cancel_requested = 1 THEN last_error ELSE coalesce(s.message, last_error) END,
+       failures = job.failures + s.failures,
+       superseded_by = CASE WHEN cancel_requested = 0 THEN s.superseded_by END,
+       lease_until = NULL,
+       date_completed = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now END,
+       prune_after = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now + retention END
+  FROM s
+ WHERE job.id = s.id
+RETURNING job.id, job.claim, job.status

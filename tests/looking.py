@@ -1,0 +1,48 @@
+"""Looking at a database from outside, and standing in its way, whichever it is."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import apsw
+import psycopg
+import pytest
+
+from pressroom.store import postgres_connection, sqlite_connection
+
+
+def rows(address: str, sql: str) -> list[tuple[Any, ...]]:
+    with _opened(address) as connection:
+        return connection.execute(sql).fetchall()
+
+
+@contextmanager
+def held(address: str, first: str = "SELECT 1") -> Iterator[None]:
+    """Nobody else may write for as long as the block lasts. `first` is done in the same breath, before it."""
+    with _opened(address) as connection:
+        connection.execute(first)
+        if isinstance(connection, apsw.Connection):
+            connection.setbusytimeout(5000)
+            connection.execute("BEGIN IMMEDIATE")
+        else:
+            connection.execute("BEGIN")
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (postgres_connection.WRITING,))
+        yield
+        connection.execute("ROLLBACK")
+
+
+def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up on a database that somebody else holds after a moment."""
+    for module in (sqlite_connection, postgres_connection):
+        monkeypatch.setattr(module, "BUSY_TIMEOUT", 0.02)
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[Any]:
+    if address.startswith("sqlite:"):
+        with closing(apsw.Connection(address.removeprefix("sqlite:///"))) as file:
+            yield file
+        return
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"SET search_path = {postgres_connection.SCHEMA}, public")
+        yield connection
