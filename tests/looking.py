@@ -16,6 +16,17 @@ def rows(address: str, sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql).fetchall()
 
 
+def change(address: str, sql: str) -> None:
+    with _opened(address) as connection:
+        connection.execute(sql)
+
+
+def tables(address: str) -> list[str]:
+    if address.startswith("sqlite:"):
+        return [name for (name,) in rows(address, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    return [name for (name,) in rows(address, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")]
+
+
 @contextmanager
 def held(address: str, first: str = "SELECT 1") -> Iterator[None]:
     """Nobody else may write for as long as the block lasts. `first` is done in the same breath, before it."""

@@ -35,17 +35,14 @@ def programs() -> Path:
 
 
 @contextmanager
-def server(folder: Path, *settings: str, fsync: bool = False) -> Iterator[str]:
-    """The address of its database `postgres`, for as long as the block lasts."""
-    (port,) = free_ports(1)
+def server(folder: Path, *settings: str, fsync: bool = False, port: int | None = None) -> Iterator[str]:
+    """The address of its database `postgres`, for as long as the block lasts. It ends as by `kill -9`; a second one in the same
+    folder recovers."""
+    port = port or free_ports(1)[0]
     data = folder / "data"
     unprivileged = _without_root()
-    make = [str(programs() / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
-    made = subprocess.run(
-        [*unprivileged, *make, "--no-sync", "--no-instructions"], capture_output=True, text=True, env=_environ(folder)
-    )
-    if made.returncode != 0:
-        raise RuntimeError(f"initdb failed: {made.stderr[-2000:]}")
+    if not data.exists():
+        _make(folder, unprivileged)
     chosen = ("listen_addresses=127.0.0.1", f"fsync={'on' if fsync else 'off'}", "max_connections=200", *settings)
     command = [
         *(*unprivileged, str(programs() / "postgres"), "-D", str(data), "-p", str(port), "-k", ""),
@@ -56,6 +53,15 @@ def server(folder: Path, *settings: str, fsync: bool = False) -> Iterator[str]:
     with running(command, log, environ=_environ(folder)) as process:
         wait_until(lambda: _answers(url), process, log)
         yield url
+
+
+def _make(folder: Path, unprivileged: list[str]) -> None:
+    make = [str(programs() / "initdb"), "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
+    made = subprocess.run(
+        [*unprivileged, *make, "--no-sync", "--no-instructions"], capture_output=True, text=True, env=_environ(folder)
+    )
+    if made.returncode != 0:
+        raise RuntimeError(f"initdb failed: {made.stderr[-2000:]}")
 
 
 def new_database(url: str) -> str:

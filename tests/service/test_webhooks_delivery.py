@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
@@ -29,6 +28,7 @@ from pressroom.store import jobs, upkeep, webhooks
 from pressroom.store.jobs import Room, Settlement
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
+from tests import looking
 from tests.service.webhook_stage import ALL, NAME, answer, on_stage, receiving, shout
 
 type Eventually = Callable[..., Any]
@@ -746,9 +746,8 @@ async def test_a_secret_is_seen_once_and_then_nowhere(
 
 
 def _all_tables_but(database: str, hidden: str) -> str:
-    with contextlib.closing(apsw.Connection(database.removeprefix("sqlite:///"))) as raw:
-        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'table'") if name != hidden]
-        return str([raw.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables])
+    tables = [name for name in looking.tables(database) if name != hidden]
+    return str([looking.rows(database, f'SELECT * FROM "{name}"') for name in tables])
 
 
 async def _delivered(press: Any, webhook: str) -> Any:

@@ -116,7 +116,7 @@ def _level(verbose: int) -> int:
 
 def _parser() -> ArgumentParser:
     common = ArgumentParser(add_help=False)
-    common.add_argument("--database", metavar="URL", help="sqlite:///FILE (default: the setting `database`)")
+    common.add_argument("--database", metavar="URL", help="sqlite:///FILE or postgresql://… (default: the setting `database`)")
     common.add_argument("--config", metavar="FILE", help="read settings from this file instead of ./pressroom.toml")
     common.add_argument("--import", dest="imports", metavar="MODULE,…", help="modules that define kinds and schedules")
     common.add_argument("--json", action="store_true", help="print JSON: one value, or one per line for streams")

@@ -263,15 +263,11 @@ def refuse_when_full(limit: int, coming: int, *, retry_after: float, counted: Ca
         raise QueueFull(limit, retry_after)
 
 
-def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, *, beside: bool = False) -> Work[list[Claim]]:
-    """Take as many jobs as there is room for, best first, under a lease.
-
-    `beside` others it leaves those alone whose time has come but that have to stand in the line of their key.
-    """
+def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
+    """Take as many jobs as there is room for, best first, under a lease."""
     moment = yield from now()
     yield Statement("wake_due", {"now": moment})
-    if not beside:
-        yield from wake_keyed(moment)
+    yield from wake_keyed(moment)
     paused = {name for (name,) in (yield Statement("list_paused"))}
     ready: list[Row] = []
     for kind in kinds:
@@ -285,6 +281,20 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, *, beside: 
     failpoints.hit("claim.selected")
     ids = compact(chosen)
     rows = yield Statement("claim_jobs", {"ids": ids, "worker": worker, "lease": lease, "now": moment})
+    return (yield from _claimed(rows, moment))
+
+
+def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
+    """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come."""
+    moment = yield from now()
+    asked = {"kinds": compact(list(kinds)), "total": room.total, "background": room.background}
+    rows = yield Statement("claim_next", {**asked, "worker": worker, "lease": lease, "now": moment})
+    return (yield from _claimed(rows, moment))
+
+
+def _claimed(rows: list[Row], moment: int) -> Work[list[Claim]]:
+    if not rows:
+        return []
     yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
     return sorted((Claim(*row) for row in rows), key=_by_order)
 
@@ -491,7 +501,8 @@ def turn(
 ) -> Work[Turn]:
     """Settle the last batch and claim the next in one commit."""
     settled = (yield from settle(settlements, kinds)) if settlements else []
-    claims = (yield from claim(worker, claimable, room, lease, beside=beside)) if room.total > 0 else []
+    take = claim_beside if beside else claim
+    claims = (yield from take(worker, claimable, room, lease)) if room.total > 0 else []
     return Turn(settled, claims)
 
 
@@ -583,12 +594,12 @@ def time_to_next_due() -> Work[float | None]:
 class Survey(msgspec.Struct, frozen=True):
     """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
 
-    `keyed` says that it will find some only if it may look after the lines of their keys.
+    `due` says that it will find some only if it wakes those whose time has come.
     """
 
     ready: bool
     cancelling: list[tuple[int, int]]
-    keyed: bool = False
+    due: bool = False
 
 
 def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
@@ -599,7 +610,7 @@ def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
     moment = yield from now()
     ((next_due,),) = yield Statement("next_due")
     if next_due is not None and next_due <= moment:
-        return Survey(True, cancelling, keyed=bool((yield Statement("any_keyed_due", {"now": moment}))))
+        return Survey(True, cancelling, due=True)
     paused = {name for (name,) in (yield Statement("list_paused"))}
     for kind in kinds:
         if kind not in paused and (yield Statement("any_ready", {"kind": kind})):

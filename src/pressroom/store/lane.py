@@ -91,6 +91,11 @@ class Writing(Protocol):
         """Whatever state it is in: afterwards there is no transaction."""
         ...
 
+    @property
+    def lost(self) -> bool:
+        """Whether the database can no longer be asked what became of the transaction."""
+        ...
+
     def translated(self) -> AbstractContextManager[None]: ...
 
 
@@ -149,8 +154,9 @@ class Lane:
                 self._commit([request.name for request in group if request.error is None])
         except BaseException as error:
             self._connection.roll_back()
-            if len(group) == 1:
-                group[0].error = group[0].error or error
+            if len(group) == 1 or self._connection.lost:  # it may be committed: to do it again could do it twice
+                for request in group:
+                    request.error = request.error or error
                 return
             for request in group:
                 request.error = request.result = None

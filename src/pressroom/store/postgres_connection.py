@@ -11,7 +11,7 @@ from psycopg.pq import TransactionStatus
 
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
-from pressroom.errors import NotADatabase, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.errors import StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import Row, Work
 from pressroom.store.statements import load
 
@@ -116,23 +116,28 @@ class Connection:
         return self.execute(text.sql, params)
 
     def begin(self, *, durable: bool, beside: bool) -> None:
-        if self.raw.closed or self.raw.broken:
-            self.raw = self._connect()
         self._history.clear()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
         # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
         level = "on" if durable else "off"
         patience = f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}"
-        try:
-            self._say(f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})")
-        except BaseException:
-            self.roll_back()
-            raise
+        self._begin(f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})")
 
     def begin_reading(self) -> None:
-        if self.raw.closed or self.raw.broken:
+        self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def _begin(self, text: str) -> None:
+        """A connection may have been cut while nobody used it. Nothing is lost by another try, because nothing was begun."""
+        if self.lost:
             self.raw = self._connect()
-        self._say("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            self._say(text)
+        except psycopg.Error:
+            self.roll_back()
+            if not self.lost:
+                raise
+            self.raw = self._connect()
+            self._say(text)
 
     def set_mark(self) -> None:
         self._marked = len(self._history)
@@ -142,7 +147,7 @@ class Connection:
         self._say("RELEASE unit")
 
     def back_to_mark(self) -> bool:
-        if self.raw.closed or self.raw.broken:
+        if self.lost:
             return False
         del self._history[self._marked :]
         self._say("ROLLBACK TO unit; RELEASE unit")
@@ -153,23 +158,34 @@ class Connection:
         history, self._history = self._history, []
         if not history:
             self._say("COMMIT")
+            self._believe(self._cursor.statusmessage)
             return
         with self.raw.pipeline():
             self.raw.execute(f"SELECT pg_advisory_xact_lock({EVENTS})")
             for text, params in history:
                 self.raw.execute(text.sql, params)
             self.raw.execute("SELECT pg_notify(%s, '')", (CHANNEL,))
-            self.raw.execute("COMMIT")
+            ended = self.raw.execute("COMMIT")
+        self._believe(ended.statusmessage)
+
+    def _believe(self, said: str | None) -> None:
+        """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
+        if said != "COMMIT":
+            raise StoreUnavailable(f"{masked(self._url)} rolled the transaction back")
 
     def roll_back(self) -> None:
         self._history.clear()
-        if self.raw.closed or self.raw.broken:
+        if self.lost:
             return
         try:
             if self.raw.pgconn.transaction_status != TransactionStatus.IDLE:
                 self._say("ROLLBACK")
         except psycopg.Error:
             self.raw.close()
+
+    @property
+    def lost(self) -> bool:
+        return self.raw.closed or self.raw.broken
 
     def translated(self) -> "Translated":
         return Translated(self._url)
@@ -220,8 +236,6 @@ def translate(error: psycopg.Error, url: str) -> BaseException:
             return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
             return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
-        case errors.InvalidCatalogName() | errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
-            return NotADatabase(f"{place} cannot be used: {_first_line(error)}")
         case psycopg.OperationalError() | errors.AdminShutdown() | psycopg.InterfaceError():
             return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
         case _:

@@ -84,6 +84,10 @@ class Connection:
         if self.raw.in_transaction:
             self.execute("ROLLBACK")
 
+    @property
+    def lost(self) -> bool:
+        return False
+
     def translated(self) -> "Translated":
         return Translated(self._path)
 

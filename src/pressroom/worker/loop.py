@@ -27,6 +27,7 @@ log = logging.getLogger("pressroom.worker")
 STOP_GRACE = 1.5  # what is told to stop has this long to do so; then it is left behind
 TICK = 0.1  # how often time limits are looked at
 HANDFUL = 50  # enough finished jobs to be worth a commit of their own
+WAKE_EVERY = 0.5  # seconds, for a worker beside others that always finds something to do
 TURNS_IN_FLIGHT = 2  # one is being written while the handlers of the other run
 
 
@@ -76,7 +77,8 @@ class Worker:
         self._asked = Room(0, 0)
         self._hungry = True
         self._news = 0
-        self._keyed_due = False
+        self._due = False
+        self._woke_at = 0.0
         self._wake = asyncio.Event()
         self._claiming = True
         self._idle = asyncio.Event()
@@ -188,8 +190,12 @@ class Worker:
         return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
 
     def _may_run_beside(self, settlements: Sequence[Settlement]) -> bool:
-        keyed, self._keyed_due = self._keyed_due, False
-        return self._database.crowded and not keyed and all(jobs.is_plain(one.claim, self._kinds) for one in settlements)
+        """Not if it is to wake those whose time has come. A worker that is never idle does so now and then all the same."""
+        now = time.monotonic()
+        if self._due or now - self._woke_at > WAKE_EVERY:
+            self._due, self._woke_at = False, now
+            return False
+        return self._database.crowded and all(jobs.is_plain(one.claim, self._kinds) for one in settlements)
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> Turn:
         """A settling hook raised. The others are settled without it; its own job is settled with that error."""
@@ -280,7 +286,7 @@ class Worker:
                 if (id, token) in self._running:
                     self.stop_job(id)
             if found.ready:
-                self._keyed_due = self._keyed_due or found.keyed
+                self._due = self._due or found.due
                 self._hear()
 
     async def _watch_the_time(self) -> None:

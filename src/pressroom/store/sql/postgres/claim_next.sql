@@ -1,0 +1,37 @@
+-- What jobs.claim does on SQLite in several statements, in one: find the best that are ready, kind by kind through job_ready, as
+-- many as there is room for, and take them under a lease. Paused kinds are left alone, and so is what another worker is taking.
+WITH wanted AS (
+    SELECT value AS kind
+      FROM json_array_elements_text(:kinds::json)
+     WHERE NOT EXISTS (SELECT 1 FROM kind WHERE kind.name = value AND kind.paused = 1)
+), found AS (
+    SELECT ready.*
+      FROM wanted
+     CROSS JOIN LATERAL (SELECT id, tier, seq
+                           FROM job
+                          WHERE job.kind = wanted.kind AND status = 'queued' AND waits_for IS NULL AND tier = 0
+                          ORDER BY seq
+                          LIMIT :total
+                            FOR NO KEY UPDATE SKIP LOCKED) AS ready
+    UNION ALL
+    SELECT ready.*
+      FROM wanted
+     CROSS JOIN LATERAL (SELECT id, tier, seq
+                           FROM job
+                          WHERE job.kind = wanted.kind AND status = 'queued' AND waits_for IS NULL AND tier = 1
+                          ORDER BY seq
+                          LIMIT :background
+                            FOR NO KEY UPDATE SKIP LOCKED) AS ready
+), placed AS (
+    SELECT id, tier, seq, row_number() OVER (PARTITION BY tier ORDER BY seq) AS place FROM found
+), chosen AS (
+    SELECT id FROM placed WHERE tier = 0 OR place <= :background ORDER BY tier, seq LIMIT :total
+)
+UPDATE job
+   SET status = 'in_progress', claim = claim + 1, worker = :worker, lease = :lease, lease_until = :now + :lease,
+       date_started = :now, phase = NULL, progress = NULL
+  FROM chosen
+ WHERE job.id = chosen.id AND job.cancel_requested = 0
+RETURNING job.id, uid, kind, tier, seq, claim, version, failures, max_attempts, crashes, key, fingerprint, org_id,
+          project_id, build_id, subject, parent, trace,
+          (SELECT body FROM job_payload WHERE job_payload.job_id = job.id)

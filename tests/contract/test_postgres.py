@@ -1,0 +1,178 @@
+"""What only a server can do to us: cut connections, die, be migrated by two at once. Nothing that was accepted is lost."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pressroom import Pressroom, kind
+from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
+from pressroom.model import Status, Tier
+from pressroom.store import postgres_migrate
+from pressroom.store.postgres_connection import EVENTS
+from tests import looking, postgres
+
+
+@kind("shout")
+async def shout(job: Any, payload: Any) -> Any:
+    return payload.upper()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Path]:
+    """The folder of a server that a test may treat badly."""
+    folder = postgres.make_folder()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def cut_all_connections(address: str) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pressroom'")
+
+
+async def submitted(press: Pressroom, text: str) -> Any:
+    while True:
+        with suppress(StoreUnavailable):
+            return await press.submit("shout", text)
+        await asyncio.sleep(0.01)
+
+
+async def test_connections_that_are_cut_are_made_again_and_every_job_ends_once(on_server: str) -> None:
+    async with Pressroom(on_server, kinds=[shout], workers=4, poll_interval=0.01, lease=2) as press:
+        accepted = []
+        for number in range(60):
+            if number % 6 == 0:
+                await asyncio.to_thread(cut_all_connections, on_server)
+            accepted.append(await submitted(press, f"n{number}"))
+        ended = [await settled(press, job) for job in accepted]
+
+    assert {job.status for job in ended} == {Status.COMPLETED}
+    assert [job.result for job in ended] == [f"N{number}" for number in range(60)]
+    endings = looking.rows(on_server, "SELECT job_id, count(*) FROM job_event WHERE type = 'completed' GROUP BY job_id")
+    assert {count for _, count in endings} == {1}
+
+
+async def settled(press: Pressroom, job: Any) -> Any:
+    while True:
+        with suppress(StoreUnavailable):
+            return await press.settled(job, timeout=60)
+        await asyncio.sleep(0.01)
+
+
+async def test_a_server_that_dies_and_comes_back_has_kept_what_was_accepted(own_server: Path, eventually: Any) -> None:
+    with postgres.server(own_server, fsync=True) as url:
+        address = postgres.new_database(url)
+        press = Pressroom(address, kinds=[shout], workers=2, poll_interval=0.02)
+        await press.start()
+        await press.pause("shout")
+        accepted = [await press.submit("shout", f"n{number}") for number in range(20)]
+    with pytest.raises(StoreUnavailable):
+        await press.submit("shout", "nobody is there")
+    port = int(url.rpartition(":")[2].partition("/")[0])
+    with postgres.server(own_server, fsync=True, port=port):
+        await eventually(lambda: resumed(press), within=30)
+        ended = [await settled(press, job) for job in accepted]
+        await press.stop()
+
+    assert [job.result for job in ended] == [f"N{number}" for number in range(20)]
+
+
+async def resumed(press: Pressroom) -> bool:
+    with suppress(StoreUnavailable):
+        await press.resume("shout")
+        return True
+    return False
+
+
+def test_two_that_migrate_at_once_apply_every_migration_once(postgres_server: str) -> None:
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS unmigrated")
+        connection.execute("CREATE DATABASE unmigrated")
+    address = postgres.address_of(postgres_server, "unmigrated")
+    with ThreadPoolExecutor(4) as together:
+        applied = list(together.map(lambda _: postgres_migrate.bring_up_to_date(address), range(4)))
+
+    assert sorted(map(len, applied)) == [0, 0, 0, len(max(applied, key=len))]
+    postgres.drop_database(address)
+
+
+async def test_a_database_newer_than_the_code_is_refused(on_server: str) -> None:
+    looking.change(on_server, "INSERT INTO pressroom_migration VALUES (9999, 'tomorrow', 0)")
+    with pytest.raises(DatabaseTooNew, match="upgrade Pressroom"):
+        await Pressroom(on_server, workers=None).start()
+
+
+async def test_an_address_without_a_database_is_told_without_its_password(postgres_server: str) -> None:
+    address = postgres.address_of(postgres_server, "nowhere").replace("postgres@", "postgres:secret@")
+    with pytest.raises(StoreUnavailable, match='database "nowhere" does not exist') as told:
+        await Pressroom(address, workers=None).start()
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "UPDATE job SET status = 'queued', date_completed = NULL, prune_after = NULL",
+        "UPDATE job SET claim = 0",
+        "DELETE FROM job WHERE status = 'queued'",
+        "UPDATE job_event SET type = 'failed'",
+        "INSERT INTO job_event (job_id, at, type) SELECT id, 0, 'failed' FROM job WHERE status = 'completed'",
+    ],
+)
+async def test_the_database_refuses_an_illegal_move(on_server: str, move: str) -> None:
+    async with Pressroom(on_server, kinds=[shout], workers=1) as press:
+        await press.wait(await press.submit("shout", "a"))
+        await press.submit("shout", "later", delay=3600)
+    with pytest.raises(psycopg.errors.IntegrityError):
+        looking.change(on_server, move)
+
+
+async def test_events_become_visible_in_the_order_of_their_numbers(on_server: str, eventually: Callable[..., Any]) -> None:
+    """Numbers are given when a row is inserted. If a later one could be committed first, whoever reads on from it would never
+    see the earlier: so the history is written under a lock that is held until the commit."""
+    async with Pressroom(on_server, kinds=[shout], workers=None) as press:
+        async with await psycopg.AsyncConnection.connect(on_server) as slow:
+            await slow.execute("SELECT pg_advisory_xact_lock(%s)", (EVENTS,))  # another process, about to commit
+            submit = asyncio.create_task(press.submit("shout", "second"))
+            await eventually(lambda: waits_for_the_lock(on_server))
+            assert looking.rows(on_server, "SELECT count(*) FROM job") == [(0,)]
+            await slow.commit()
+        await submit
+
+
+def waits_for_the_lock(address: str) -> bool:
+    waiting = "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+    return looking.rows(address, f"{waiting} WHERE datname = current_database() AND NOT granted") == [(1,)]
+
+
+async def test_whoever_waits_too_long_for_another_is_told(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looking.be_impatient(monkeypatch)
+    async with Pressroom(on_server, kinds=[shout], workers=None) as press:
+        with looking.held(on_server), pytest.raises(StoreBusy):
+            await press.submit("shout", "x", key="one")
+        await press.submit("shout", "x", key="one")
+
+
+async def test_a_worker_that_is_never_idle_still_wakes_what_is_due(on_server: str) -> None:
+    """Beside others a claim leaves alone what waits for its time; a backlog must not keep it asleep."""
+    order: list[str] = []
+
+    @kind("note", tier=Tier.INTERACTIVE)
+    async def note(job: Any, payload: Any) -> None:
+        order.append(payload)
+        await asyncio.sleep(0.02)
+
+    async with Pressroom(on_server, kinds=[note], workers=1, poll_interval=0.05) as press:
+        await press.submit("note", "due", delay=0.2, key="some")
+        backlog = [await press.submit("note", f"n{number}") for number in range(150)]
+        await settled(press, backlog[-1])
+        await settled(press, await press.submit("note", "last"))
+
+    assert order.index("due") < len(order) - 20
