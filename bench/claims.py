@@ -11,8 +11,9 @@ from bench.figure import Figure
 from bench.job import noop
 from bench.sizes import LINE, SHALLOW, Sizes
 from pressroom.model import Succeeded
-from pressroom.store import jobs
-from pressroom.store.jobs import Room, Settlement
+from pressroom.store import endings, jobs
+from pressroom.store.endings import Settlement
+from pressroom.store.jobs import Room
 
 AT_ONCE = 10
 WARM_UP = 20
@@ -50,7 +51,7 @@ class Claimant:
         claims = self._store.run(jobs.claim("bench", [noop.name], ROOM, limit.LEASE))
         self._taken.append(time.perf_counter() - started)
         assert len(claims) == AT_ONCE
-        self._store.run(jobs.settle([Settlement(claim, Succeeded("null")) for claim in claims], {}))
+        self._store.run(endings.settle([Settlement(claim, Succeeded("null")) for claim in claims], {}))
         self._store.run(jobs.submit_plain(fresh(AT_ONCE)))
 
     @property

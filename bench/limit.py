@@ -14,7 +14,8 @@ from bench.job import checked, noop
 from pressroom.clock import SystemClock
 from pressroom.model import Row, Statement, Succeeded, Work
 from pressroom.store import jobs
-from pressroom.store.jobs import Room, Settlement
+from pressroom.store.endings import Settlement
+from pressroom.store.jobs import Room
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
 

@@ -22,7 +22,7 @@ from pressroom.errors import (
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
 from pressroom.request import JobLike, Request, again, checked, uid_of
-from pressroom.store import Database, Transaction, jobs, look, standing
+from pressroom.store import Database, Transaction, endings, jobs, look, standing
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
 from pressroom.store.standing import Standing
@@ -261,7 +261,7 @@ class Queue:
                 self._stop_running(id)
             self._switchboard.tell([id])
 
-        await self._database.run(lambda: jobs.cancel(uid, self._kinds, reason), name="cancel", after=then)
+        await self._database.run(lambda: endings.cancel(uid, self._kinds, reason), name="cancel", after=then)
         return await self.get(uid)
 
     async def retry(self, job: JobLike, *, within: Transaction | None = None) -> Submitted:

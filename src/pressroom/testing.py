@@ -5,8 +5,8 @@ import apsw
 from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
 from pressroom.store import migrate, upkeep
-from pressroom.store.jobs import Kinds
 from pressroom.store.sqlite_connection import Connection
+from pressroom.store.steps import Kinds
 
 
 class SteppedStore:

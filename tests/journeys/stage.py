@@ -14,7 +14,8 @@ from pressroom.ids import new_uid
 from pressroom.jsontext import encode
 from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
 from pressroom.store import jobs, look, upkeep
-from pressroom.store.jobs import NewJob, Room, Settlement
+from pressroom.store.endings import Settlement, cancel, settle
+from pressroom.store.jobs import NewJob, Room
 from pressroom.testing import ManualClock, SteppedStore
 
 
@@ -81,12 +82,12 @@ class Steps:
 
     def settle(self, claim: Claim, outcome: Outcome) -> Status | None:
         """The status that the job now has; None if the claim was lost."""
-        (settled,) = self.run(jobs.settle([Settlement(claim, outcome)], self.kinds))
+        (settled,) = self.run(settle([Settlement(claim, outcome)], self.kinds))
         return settled.status
 
     def cancel(self, job: Submitted, *, knowing: Iterable[Kind] | None = None) -> Job:
         kinds = self.kinds if knowing is None else {kind.name: kind for kind in knowing}
-        self.run(jobs.cancel(job.uid, kinds, "cancelled"))
+        self.run(cancel(job.uid, kinds, "cancelled"))
         return self.get(job)
 
     def rescue(self, *, dead: Iterable[str] = (), wait: float = 0.0) -> list[Status | None]:

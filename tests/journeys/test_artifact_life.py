@@ -15,7 +15,7 @@ from pressroom.jsontext import encode
 from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
-from pressroom.store import artifacts, blobs, jobs
+from pressroom.store import artifacts, blobs, endings
 from pressroom.store.artifacts import Draft
 from tests.journeys.artifact_stage import Bytes, Rows
 from tests.journeys.stage import Steps
@@ -305,6 +305,6 @@ def test_a_draft_says_what_it_is_made_of(press):
 
 def test_a_cancelled_job_records_nothing(press):
     job = press.submit("print")
-    press.run(jobs.cancel(job.uid, press.kinds, "cancelled"))
+    press.run(endings.cancel(job.uid, press.kinds, "cancelled"))
 
     assert press.run(artifacts.of_job(job.uid)) == []

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pressroom.model import Row, Statement, Work
-from pressroom.store import jobs
-from pressroom.store.jobs import Kinds, Room
+from pressroom.store import endings, jobs
+from pressroom.store.jobs import Room
 from pressroom.store.statements import load
+from pressroom.store.steps import Kinds
 from pressroom.testing import SteppedStore
 from tests.machine.machine import QueueMachine
 
+_MODULES = (jobs, endings)
 _KEY_GUARD = ("DROP INDEX job_holder",)
 _ENDING_GUARDS = ("DROP TRIGGER job_moves", "DROP INDEX job_event_ending")
 _DELETE_GUARD = ("DROP TRIGGER job_delete_only_ended",)
@@ -28,7 +30,7 @@ class Mistake:
     statement: str = ""
     says: str = ""  # what is taken out of the statement, which must be in it
     instead: str = ""
-    patch: tuple[str, Callable[..., Any]] | None = None  # a function of store/jobs.py
+    patch: tuple[str, Callable[..., Any]] | None = None  # a function of store/, wherever it is called by its name
     guards: tuple[str, ...] = ()
 
     @contextmanager
@@ -37,18 +39,19 @@ class Mistake:
         texts = load("sqlite")
         text = texts.get(self.statement, "")
         assert self.says in text, f"{self.statement}.sql no longer says {self.says!r}; break it in another way"
-        function = None if self.patch is None else getattr(jobs, self.patch[0])
+        called = [] if self.patch is None else [module for module in _MODULES if hasattr(module, self.patch[0])]
+        function = getattr(called[0], self.patch[0]) if self.patch is not None else None
         if self.statement:
             texts[self.statement] = text.replace(self.says, self.instead) if self.says else self.instead
-        if self.patch is not None:
-            setattr(jobs, *self.patch)
+        for module in called:
+            setattr(module, *self.patch)
         try:
             yield
         finally:
             if self.statement:
                 texts[self.statement] = text
-            if self.patch is not None:
-                setattr(jobs, self.patch[0], function)
+            for module in called:
+                setattr(module, self.patch[0], function)
 
     def machine(self, machine: type[QueueMachine]) -> type[QueueMachine]:
         """The machine on a database without the guards that would refuse the mistake."""

@@ -22,8 +22,10 @@ from pressroom.model import (
     Submitted,
     Succeeded,
 )
-from pressroom.store.jobs import Kinds, NewJob, Room, Settled
+from pressroom.store.endings import Settled
+from pressroom.store.jobs import NewJob, Room
 from pressroom.store.rows import compact
+from pressroom.store.steps import Kinds
 from pressroom.store.upkeep import Lost
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Item

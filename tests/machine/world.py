@@ -13,8 +13,10 @@ import msgspec
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Claim, Ending, Row, Status, Submitted, Succeeded, Work
 from pressroom.request import again
-from pressroom.store import jobs, look, progress, upkeep
-from pressroom.store.jobs import Kinds, NewJob, Room, Settlement
+from pressroom.store import endings, jobs, look, progress, upkeep
+from pressroom.store.endings import Settlement
+from pressroom.store.jobs import NewJob, Room
+from pressroom.store.steps import Kinds
 from pressroom.store.upkeep import DeferredCancel, Lost
 from pressroom.testing import SteppedStore
 from pressroom.worker.judge import Returned, judge
@@ -142,7 +144,7 @@ class World:
     ) -> list[Claim]:
         """Settle what has ended, claim what there is room for. `hookless`: the kind's hook failed and is left out."""
         settlements = [Settlement(claim, judge(claim, self.kinds[claim.kind], result, 0.5)) for claim, result in results]
-        own = jobs.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
+        own = endings.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
         turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own))
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
@@ -251,7 +253,7 @@ class World:
     def cancel(self, job: Job, kinds: Kinds) -> None:
         gone = job.id not in self.mirror.jobs
         try:
-            id = self._do(jobs.cancel(job.uid, kinds, WHY))
+            id = self._do(endings.cancel(job.uid, kinds, WHY))
         except NotFound:
             demand(gone, "I20", "{} is not found", job)
         else:

@@ -24,8 +24,9 @@ from pressroom.notify import post
 from pressroom.notify import webhook as rules
 from pressroom.notify.post import Answer, NoAnswer, Poster
 from pressroom.request import Request, checked
-from pressroom.store import jobs, upkeep, webhooks
-from pressroom.store.jobs import Room, Settlement
+from pressroom.store import endings, jobs, upkeep, webhooks
+from pressroom.store.endings import Settlement
+from pressroom.store.jobs import Room
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
 from tests import looking
@@ -601,7 +602,7 @@ def test_whoever_ends_a_job_owes_its_delivery_in_the_same_transaction(way: str) 
     job = steps.submit()
 
     if way == "cancelled":
-        steps.store.run(jobs.cancel(job.uid, steps.kinds, "no"))
+        steps.store.run(endings.cancel(job.uid, steps.kinds, "no"))
     else:
         claim = steps.claim()
         if way == "crashed":
@@ -610,7 +611,7 @@ def test_whoever_ends_a_job_owes_its_delivery_in_the_same_transaction(way: str) 
             steps.store.run(upkeep.rescue(lost, steps.kinds, 0.0))
         else:
             outcome = Succeeded('"HI"') if way == "completed" else GaveUp({"code": "x", "message": "y"})
-            steps.store.run(jobs.settle([Settlement(claim, outcome)], steps.kinds))
+            steps.store.run(endings.settle([Settlement(claim, outcome)], steps.kinds))
 
     (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
     assert owed.type == f"job.{'failed' if way == 'crashed' else way}"
@@ -623,7 +624,7 @@ def test_a_transaction_that_is_rolled_back_owes_nothing() -> None:
     claim = steps.claim()
 
     def fails() -> Any:
-        yield from jobs.settle([Settlement(claim, Succeeded('"HI"'))], steps.kinds)
+        yield from endings.settle([Settlement(claim, Succeeded('"HI"'))], steps.kinds)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -635,7 +636,7 @@ def test_a_transaction_that_is_rolled_back_owes_nothing() -> None:
 def test_what_is_owed_outlives_the_job_that_it_is_about() -> None:
     steps = Steps()
     steps.submit()
-    steps.store.run(jobs.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
+    steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.store.clock.advance(days=8)
 
     assert steps.store.run(upkeep.prune(100)) == 1
@@ -647,7 +648,7 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
     steps = Steps()
     for _ in range(3):
         steps.submit()
-        steps.store.run(jobs.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
+        steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
 
     def dies() -> Any:
         yield from webhooks.dispatch(steps.hooks._carrier, 2)
@@ -665,10 +666,10 @@ def test_old_deliveries_are_forgotten_and_waiting_ones_are_not() -> None:
     steps = Steps()
     for _ in range(2):
         steps.submit()
-        steps.store.run(jobs.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
+        steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.dispatch()
     first = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))[-1]
-    steps.store.run(jobs.cancel(first.job, steps.kinds, "no"))
+    steps.store.run(endings.cancel(first.job, steps.kinds, "no"))
     steps.store.clock.advance(days=31)
 
     month = 30 * 24 * 3600 * 1000

@@ -18,8 +18,8 @@ from pressroom.ids import new_uid
 from pressroom.model import Ending, Row, Settling, Statement, Status, Work, from_ms
 from pressroom.store import blobs
 from pressroom.store.blobs import BlobName
-from pressroom.store.jobs import now
 from pressroom.store.rows import compact
+from pressroom.store.steps import now
 
 OUTPUT = "output"  # the artifact that a job is there to make, and that a cache hit answers with
 

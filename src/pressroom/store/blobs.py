@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from pressroom.errors import BlobGone
 from pressroom.model import Statement, Work
-from pressroom.store.jobs import now
 from pressroom.store.rows import compact
+from pressroom.store.steps import now
 
 # The database refuses every other move (migrations/*/0002_artifacts.sql); a test compares the two.
 # Out of `deleting` and `deleted` only a new generation becomes `marked`.

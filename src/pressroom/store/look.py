@@ -9,8 +9,8 @@ import msgspec
 
 from pressroom.errors import NotFound
 from pressroom.model import Event, Job, Statement, Status, Tier, Work, from_ms, to_ms
-from pressroom.store.jobs import now
 from pressroom.store.rows import compact, event_of, job_of
+from pressroom.store.steps import now
 
 _OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
 _TROUBLED = frozenset({Status.FAILED, Status.COMPLETED_WITH_ERRORS, Status.CANCELLED})

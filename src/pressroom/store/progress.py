@@ -4,8 +4,8 @@ from typing import Any
 
 from pressroom.errors import InvalidArgument
 from pressroom.model import Statement, Work
-from pressroom.store.jobs import now, record, require
 from pressroom.store.rows import compact
+from pressroom.store.steps import now, record, require
 
 
 def begin_phase(id: int, token: int, phase: str, progress: dict[str, Any]) -> Work[bool]:

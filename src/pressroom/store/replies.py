@@ -3,8 +3,8 @@
 import msgspec
 
 from pressroom.model import Statement, Work
-from pressroom.store.jobs import now
 from pressroom.store.rows import compact
+from pressroom.store.steps import now
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Row, Statement, Work, from_ms
-from pressroom.store.jobs import now
+from pressroom.store.steps import now
 
 USED_AT_MOST_EVERY = 60_000  # milliseconds between two notes of a token's use
 

@@ -5,19 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressroom.model import Schedule, Statement, Status, Work
-from pressroom.store.jobs import (
-    Kinds,
-    NewJob,
-    cancel_queued,
-    may_end,
-    now,
-    record,
-    reseat,
-    run_settling_hook,
-    submit,
-    successor_of,
-)
+from pressroom.store.endings import cancel_queued, may_end, run_settling_hook
+from pressroom.store.jobs import NewJob, submit
 from pressroom.store.rows import compact
+from pressroom.store.steps import Kinds, now, record, reseat, successor_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Row, Statement, Status, Work, from_ms
-from pressroom.store import jobs
-from pressroom.store.jobs import Kinds, NewJob, now
+from pressroom.store import endings, jobs
+from pressroom.store.jobs import NewJob
 from pressroom.store.rows import compact
+from pressroom.store.steps import Kinds, now
 
 MOST = 50  # webhooks of one organisation: every ending looks at each
 _STATES = {Status.COMPLETED: "delivered", Status.CANCELLED: "cancelled"}
@@ -152,7 +153,7 @@ def replay(uid: str, carrier: Carrier, kinds: Kinds) -> Work[Delivery]:
     """Deliver once more, now, by a new job. If one still tries, it is cancelled and this one goes on instead."""
     known = yield from delivery(uid)
     if known.state == "waiting" and known.job is not None:
-        yield from jobs.cancel(known.job, kinds, "replayed")
+        yield from endings.cancel(known.job, kinds, "replayed")
     yield from _send_off(_due_of(known), carrier)
     return (yield from delivery(uid))
 

@@ -13,8 +13,9 @@ from cronsim import CronSim
 from pressroom.clock import Clock
 from pressroom.delivery import Delivery
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
-from pressroom.store import Database, jobs, upkeep
-from pressroom.store.jobs import Kinds, NewJob
+from pressroom.store import Database, endings, jobs, upkeep
+from pressroom.store.jobs import NewJob
+from pressroom.store.steps import Kinds
 from pressroom.store.upkeep import Lost
 from pressroom.worker import process
 
@@ -139,7 +140,7 @@ class Chores:
 
     async def _with_and_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
         """End a job with its kind's settling hook; if the hook fails, without. None if neither worked: next beat, again."""
-        for kinds in (self._kinds, jobs.without_hook(self._kinds, kind)):
+        for kinds in (self._kinds, endings.without_hook(self._kinds, kind)):
             try:
                 return await self._database.run(partial(unit, kinds), name=name)
             except Exception:

@@ -13,8 +13,9 @@ from typing import cast
 from pressroom.delivery import Delivery
 from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
 from pressroom.model import Claim, Kind, Outcome, Released, Status, Work
-from pressroom.store import Database, jobs, upkeep
-from pressroom.store.jobs import Room, Settled, Settlement, Turn
+from pressroom.store import Database, endings, jobs, steps, upkeep
+from pressroom.store.endings import Settled, Settlement
+from pressroom.store.jobs import Room, Turn
 from pressroom.worker import process
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import WorkerStopping, judge, timed_out
@@ -195,14 +196,14 @@ class Worker:
         if self._due or now - self._woke_at > WAKE_EVERY:
             self._due, self._woke_at = False, now
             return False
-        return self._database.crowded and all(jobs.is_plain(one.claim, self._kinds) for one in settlements)
+        return self._database.crowded and all(endings.is_plain(one.claim, self._kinds) for one in settlements)
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> Turn:
         """A settling hook raised. The others are settled without it; its own job is settled with that error."""
         settled: list[Settled] = []
         for settlement in settlements:
             claim, kind = settlement.claim, self._kinds[settlement.claim.kind]
-            for kinds in (self._kinds, self._kinds, jobs.without_hook(self._kinds, claim.kind)):
+            for kinds in (self._kinds, self._kinds, endings.without_hook(self._kinds, claim.kind)):
                 try:
                     settled += (await self._settle_alone(settlement, kinds)).settled
                     break
@@ -215,7 +216,7 @@ class Worker:
                     settlement = Settlement(claim, judge(claim, kind, error, self._luck()))
         return Turn(settled, [])
 
-    async def _settle_alone(self, settlement: Settlement, kinds: jobs.Kinds) -> Turn:
+    async def _settle_alone(self, settlement: Settlement, kinds: steps.Kinds) -> Turn:
         def unit() -> Work[Turn]:
             return jobs.turn([settlement], self.name, (), Room(0, 0), 0, kinds)
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from pressroom.model import Statement, Work
-from pressroom.store.jobs import now
+from pressroom.store.steps import now
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from pressroom.errors import NotFound, VersionGone
 from pressroom.model import Ending, Row, Statement, Status, Work
 from pressroom.store import artifacts
 from pressroom.store.artifacts import Artifact, new_link
-from pressroom.store.jobs import now
 from pressroom.store.rows import compact
+from pressroom.store.steps import now
 
 BEYOND = 1 << 62
 PRUNED_AT_ONCE = 100
