@@ -3,29 +3,25 @@
 import asyncio
 import contextlib
 import dataclasses
-import importlib
 import logging
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cached_property, partial
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from cronsim import CronSim, CronSimError
-
-from pressroom import backends, cli, config, rendering, webhooks
+from pressroom import backends, cli, config, registry, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, UnknownKind
+from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout
 from pressroom.ids import new_uid
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck as walk_artifacts
@@ -91,9 +87,9 @@ class Pressroom(Queue):
         self.diagrams = Diagrams(self.rendering, self.settings)
         self.webhooks = Webhooks(self._clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
         ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind)
-        self._registered = {kind.name: kind for kind in ours} | _by_name(kinds)
-        self._taken = self._registered if only is None else _only(only, self._registered)
-        self._schedules = _checked(schedules, self._registered)
+        self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
+        self._taken = self._registered if only is None else registry.only(only, self._registered)
+        self._schedules = registry.checked(schedules, self._registered)
         self._works = workers is not None
         self._open = False
         self._finished = False
@@ -310,53 +306,6 @@ class Pressroom(Queue):
             self.webhooks.stop_job(id)
 
 
-def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
-    named: dict[str, Kind] = {}
-    for kind in kinds:
-        if not isinstance(kind, Kind):
-            raise InvalidArgument(f"{kind!r} is not a kind; decorate the function with @kind(...)")
-        if kind.name in named:
-            raise InvalidArgument(f"two kinds are named {kind.name!r}")
-        named[kind.name] = kind
-    return named
-
-
-def _only(names: Sequence[str], known: dict[str, Kind]) -> dict[str, Kind]:
-    if unknown := set(names) - known.keys():
-        raise UnknownKind(", ".join(sorted(unknown)), list(known))
-    return {name: known[name] for name in names}
-
-
-def _checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:
-    for schedule in schedules:
-        if schedule.kind not in kinds:
-            raise UnknownKind(schedule.kind, list(kinds))
-        try:
-            CronSim(schedule.cron, datetime.now(UTC))
-        except CronSimError as reason:
-            raise InvalidArgument(f"schedule {schedule.name!r}: {schedule.cron!r} is not a cron expression: {reason}") from None
-    return schedules
-
-
-def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
-    """The kinds and schedules that modules define at their top level. The current folder is searched first."""
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    found: dict[str, Kind] = {}
-    schedules: dict[str, Schedule] = {}
-    for name in modules:
-        try:
-            module = importlib.import_module(name)
-        except ImportError as reason:
-            raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
-        for value in vars(module).values():
-            if isinstance(value, Kind):
-                found[value.name] = value
-            elif isinstance(value, Schedule):
-                schedules[value.name] = value
-    return list(found.values()), list(schedules.values())
-
-
 def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
     """The HTTP service of an open Pressroom."""
     from pressroom.api import limits
@@ -407,7 +356,7 @@ class _Wires:
         return config.load(flags, file=file)
 
     def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
-        known, schedules = import_kinds(settings.imports)
+        known, schedules = registry.import_kinds(settings.imports)
         if kinds is not None:
             schedules = [schedule for schedule in schedules if schedule.kind in kinds]
         workers = settings.workers if works else None
@@ -421,7 +370,7 @@ class _Wires:
         listener = server.listen(host, port)
         if settings.home:
             os.makedirs(settings.home, exist_ok=True)
-        known, schedules = import_kinds(settings.imports)
+        known, schedules = registry.import_kinds(settings.imports)
         workers = settings.workers if works else None
         async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
             service, app = make_service(press)

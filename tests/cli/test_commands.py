@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pressroom import Pressroom, kind, wiring
+from pressroom import Pressroom, kind, registry, wiring
 from pressroom.model import VERSION
 
 KINDS = """
@@ -79,7 +79,7 @@ def submit(*requests: tuple[str, Any]) -> list[str]:
     """Submit as an application would, and let nobody work."""
 
     async def act() -> list[str]:
-        kinds, _ = wiring.import_kinds(["mykinds"])
+        kinds, _ = registry.import_kinds(["mykinds"])
         async with Pressroom("sqlite:///press.db", kinds=kinds, workers=None) as press:
             return [str(await press.submit(name, payload, subject=f"page {name}")) for name, payload in requests]
 
@@ -90,7 +90,7 @@ def work_off(*, timeout: float = 20) -> None:
     """Let a worker in this process finish what is queued."""
 
     async def act() -> None:
-        kinds, _ = wiring.import_kinds(["mykinds"])
+        kinds, _ = registry.import_kinds(["mykinds"])
         async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
             for job in (await press.list()).jobs:
                 await press.settled(job, timeout=timeout)
@@ -333,7 +333,7 @@ def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run
 
 def test_two_workers_and_an_application_share_one_file(folder: Path, run: Run) -> None:  # P4
     async def act() -> None:
-        kinds, _ = wiring.import_kinds(["mykinds"])
+        kinds, _ = registry.import_kinds(["mykinds"])
         async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
             jobs = await asyncio.gather(*[press.submit("shout", {"text": f"job {n}"}) for n in range(200)])
             values = await asyncio.gather(*[press.wait(job, timeout=60) for job in jobs])

@@ -13,7 +13,7 @@ ROOT = Path(pressroom.__file__).parent
 STEPS = [
     {"errors", "clock"},
     {"model", "ids", "failpoints", "jsontext", "tracing"},
-    {"fingerprint", "config"},
+    {"fingerprint", "config", "registry"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
     {"request", "admission", "keeping", "backends"},
     {"worker", "queue"},
