@@ -12,9 +12,10 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom, kind
+from pressroom.clock import SystemClock
 from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
 from pressroom.model import Status, Tier
-from pressroom.store import postgres_migrate
+from pressroom.store import postgres_connection, postgres_migrate
 from pressroom.store.postgres_connection import EVENTS
 from tests import looking, postgres
 
@@ -176,3 +177,16 @@ async def test_a_worker_that_is_never_idle_still_wakes_what_is_due(on_server: st
         await settled(press, await press.submit("note", "last"))
 
     assert order.index("due") < len(order) - 20
+
+
+async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_others(
+    on_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connection, "IDLE_TIMEOUT", 0.2)
+    stopped = postgres_connection.Connection(on_server, SystemClock())
+    stopped.begin(durable=True, beside=False)  # and there its process is stopped, with the lock in its hands
+    async with Pressroom(on_server, kinds=[shout], workers=1) as press:
+        assert await press.wait(await press.submit("shout", "on", key="k"), timeout=30) == "ON"
+    with pytest.raises(StoreUnavailable), stopped.translated():
+        stopped.commit()
+    stopped.close()

@@ -137,17 +137,20 @@ class Ear:
         self._thread.join()
 
     def _listen(self) -> None:
+        deaf = False
         while not self._closing.is_set():
             try:
                 with psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as raw:
                     raw.execute(f"LISTEN {CHANNEL}")
+                    deaf = False
                     self._note()  # what happened while we were deaf
                     while not self._closing.is_set():
                         for notice in raw.notifies(timeout=0.2, stop_after=1):
                             if notice.pid != self._mouth():
                                 self._note()
             except psycopg.Error as reason:
-                log.warning("listening for news failed, trying again: %s", reason)
+                log.log(logging.DEBUG if deaf else logging.WARNING, "listening for news failed, trying again: %s", reason)
+                deaf = True
                 self._closing.wait(0.5)
 
     def _note(self) -> None:

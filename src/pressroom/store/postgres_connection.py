@@ -18,6 +18,14 @@ from pressroom.store.statements import load
 SCHEMA = "pressroom"
 CONNECT_TIMEOUT = 10  # seconds
 BUSY_TIMEOUT = 5.0  # seconds that we wait for others to let go of what they hold
+IDLE_TIMEOUT = 10.0  # seconds that a transaction may stand still before the server ends it: its process may be stopped
+# A peer that vanished is noticed by the kernel and not by us: without these a lane would wait for it for hours.
+_KEEPALIVE: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
 
 # Whoever writes holds the first of these: together with those who touch only rows that they lock themselves, or alone. The
 # second is taken last, for the events: their numbers must become visible in the order in which they grow.
@@ -79,13 +87,19 @@ class Connection:
     def _connect(self) -> "psycopg.Connection[Any]":
         with Translated(self._url):
             raw = psycopg.connect(
-                self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT, application_name="pressroom", prepare_threshold=2
+                self._url,
+                autocommit=True,
+                connect_timeout=CONNECT_TIMEOUT,
+                application_name="pressroom",
+                prepare_threshold=2,
+                **_KEEPALIVE,
             )
             raw.adapters.register_dumper(int, _WholeNumber)
             raw.adapters.register_loader("numeric", _Float)
             raw.prepared_max = 500
             raw.execute(sql.SQL("SET search_path = {}, public").format(sql.Identifier(SCHEMA)))
             raw.execute("SET TIME ZONE 'UTC'")
+            raw.execute(f"SET idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}")
             self._cursor = raw.cursor()
             return raw
 
@@ -236,7 +250,7 @@ def translate(error: psycopg.Error, url: str) -> BaseException:
             return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
             return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
-        case psycopg.OperationalError() | errors.AdminShutdown() | psycopg.InterfaceError():
+        case psycopg.OperationalError() | psycopg.InterfaceError() | errors.IdleInTransactionSessionTimeout():
             return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
         case _:
             return error
