@@ -7,7 +7,9 @@ A process has one lane, so that what it does happens in the order in which it di
 
 import asyncio
 import logging
+import os
 import queue
+import select
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +27,7 @@ from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connec
 log = logging.getLogger("pressroom.store")
 
 READERS = 2
+AGAIN = 0.5  # seconds before a server that is gone is tried again
 ASKED_AT_LEAST_EVERY = 1.0  # seconds; a notice may be lost with its connection
 
 
@@ -124,6 +127,7 @@ class Ear:
         self._mouth = mouth
         self._heard = threading.Event()
         self._closing = threading.Event()
+        self._bell, self._rope = os.pipe()  # wakes the thread when it is to end
         self._thread = threading.Thread(target=self._listen, name="pressroom-listener", daemon=True)
         self._thread.start()
 
@@ -134,7 +138,10 @@ class Ear:
 
     def close(self) -> None:
         self._closing.set()
+        os.write(self._rope, b"!")
         self._thread.join()
+        os.close(self._bell)
+        os.close(self._rope)
 
     def _listen(self) -> None:
         deaf = False
@@ -145,13 +152,14 @@ class Ear:
                     deaf = False
                     self._note()  # what happened while we were deaf
                     while not self._closing.is_set():
-                        for notice in raw.notifies(timeout=0.2, stop_after=1):
+                        select.select([raw.fileno(), self._bell], [], [])
+                        for notice in raw.notifies(timeout=0):
                             if notice.pid != self._mouth():
                                 self._note()
             except psycopg.Error as reason:
                 log.log(logging.DEBUG if deaf else logging.WARNING, "listening for news failed, trying again: %s", reason)
                 deaf = True
-                self._closing.wait(0.5)
+                self._closing.wait(AGAIN)
 
     def _note(self) -> None:
         self._heard.set()
