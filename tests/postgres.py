@@ -43,7 +43,9 @@ def server(folder: Path, *settings: str, fsync: bool = False, port: int | None =
     unprivileged = _without_root()
     if not data.exists():
         _make(folder, unprivileged)
-    chosen = ("listen_addresses=127.0.0.1", f"fsync={'on' if fsync else 'off'}", "max_connections=200", *settings)
+    usual = ("listen_addresses=127.0.0.1", f"fsync={'on' if fsync else 'off'}", "max_connections=200")
+    brisk = ("full_page_writes=off", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0")
+    chosen = (*usual, *(() if fsync else brisk), *settings)
     command = [
         *(*unprivileged, str(programs() / "postgres"), "-D", str(data), "-p", str(port), "-k", ""),
         *itertools.chain.from_iterable(("-c", one) for one in chosen),

@@ -38,8 +38,8 @@ async def echo(job: Any, payload: Any) -> Any:
 
 
 @asynccontextmanager
-async def a_press(database: str, **options: Any) -> AsyncIterator[Pressroom]:
-    async with Pressroom(database, kinds=[echo], workers=None, **options) as press:
+async def a_press(file: str, **options: Any) -> AsyncIterator[Pressroom]:
+    async with Pressroom(file, kinds=[echo], workers=None, **options) as press:
         yield press
 
 
@@ -88,9 +88,9 @@ REFUSED = [
     ("arguments", "options", "error", "code"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
 async def test_a_submit_that_cannot_be_kept_is_refused(
-    database: str, arguments: tuple[Any, ...], options: dict[str, Any], error: type[PressroomError], code: str
+    file: str, arguments: tuple[Any, ...], options: dict[str, Any], error: type[PressroomError], code: str
 ) -> None:
-    async with a_press(database) as press:
+    async with a_press(file) as press:
         with pytest.raises(error) as refused:
             await press.submit(*arguments, **options)
 
@@ -99,8 +99,8 @@ async def test_a_submit_that_cannot_be_kept_is_refused(
         assert (await press.list()).jobs == []
 
 
-async def test_one_bad_request_among_many_lets_none_in(database: str) -> None:
-    async with a_press(database) as press:
+async def test_one_bad_request_among_many_lets_none_in(file: str) -> None:
+    async with a_press(file) as press:
         with pytest.raises(InvalidPayload):
             await press.submit_many([Request("echo", 1), Request("echo", float("nan")), Request("echo", 3)])
 
@@ -135,15 +135,15 @@ async def test_what_is_json_comes_back_as_it_went_in(database: str, payload: Any
 @pytest.mark.parametrize(
     "id", ["", "job_", "x" * 10_000, "job_" + "U" * 26, "Z" * 26, "../../etc/passwd", "\0", "'; DROP TABLE job; --"]
 )
-async def test_an_id_that_names_nothing_is_not_found(database: str, id: str) -> None:
-    async with a_press(database) as press:
+async def test_an_id_that_names_nothing_is_not_found(file: str, id: str) -> None:
+    async with a_press(file) as press:
         for act in (press.get, press.cancel, press.retry, press.wait):
             with pytest.raises(NotFound):
                 await act(id)
 
 
-async def test_a_job_that_runs_cannot_be_retried(database: str) -> None:
-    async with a_press(database) as press:
+async def test_a_job_that_runs_cannot_be_retried(file: str) -> None:
+    async with a_press(file) as press:
         job = await press.submit("echo")
 
         with pytest.raises(NotFinished):
@@ -165,14 +165,14 @@ async def test_a_job_that_runs_cannot_be_retried(database: str) -> None:
     ],
     ids=str,
 )
-async def test_a_listing_out_of_bounds_is_refused(database: str, options: dict[str, Any]) -> None:
-    async with a_press(database) as press:
+async def test_a_listing_out_of_bounds_is_refused(file: str, options: dict[str, Any]) -> None:
+    async with a_press(file) as press:
         with pytest.raises(InvalidArgument):
             await press.list(**options)
 
 
-async def test_a_closed_queue_accepts_nothing(database: str) -> None:
-    async with a_press(database) as press:
+async def test_a_closed_queue_accepts_nothing(file: str) -> None:
+    async with a_press(file) as press:
         pass
 
     with pytest.raises(QueueClosed) as refused:
