@@ -1,8 +1,8 @@
 """Fixtures that every test may use."""
 
 import asyncio
+import contextlib
 import inspect
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """Started when the first test asks for it, and stopped after the last."""
-    folder = postgres.make_folder()
-    with postgres.server(folder) as address:
-        yield address
-    shutil.rmtree(folder, ignore_errors=True)
+def _postgres() -> Iterator[postgres.Standing]:
+    with contextlib.closing(postgres.Standing()) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_server(_postgres: postgres.Standing) -> str:
+    """Started when the first test asks for it, stopped after the last, and started anew if a test killed it with all others."""
+    return _postgres.address()
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -64,6 +65,25 @@ def _make(folder: Path, unprivileged: list[str]) -> None:
     )
     if made.returncode != 0:
         raise RuntimeError(f"initdb failed: {made.stderr[-2000:]}")
+
+
+class Standing:
+    """A server that is there whenever it is asked for."""
+
+    def __init__(self) -> None:
+        self._running = ExitStack()
+        self._address = ""
+
+    def address(self) -> str:
+        if not self._address or not _answers(self._address):
+            self._running.close()
+            folder = make_folder()
+            self._running.callback(shutil.rmtree, folder, ignore_errors=True)
+            self._address = self._running.enter_context(server(folder))
+        return self._address
+
+    def close(self) -> None:
+        self._running.close()
 
 
 def new_database(url: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pressroom import Pressroom
 from pressroom.clock import SystemClock
+from pressroom.store.lane import Lane
 from pressroom.store.sqlite import SQLite
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal
@@ -63,13 +64,13 @@ async def open_new(url: str, journal: Journal, idle: Callable[[], None], stoppin
 
 async def write(url: str, journal: Journal, idle: Callable[[], None], stopping: asyncio.Event) -> None:
     """All that the writer thread does."""
-    write_in_groups = SQLite._write_in_groups
+    write_in_groups = Lane._write_in_groups
 
-    def idle_first(self: SQLite) -> None:
+    def idle_first(self: Lane) -> None:
         idle()
         write_in_groups(self)
 
-    SQLite._write_in_groups = idle_first  # type: ignore[method-assign]
+    Lane._write_in_groups = idle_first  # type: ignore[method-assign]
     await work(url, journal)
 
 

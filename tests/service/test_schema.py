@@ -17,7 +17,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.core.parameters import ParameterLocation
 
-from pressroom.api.limits import Limited
+from pressroom.api.routing import Table
 from pressroom.errors import StoreUnavailable
 from tests.service.access_stage import on_stage
 from tests.service.schema_stage import RENDER, WEBHOOK, Server
@@ -236,7 +236,7 @@ async def test_what_nobody_foresaw_is_a_500_that_the_document_names(tmp_path: Pa
         async def broken(*_: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(Limited, "__call__", broken)
+        monkeypatch.setattr(Table, "__call__", broken)
         for path, method, operation in _places(stage.app.openapi()):
             answer = await client.request(method, path)
 

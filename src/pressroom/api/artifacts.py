@@ -114,10 +114,10 @@ async def _own(service: Service, caller: Caller, uid: str) -> Artifact:
 
 async def send(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
     """An artifact's bytes, or the range that was asked for, with headers that keep it harmless in a browser."""
-    tag = f'"sha256-{artifact.sha256}"'
+    tag, download = f'"sha256-{artifact.sha256}"', _wants_download(request)
     if matches(request.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers={"ETag": tag, "Cache-Control": cache})
-    headers = [*_headers(artifact.sha256, artifact.media_type, artifact.filename, download=_wants_download(request))]
+    headers = [*_headers(artifact.sha256, artifact.media_type, artifact.filename, download=download)]
     headers.append((b"cache-control", cache.encode()))
     start, stop = _range(request, artifact.size, tag)
     status = 200
