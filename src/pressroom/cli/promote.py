@@ -1,0 +1,89 @@
+"""`pressroom promote`: from a file to a server."""
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from pressroom.cli import exits
+from pressroom.cli.output import Output, bar
+from pressroom.cli.wires import Wires
+from pressroom.config import Settings
+
+if TYPE_CHECKING:
+    from pressroom.promote import Promotion
+
+A_LINE_EVERY = 100_000  # rows, where no bar can move
+
+
+def promote(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+    to_s3 = args.artifacts_to == "s3"
+    if args.dry_run:
+        found = wires.rehearse_promotion(settings, args.to, artifacts_to_s3=to_s3)
+    else:
+        with _Progress() as progress:
+            found = wires.promote(
+                settings, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
+            )
+    if output.as_json:
+        output.data({"promoted": not args.dry_run, **_told(found)})
+    else:
+        _show(found, output, dry=args.dry_run)
+    return exits.FAILED if found.obstacles else exits.OK
+
+
+def _told(found: "Promotion") -> dict[str, object]:
+    return {
+        "source": found.source,
+        "target": found.target,
+        "done_before": found.done_before,
+        "tables": [vars(moved) for moved in found.tables],
+        "rows": sum(moved.rows for moved in found.tables),
+        "bytes": sum(moved.bytes for moved in found.tables),
+        "counters": found.counters,
+        "artifacts": found.artifacts and vars(found.artifacts),
+        "artifact_folder": found.artifact_folder,
+        "left_behind": found.left_behind,
+        "obstacles": found.obstacles,
+    }
+
+
+def _show(found: "Promotion", output: Output, *, dry: bool) -> None:
+    output.table(("TABLE", "ROWS", "BYTES", "HASH"), ((one.table, one.rows, one.bytes, one.hash) for one in found.tables))
+    output.line()
+    rows, size = sum(one.rows for one in found.tables), sum(one.bytes for one in found.tables)
+    verb = "would be copied" if dry else "were copied before" if found.done_before else "were copied and verified"
+    output.line(f"{rows:,} rows, {size:,} bytes {verb} from {found.source} to {found.target}")
+    if found.artifacts is not None:
+        verb = "would go to the bucket" if dry else f"are in the bucket, {found.artifacts.there_before:,} of them from before"
+        output.line(f"{found.artifacts.blobs:,} artifacts, {found.artifacts.bytes:,} bytes {verb}")
+    else:
+        output.line(f"the artifacts stay in {found.artifact_folder}: let the setting `artifacts` name it")
+    for table in found.left_behind:
+        output.line(f"the table {table} is not Pressroom's and stays behind")
+    for obstacle in found.obstacles:
+        output.line(f"in the way: {obstacle}")
+    if not dry:
+        output.line(f"from now on: database = {found.target}")
+
+
+class _Progress:
+    """On standard error: a bar that moves in a terminal, and elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._told: dict[str, int] = {}
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[K")
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        if self._live:
+            sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
+            sys.stderr.flush()
+        elif done - self._told.get(what, 0) >= A_LINE_EVERY:
+            self._told[what] = done
+            print(f"{done:,} of {total:,} {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,206 @@
+"""One machine was enough, and is no longer: a database in a file becomes one on a server, with all that it holds.
+
+The file is locked while it is read. Its rows go into a schema of their own, where nobody works, batch by batch, each with how
+far it is; whoever kills this and runs it again goes on from there. When both sides have the same hashes, the file is marked as
+promoted and the schema gets its real name. Nobody ever sees half of it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pressroom import backends, failpoints
+from pressroom.clock import SystemClock
+from pressroom.config import Settings
+from pressroom.errors import CopyDiffers, DatabasePromoted, InvalidSettings
+from pressroom.ids import new_uid
+from pressroom.promote import sqlite_writers
+from pressroom.promote.artifacts import Copied, copy_blobs
+from pressroom.promote.hold import hold
+from pressroom.promote.sqlite_source import Source
+from pressroom.store.promoted import Mark
+
+if TYPE_CHECKING:
+    from pressroom.promote.postgres_lines import Tally
+    from pressroom.promote.postgres_target import Target
+
+# Told what is copied, how much of it is there, and how much there is.
+type Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What was, or would be, copied of one table. The hash is the same on both sides."""
+
+    table: str
+    rows: int
+    bytes: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class Promotion:
+    source: str
+    target: str
+    tables: list[Moved]
+    counters: dict[str, int]
+    artifacts: Copied | None  # None: they stay where they are
+    artifact_folder: str
+    left_behind: list[str]  # tables that are not Pressroom's own
+    obstacles: list[str]  # of a rehearsal: why it would be refused
+    done_before: bool = False
+
+
+def rehearse(settings: Settings, to: str, *, artifacts_to_s3: bool) -> Promotion:
+    """What would be copied, and what stands in the way. Changes nothing."""
+    target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
+    with closing(Source(settings.path, readonly=True)) as source, target_class(to) as target:
+        obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
+        if mark := source.mark():
+            obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
+        obstacles += target.taken(source.tables)
+        blobs = source.blobs()
+        return Promotion(
+            source=settings.path,
+            target=target.place,
+            tables=[_moved(name, _tally(source, name)) for name in source.tables],
+            counters=source.counters(),
+            artifacts=Copied(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
+            artifact_folder=settings.artifact_folder,
+            left_behind=source.others(),
+            obstacles=obstacles,
+        )
+
+
+def promote(
+    settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: Tell, note: Callable[[str], None]
+) -> Promotion:
+    """Copy everything, verify it, and mark the source. May be killed anywhere and run again. `note` is for people."""
+    target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
+    with target_class(to) as target, closing(hold(settings.path, wait, note)) as source:
+        target.lock()
+        mark = source.mark()
+        if mark is not None and mark.place != target.place:
+            raise DatabasePromoted(settings.path, mark.place)
+        done_before = mark is not None and target.has(mark.promotion)
+        copied = Copied(0, 0, 0)
+        if done_before:
+            tallies = {name: _tally(source, name) for name in source.tables}
+        else:
+            tallies, copied = _carry_over(source, target, settings, artifacts_to_s3=artifacts_to_s3, tell=tell)
+        return Promotion(
+            source=settings.path,
+            target=target.place,
+            tables=[_moved(name, tally) for name, tally in tallies.items()],
+            counters=source.counters(),
+            artifacts=copied if artifacts_to_s3 else None,
+            artifact_folder=settings.artifact_folder,
+            left_behind=source.others(),
+            obstacles=[],
+            done_before=done_before,
+        )
+
+
+def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
+    problems = []
+    if settings.on_postgres or settings.path == ":memory:":
+        problems.append(f"database: {settings.place} cannot be promoted; name a file: sqlite:///FILE")
+    if artifacts_to_s3 and not settings.s3_bucket:
+        problems.append("s3_bucket: is needed for --artifacts-to s3, with the other settings of the bucket")
+    if problems:
+        raise InvalidSettings(problems)
+    try:
+        from pressroom.promote.postgres_target import Target
+    except ImportError:
+        raise InvalidSettings(["--to: needs the package psycopg; pip install 'pressroom[postgres]'"]) from None
+    return Target
+
+
+def _carry_over(
+    source: Source, target: "Target", settings: Settings, *, artifacts_to_s3: bool, tell: Tell
+) -> "tuple[dict[str, Tally], Copied]":
+    target.refuse_if_taken(source.tables)
+    promotion = target.prepare(source.tables, new_uid(), settings.path)
+    failpoints.hit("promote.prepared")
+    tallies = _copy_rows(source, target, tell)
+    copied = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else Copied(0, 0, 0)
+    _verify(target, tallies, tell)
+    failpoints.hit("promote.verified")
+    with target.finishing(source.counters()):
+        # First here, then there: killed in between, the source takes no more jobs and the next run ends what is left.
+        source.write_mark(Mark(promotion, target.place))
+        failpoints.hit("promote.marked")
+    failpoints.hit("promote.finished")
+    return tallies, copied
+
+
+def _copy_rows(source: Source, target: "Target", tell: Tell) -> "dict[str, Tally]":
+    before = target.progress()
+    total = source.count_rows()
+    try:
+        return _copy_from(before, source, target, total, tell)
+    except _Changed:
+        # Somebody worked on the source after a copy was cut short. What was copied is not true any more.
+        target.start_over()
+        return _copy_from({}, source, target, total, tell)
+
+
+class _Changed(Exception):
+    """The rows that were copied before are not as they were."""
+
+
+def _copy_from(before: "dict[str, Tally]", source: Source, target: "Target", total: int, tell: Tell) -> "dict[str, Tally]":
+    from pressroom.promote.postgres_lines import Tally
+
+    tallies, sent = {}, 0
+    for name, table in source.tables.items():
+        lines, tally = source.lines(table), Tally()
+        there = before.get(name, Tally())
+        for line in islice(lines, there.rows):
+            tally.add(line)
+        if tally != there:
+            raise _Changed
+        while target.copy_batch(table, lines, tally):
+            tell("rows", sent + tally.rows, total)
+        tallies[name] = tally
+        sent += tally.rows
+    return tallies
+
+
+def _verify(target: "Target", tallies: "dict[str, Tally]", tell: Tell) -> None:
+    total, seen = sum(tally.rows for tally in tallies.values()), 0
+    for name, sent in tallies.items():
+        arrived = target.tally(name)
+        if arrived != sent:
+            target.start_over()
+            raise CopyDiffers(
+                f"{name} has {sent.rows:,} rows ({sent.hash}) in the source and {arrived.rows:,} ({arrived.hash}) in the "
+                "target; nothing was promoted, and the next run copies everything again"
+            )
+        seen += sent.rows
+        tell("rows verified", seen, total)
+
+
+def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> Copied:
+    clock, folder = SystemClock(), settings.artifact_folder
+    bucket = backends.make_artifact_store(settings, "", clock)
+    # Opening a folder makes it: a source without artifacts should stay without one.
+    disk = backends.make_artifact_store(replace(settings, s3_bucket=""), folder, clock) if Path(folder).is_dir() else None
+    return asyncio.run(copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total)))
+
+
+def _tally(source: Source, name: str) -> "Tally":
+    from pressroom.promote.postgres_lines import Tally
+
+    tally = Tally()
+    for line in source.lines(source.tables[name]):
+        tally.add(line)
+    return tally
+
+
+def _moved(name: str, tally: "Tally") -> Moved:
+    return Moved(name, tally.rows, tally.size, tally.hash)

@@ -1,0 +1,39 @@
+"""Get hold of a file that others may be using."""
+
+import time
+from collections.abc import Callable
+
+from pressroom.errors import SourceInUse, StoreBusy
+from pressroom.promote import sqlite_writers
+from pressroom.promote.sqlite_source import Source
+
+LOOK_AGAIN = 0.1  # seconds
+
+
+def hold(path: str, wait: float, note: Callable[[str], None]) -> Source:
+    """The source, locked: until it is closed nobody writes to it. Raises SourceInUse if that is not so within the wait.
+
+    `note` is told for whom is waited.
+    """
+    Source(path, readonly=True).close()  # what cannot be promoted need not be waited for
+    deadline = time.monotonic() + wait
+    told: list[str] = []
+    while True:
+        writers = sqlite_writers.find(path)
+        if not writers:
+            try:
+                source = Source(path)
+            except StoreBusy:
+                writers = ["somebody who writes"]
+            else:
+                # One that came between the look and the lock believes that what it claimed is its own.
+                writers = sqlite_writers.find(path, besides_us=True)
+                if not writers:
+                    return source
+                source.close()
+        if time.monotonic() >= deadline:
+            raise SourceInUse(f"{path} is in use by {', '.join(writers)}; stop it, or let --wait SECONDS wait for its end")
+        if writers != told:
+            note(f"waiting for {', '.join(writers)}")
+            told = writers
+        time.sleep(LOOK_AGAIN)

@@ -1,0 +1,212 @@
+"""The PostgreSQL database that a promotion fills: in a schema of its own, which becomes the real one at the very end."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any, Self
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict
+
+from pressroom import failpoints
+from pressroom.config import masked
+from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
+from pressroom.promote.postgres_lines import Tally, pieces
+from pressroom.promote.sqlite_source import JOB_NUMBER
+from pressroom.promote.tables import Table
+from pressroom.store import postgres_migrate
+from pressroom.store.migrate import migrations
+from pressroom.store.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
+from pressroom.store.postgres_migrate import MIGRATING
+from pressroom.store.statements import without_comments
+
+STAGE = "pressroom_promotion"
+PROMOTING = 4721010
+PATIENCE = 10_000  # milliseconds for others to let go of the database
+BATCH_ROWS = 20_000
+BATCH_BYTES = 32 * 1024 * 1024
+
+# What every process that opens a database writes into it by itself. A target that holds only this holds nothing yet.
+_WRITTEN_BY_OPENING = frozenset({"pressroom_migration", "kind", "worker", "leader", "schedule", "blob_epoch"})
+
+
+class Target:
+    """To be used in a `with` block."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.place = place_of(url)
+        self._filled: dict[str, Table] = {}
+        with Translated(url):
+            self._raw: psycopg.Connection[Any] = psycopg.connect(
+                url, autocommit=True, connect_timeout=CONNECT_TIMEOUT, application_name="pressroom promote"
+            )
+            try:
+                self._raw.execute(f"SET lock_timeout = {PATIENCE}")
+                postgres_migrate.pending(self._raw, url)  # refuses what is newer than we are
+            except BaseException:
+                self._raw.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Closes it, and tells its errors as ours."""
+        self._raw.close()
+        Translated(self._url).__exit__(kind, error, trace)
+
+    def lock(self) -> None:
+        """One promotion at a time. The server lets go of it when we die."""
+        try:
+            self._raw.execute("SELECT pg_advisory_lock(%s)", (PROMOTING,))
+        except errors.LockNotAvailable:
+            raise StoreBusy(f"another promotion to {self.place} is under way") from None
+
+    def taken(self, tables: Iterable[str]) -> list[str]:
+        """What is there already, and would be lost. `tables` are ours: an empty one of these holds nothing."""
+        ours, found = set(tables), []
+        for name in self._tables(SCHEMA):
+            if name in _WRITTEN_BY_OPENING:
+                continue
+            ((rows,),) = self._raw.execute(_all("SELECT count(*) FROM {}", SCHEMA, name)).fetchall()
+            if rows or name not in ours:
+                found.append(f"{self.place} has a table {name} with {rows:,} rows")
+        return found
+
+    def refuse_if_taken(self, tables: Iterable[str]) -> None:
+        if taken := self.taken(tables):
+            raise TargetNotEmpty(f"{'; '.join(taken)}; name an empty database")
+
+    def has(self, promotion: str) -> bool:
+        """Whether a promotion was brought to its end here."""
+        return self._promotion_in(SCHEMA) == promotion
+
+    def prepare(self, tables: dict[str, Table], promotion: str, source: str) -> str:
+        """Make the schema, or find it as an earlier run left it. Returns which promotion it is, ours or the earlier."""
+        self._filled = tables
+        earlier = self._promotion_in(STAGE)
+        if earlier is None or self._migrations_in(STAGE) != {one.number for one in migrations("postgres")}:
+            self._make(promotion, source)
+            earlier = promotion
+        self._raw.execute("SELECT set_config('search_path', %s, false)", (STAGE,))
+        self._raw.execute("SET synchronous_commit = off")  # a batch and how far it is are forgotten together
+        return earlier
+
+    def _make(self, promotion: str, source: str) -> None:
+        with self._raw.transaction():
+            self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(STAGE)))
+            postgres_migrate.apply_to(STAGE, migrations("postgres"), self._raw, self._url)
+            self._raw.execute(_statement("create_progress"))
+            self._raw.execute(_statement("begin_promotion"), {"promotion": promotion, "source": source})
+            for name, table in self._filled.items():
+                if set(self._tables(STAGE).get(name, ())) != set(table.columns):
+                    raise NotADatabase(f"the tables {name} of SQLite and PostgreSQL differ; this is a bug of Pressroom")
+                # A row arrives as it is, ended or live, and its history owes no webhook anything. Foreign keys stay on.
+                self._raw.execute(_all("ALTER TABLE {} DISABLE TRIGGER USER", STAGE, name))
+            self._empty()
+
+    def start_over(self) -> None:
+        with self._raw.transaction():
+            self._empty()
+            self._raw.execute(_statement("forget_progress"))
+
+    def _empty(self) -> None:
+        """Also of what the migrations put there."""
+        self._raw.execute(sql.SQL("TRUNCATE {}").format(self._all_filled()))
+
+    def _all_filled(self) -> sql.Composed:
+        return sql.SQL(", ").join(sql.Identifier(STAGE, name) for name in self._filled)
+
+    def progress(self) -> dict[str, Tally]:
+        rows = self._raw.execute(_statement("list_progress")).fetchall()
+        return {name: Tally(count, size, int(digest, 16)) for name, count, size, digest in rows}
+
+    def copy_batch(self, table: Table, lines: Iterator[bytes], tally: Tally) -> bool:
+        """Send some lines, add them to the tally, and note how far it is. False if there were none."""
+        columns = sql.SQL(", ").join(map(sql.Identifier, table.columns))
+        into = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(STAGE, table.name), columns)
+        before = tally.rows
+        with self._raw.transaction():
+            with self._raw.cursor() as cursor, cursor.copy(into) as copy:
+                for piece in pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
+                    copy.write(piece)
+            if tally.rows == before:
+                return False
+            said = {"name": table.name, "rows": tally.rows, "size": tally.size, "digest": tally.hash}
+            self._raw.execute(_statement("save_progress"), said)
+            failpoints.hit("promote.before_batch")
+        failpoints.hit("promote.after_batch")
+        return True
+
+    def tally(self, name: str) -> Tally:
+        """What arrived, from the rows themselves."""
+        table, tally = self._filled[name], Tally()
+        columns = sql.SQL(", ").join(map(sql.Identifier, table.columns))
+        out = sql.SQL("COPY {} ({}) TO STDOUT").format(sql.Identifier(STAGE, name), columns)
+        with self._raw.cursor() as cursor, cursor.copy(out) as copy:
+            for line in copy:
+                tally.add(line)
+        return tally
+
+    @contextmanager
+    def finishing(self, counters: dict[str, int]) -> Iterator[None]:
+        """Make it the real one, when the block ends: guarded again, counting on from where the source was."""
+        self._raw.execute(sql.SQL("ANALYZE {}").format(self._all_filled()))
+        with self._raw.transaction():
+            self._raw.execute("SET LOCAL synchronous_commit = on")
+            # Nobody may be about to write to the tables that make way, nor to make them.
+            self._raw.execute("SELECT pg_advisory_xact_lock(%s), pg_advisory_xact_lock(%s)", (MIGRATING, WRITING))
+            self.refuse_if_taken(self._filled)
+            for name in self._filled:
+                self._raw.execute(_all("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
+            self._count_on(counters)
+            self._raw.execute(_statement("end_promotion"))
+            self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA)))
+            self._raw.execute(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(STAGE), sql.Identifier(SCHEMA)))
+            yield
+
+    def _count_on(self, counters: dict[str, int]) -> None:
+        sequences = dict(self._raw.execute(_statement("list_counters")).fetchall()) | {JOB_NUMBER: JOB_NUMBER}
+        for name, last in counters.items():
+            # A sequence that never gave a number stands before 1; it has no 0.
+            self._raw.execute("SELECT setval(%s::regclass, %s, %s)", (sequences[name], max(last, 1), last > 0))
+
+    def _tables(self, schema: str) -> dict[str, list[str]]:
+        return dict(self._raw.execute(_statement("list_tables"), {"schema": schema}).fetchall())
+
+    def _promotion_in(self, schema: str) -> str | None:
+        if "pressroom_promotion" not in self._tables(schema):
+            return None
+        row = self._raw.execute(_all("SELECT uid FROM {}", schema, "pressroom_promotion")).fetchone()
+        return None if row is None else str(row[0])
+
+    def _migrations_in(self, schema: str) -> set[int]:
+        rows = self._raw.execute(_all("SELECT number FROM {}", schema, "pressroom_migration")).fetchall()
+        return {number for (number,) in rows}
+
+
+def place_of(url: str) -> str:
+    """The address as it may be written down: without a password, however it was spelled. Raises InvalidSettings."""
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidSettings([f"--to: {masked(url)!r} is not an address; use postgresql://USER@HOST/NAME"])
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise InvalidSettings(["--to: the address cannot be understood; use postgresql://USER@HOST/NAME"]) from None
+    user = f"{parts['user']}@" if "user" in parts else ""
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"postgresql://{user}{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
+
+
+@cache
+def _statement(name: str) -> str:
+    text = (files("pressroom.promote") / "sql" / f"{name}.sql").read_text()
+    return translate_parameters(without_comments(text)).sql
+
+
+def _all(text: Any, schema: str, name: str) -> sql.Composed:
+    """The tables are those of the schema, so their names come from there and not from a file."""
+    return sql.SQL(text).format(sql.Identifier(schema, name))

@@ -1,0 +1,1 @@
+INSERT INTO pressroom_promotion (uid, source) VALUES (:promotion, :source)

@@ -1,0 +1,1 @@
+UPDATE pressroom_promotion SET date_ended = now()

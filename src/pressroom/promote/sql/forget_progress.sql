@@ -1,0 +1,1 @@
+DELETE FROM pressroom_promotion_table

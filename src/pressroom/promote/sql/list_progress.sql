@@ -1,0 +1,1 @@
+SELECT name, rows, size, digest FROM pressroom_promotion_table

@@ -1,0 +1,127 @@
+"""The SQLite file that is promoted, read from one snapshot. What it holds is asked of its schema, not of a list."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from pressroom.errors import DatabaseTooOld, NotADatabase, StoreUnavailable
+from pressroom.model import Row
+from pressroom.promote.tables import Table, parents_first
+from pressroom.store import migrate, promoted
+from pressroom.store.sqlite_connection import Translated
+
+# Not rows to copy: which migrations a side had is its own, and the counter is a sequence there.
+_APART = frozenset({"pressroom_migration", "sequence"})
+JOB_NUMBER = "job_number"
+PATIENCE = 1_000  # milliseconds for somebody who is only passing by
+
+
+class LiveBlob(NamedTuple):
+    sha256: str
+    generation: int
+    size: int
+
+
+class Source:
+    """Holds the write lock from its making to its end, unless it is `readonly`. Raises StoreBusy if somebody else has it."""
+
+    def __init__(self, path: str, *, readonly: bool = False) -> None:
+        if not Path(path).exists():
+            raise StoreUnavailable(f"there is no database {path}")
+        self._path = path
+        mode = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+        with Translated(path):
+            self._raw = apsw.Connection(path, flags=mode)
+            self._raw.setbusytimeout(PATIENCE)
+            try:
+                self._raw.execute("BEGIN" if readonly else "BEGIN IMMEDIATE")
+                self._check_version()
+            except BaseException:
+                self._raw.close()
+                raise
+
+    def _check_version(self) -> None:
+        had = migrate.applied(self._raw)
+        if not had:
+            raise NotADatabase(f"{self._path} holds no Pressroom database")
+        if missing := migrate.missing_of("sqlite", had, self._path):
+            names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+            raise DatabaseTooOld(f"{self._path} has not had {names} yet; run `pressroom migrate` on it first")
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """Ours, with what others refer to before those others."""
+        tables = [self._table(name) for name in sorted(_our_tables() - _APART)]
+        return parents_first(tables, {table.name: self._parents(table.name) for table in tables})
+
+    def others(self) -> list[str]:
+        """Tables that somebody put beside ours."""
+        return sorted(_tables_of(self._raw) - _our_tables() - {"pressroom_promoted"})
+
+    def counters(self) -> dict[str, int]:
+        """The last number that each counter gave, also if the row that had it is gone: none is given twice."""
+        ((number,),) = self._rows("SELECT value FROM sequence")
+        given = self._rows("SELECT name, seq FROM sqlite_sequence ORDER BY name")
+        return {JOB_NUMBER: number} | {name: last for name, last in given if name in self.tables}
+
+    def count_rows(self) -> int:
+        return sum(count for name in self.tables for (count,) in self._rows(f"SELECT count(*) FROM {_quoted(name)}"))  # noqa: S608
+
+    def lines(self, table: Table) -> Iterator[bytes]:
+        """Every row, in the order of its key."""
+        from pressroom.promote.postgres_lines import line_of
+
+        columns, key = (", ".join(map(_quoted, names)) for names in (table.columns, table.key))
+        text = f"SELECT {columns} FROM {_quoted(table.name)} ORDER BY {key}"  # noqa: S608
+        with Translated(self._path):
+            yield from map(line_of, self._raw.execute(text))
+
+    def blobs(self) -> list[LiveBlob]:
+        """Those that something refers to: the others get their bytes anew if they are needed again."""
+        rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
+        return [LiveBlob(*row) for row in rows]
+
+    def mark(self) -> promoted.Mark | None:
+        return promoted.read(self._raw)
+
+    def write_mark(self, mark: promoted.Mark) -> None:
+        """Let nobody write here any more. From now on it is the mark that keeps others out, and not the lock."""
+        with Translated(self._path):
+            promoted.write(self._raw, mark)
+            self._raw.execute("COMMIT")
+            self._raw.execute("BEGIN")
+
+    def close(self) -> None:
+        self._raw.close()
+
+    def _table(self, name: str) -> Table:
+        about = self._rows("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", name)
+        key = sorted((place, column) for column, place in about if place)
+        return Table(name, tuple(column for column, _ in about), tuple(column for _, column in key))
+
+    def _parents(self, name: str) -> set[str]:
+        return {parent for (parent,) in self._rows('SELECT "table" FROM pragma_foreign_key_list(?)', name)}
+
+    def _rows(self, text: str, *params: str) -> list[Row]:
+        with Translated(self._path):
+            return self._raw.execute(text, params).fetchall()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _our_tables() -> set[str]:
+    """Those of a database that was made this moment."""
+    with closing(apsw.Connection(":memory:")) as fresh:
+        migrate.bring_up_to_date(fresh, ":memory:")
+        return _tables_of(fresh)
+
+
+def _tables_of(connection: apsw.Connection) -> set[str]:
+    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
+    return {str(name) for (name,) in found}
