@@ -1,10 +1,40 @@
-"""`pressroom queue`: stats, pause, resume."""
+"""`pressroom queue`: what an operator asks (stats, backlog, active, slow, conflicts, errors, throughput), pause, resume."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
 
 from pressroom.cli import exits
+from pressroom.cli.jobs import age
 from pressroom.cli.output import Output, ago, span
 from pressroom.queue import Queue
+from pressroom.store.overview import Active, ActiveList, Conflicts, Endings
+
+
+def add_questions(actions: Any, common: ArgumentParser) -> None:
+    """The commands that ask. Their flags have the names of the service's parameters."""
+
+    def action(name: str, act: Any, text: str, *, paged: bool = False, kind: bool = False) -> ArgumentParser:
+        parser: ArgumentParser = actions.add_parser(name, parents=[common], help=text)
+        parser.add_argument("--org", help="only this organisation")
+        if kind:
+            parser.add_argument("--kind", help="only this kind")
+        if paged:
+            parser.add_argument("--limit", type=int, default=50)
+            parser.add_argument("--cursor", help="as the last page gave it")
+        parser.set_defaults(act=act)
+        return parser
+
+    action("backlog", backlog, "what waits, by kind and tier")
+    action("active", active, "what every running job does, the longest first", paged=True, kind=True)
+    late = action("slow", slow, "what has been running for too long", paged=True, kind=True)
+    late.add_argument("--over", metavar="AGE", default="10m", help="for longer than this: 30s, 10m, 2h (default 10m)")
+    edited = action("conflicts", conflicts, "who updates editions of a project, and which of them are the same", paged=True)
+    edited.add_argument("project")
+    edited.add_argument("--item", metavar="EDITION", help="only who updates this edition now")
+    action("errors", errors, "what went wrong within the last hour, by kind")
+    action("throughput", throughput, "whose jobs ended within the last hour").add_argument("--limit", type=int, default=50)
 
 
 async def stats(queue: Queue, args: Namespace, output: Output) -> int:  # noqa: ARG001
@@ -39,6 +69,73 @@ async def stats(queue: Queue, args: Namespace, output: Output) -> int:  # noqa: 
     if found.paused:
         output.line()
         output.line(f"paused: {', '.join(found.paused)}")
+    if found.limits:
+        output.line()
+        output.line(f"limited: {', '.join(f'{kind} to {slots:,} at once' for kind, slots in found.limits.items())}")
+    return exits.OK
+
+
+async def backlog(queue: Queue, args: Namespace, output: Output) -> int:
+    found = await queue.overview.backlog(org_id=args.org)
+    if output.as_json:
+        output.data(found)
+        return exits.OK
+    output.line(f"{found.queued:,}{' or more' if found.capped else ''} queued")
+    _table(
+        output,
+        ("KIND", "TIER", "QUEUED", "READY", "OLDEST", "READY FOR"),
+        (
+            (line.kind, line.tier, f"{line.queued:,}", f"{line.ready:,}", _span(line.age), ago(line.ready_since, found.at))
+            for line in found.items
+        ),
+    )
+    if found.paused:
+        output.line()
+        output.line(f"paused: {', '.join(found.paused)}")
+    return exits.OK
+
+
+async def active(queue: Queue, args: Namespace, output: Output) -> int:
+    found = await queue.overview.active(org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
+    return _show_active(found, output, "nothing is running")
+
+
+async def slow(queue: Queue, args: Namespace, output: Output) -> int:
+    over = age(args.over)
+    found = await queue.overview.slow(over, org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
+    return _show_active(found, output, f"nothing has been running for more than {span(over)}")
+
+
+async def conflicts(queue: Queue, args: Namespace, output: Output) -> int:
+    found = await queue.overview.conflicts(args.project, item=args.item, org_id=args.org, limit=args.limit, cursor=args.cursor)
+    _show_active(found, output, f"nothing updates {args.item or 'an edition'} of {args.project}")
+    if not output.as_json and found.items:
+        _show_conflicts(found, output)
+    return exits.OK
+
+
+async def errors(queue: Queue, args: Namespace, output: Output) -> int:
+    found = await queue.overview.error_rate(org_id=args.org)
+    if output.as_json:
+        output.data(found)
+        return exits.OK
+    output.line(
+        f"{found.errors:,} of {found.ended:,} jobs that ended within {_span((found.at - found.since).total_seconds())} went "
+        f"wrong: {found.rate:.1%} of those that were not cancelled"
+    )
+    rows = ((line.kind, f"{line.rate:.1%}", *_counts(line)) for line in found.items)
+    _table(output, ("KIND", "ERRORS", *_ENDED), rows)
+    return exits.OK
+
+
+async def throughput(queue: Queue, args: Namespace, output: Output) -> int:
+    found = await queue.overview.throughput(org_id=args.org, limit=args.limit)
+    if output.as_json:
+        output.data(found)
+        return exits.OK
+    output.line(f"{found.orgs:,} organisations within {_span((found.at - found.since).total_seconds())}")
+    rows = ((line.org_id or "(none)", f"{line.per_minute:,.1f}", *_counts(line)) for line in found.items)
+    _table(output, ("ORG", "PER MINUTE", *_ENDED), rows)
     return exits.OK
 
 
@@ -58,3 +155,72 @@ async def _switch(queue: Queue, args: Namespace, output: Output, *, paused: bool
         else:
             output.line(f"{kind} is {'paused: no worker claims its jobs' if paused else 'resumed'}")
     return exits.OK
+
+
+_ENDED = ("ENDED", "COMPLETED", "WITH ERRORS", "FAILED", "CANCELLED")
+
+
+def _counts(line: Endings) -> list[str]:
+    numbers = (line.ended, line.completed, line.completed_with_errors, line.failed, line.cancelled)
+    return [f"{number:,}" for number in numbers]
+
+
+def _show_active(found: ActiveList, output: Output, nothing: str) -> int:
+    if output.as_json:
+        output.data(found)
+        return exits.OK
+    if not found.items:
+        output.line(nothing)
+        return exits.OK
+    output.table(
+        ("JOB", "KIND", "ORG", "WORKER", "FOR", "PHASE", "PROGRESS", "ABOUT"),
+        (
+            (job.id, job.kind, job.org_id, job.worker, _span(job.seconds), _phase(job), _progress(job), job.subject or job.key)
+            for job in found.items
+        ),
+    )
+    if found.next_cursor:
+        output.line(f"more: --cursor {found.next_cursor}")
+    return exits.OK
+
+
+def _show_conflicts(found: Conflicts, output: Output) -> None:
+    output.line()
+    if not found.conflicts:
+        output.line("no edition is named by two of them")
+        return
+    output.table(
+        ("EDITION", "ORG", "NAMED BY"),
+        ((one.item, one.org_id, ", ".join(f"{job.id} ({job.state})" for job in one.jobs)) for one in found.conflicts),
+    )
+    if found.capped:
+        output.line("and more")
+
+
+def _phase(job: Active) -> str:
+    return f"{job.phase or ''} (cancelling)".strip() if job.cancel_requested else job.phase or ""
+
+
+def _progress(job: Active) -> str:
+    parts = []
+    if job.items is not None:
+        parts.append(f"{job.items.completed + job.items.failed}/{job.items.total}")
+        if job.items.failed:
+            parts.append(f"({job.items.failed} failed)")
+    elif job.done is not None:
+        parts.append(f"{job.done}/{job.total}" if job.total is not None else str(job.done))
+    if job.message:
+        parts.append(job.message)
+    return " ".join(parts)
+
+
+def _span(seconds: float) -> str:
+    return span(timedelta(seconds=seconds))
+
+
+def _table(output: Output, header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None:
+    """After an empty line, and not at all if there is nothing to show."""
+    lines = [tuple(row) for row in rows]
+    if lines:
+        output.line()
+        output.table(header, lines)

@@ -1,0 +1,99 @@
+"""The operator's questions, checked: what waits, runs, conflicts, fails, who is busy, what is slow."""
+
+import re
+from datetime import timedelta
+
+from pressroom.errors import InvalidArgument
+from pressroom.store import Database, overview
+from pressroom.store.overview import EDITIONS, ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
+
+PAGE_LIMIT = 200
+SLOW = timedelta(minutes=10)
+LONGEST = timedelta(days=3650)
+CURSOR = "[0-9]{1,15}-[0-9]{1,18}"  # a start and an id
+
+
+class Overview:
+    """What happens in a queue, at a glance and in one read each.
+
+    `org_id` leaves other organisations' jobs out; "" are the jobs without one, and None are everybody's.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def backlog(self, *, org_id: str | None = None) -> Backlog:
+        """What waits, by kind and tier."""
+        return await self._database.read(lambda: overview.backlog(org_id))
+
+    async def active(
+        self, *, org_id: str | None = None, kind: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> ActiveList:
+        """What every job in progress does, those that have run longest first."""
+        return await self._active(Chosen(org_id=org_id, kind=kind, after=_after(cursor)), limit)
+
+    async def slow(
+        self,
+        over: float | timedelta = SLOW,
+        *,
+        org_id: str | None = None,
+        kind: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> ActiveList:
+        """Jobs that have been in progress for longer than `over`, the slowest first."""
+        return await self._active(Chosen(org_id=org_id, kind=kind, over=_length(over), after=_after(cursor)), limit)
+
+    async def conflicts(
+        self,
+        project_id: str,
+        *,
+        item: str | None = None,
+        org_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Conflicts:
+        """Who updates editions of a project now, and which editions more than one of them names.
+
+        With `item`, who updates that edition now: ask before you start another update of it.
+        """
+        if not project_id:
+            raise InvalidArgument("conflicts are those of one project; name it")
+        chosen = Chosen(org_id=org_id, project_id=project_id, phase=EDITIONS, item=item, after=_after(cursor))
+        size = _size(limit)
+        return await self._database.read(lambda: overview.conflicts(chosen, size))
+
+    async def error_rate(self, *, org_id: str | None = None) -> ErrorRate:
+        """How many of the last hour's jobs failed or were completed with errors, by kind."""
+        return await self._database.read(lambda: overview.error_rate(org_id))
+
+    async def throughput(self, *, org_id: str | None = None, limit: int = 50) -> Throughput:
+        """How many jobs of each organisation ended within the last hour, the busiest first."""
+        size = _size(limit)
+        return await self._database.read(lambda: overview.throughput(org_id, size))
+
+    async def _active(self, chosen: Chosen, limit: int) -> ActiveList:
+        size = _size(limit)
+        return await self._database.read(lambda: overview.active(chosen, size))
+
+
+def _size(limit: int) -> int:
+    if not 1 <= limit <= PAGE_LIMIT:
+        raise InvalidArgument(f"limit is a whole number from 1 to {PAGE_LIMIT}")
+    return limit
+
+
+def _length(over: float | timedelta) -> int:
+    seconds = over.total_seconds() if isinstance(over, timedelta) else over
+    if not 0 <= seconds <= LONGEST.total_seconds():  # also false for NaN
+        raise InvalidArgument(f"over is 0 to {LONGEST.total_seconds():.0f} seconds")
+    return int(seconds * 1000)
+
+
+def _after(cursor: str | None) -> tuple[int, int]:
+    if cursor is None:
+        return -1, -1
+    if not re.fullmatch(CURSOR, cursor):
+        raise InvalidArgument("that is not a cursor; pass the one that the last page gave")
+    started, _, id = cursor.partition("-")
+    return int(started), int(id)

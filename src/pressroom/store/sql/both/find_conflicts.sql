@@ -1,0 +1,14 @@
+-- Items of a phase that two jobs in progress of one project name, and how far each is with it.
+--
+-- CROSS keeps SQLite from beginning with the items: those of ended jobs are kept as long as the jobs are.
+SELECT org_id, name, uid, state
+  FROM (SELECT job.org_id, item.name, job.uid, item.state, job.date_started, job.id,
+               count(*) OVER (PARTITION BY job.org_id, item.name) AS jobs
+          FROM job
+         CROSS JOIN job_item AS item
+         WHERE item.job_id = job.id AND item.claim = job.claim AND item.noun = :phase
+           AND job.status = 'in_progress' AND job.project_id = :project_id AND job.phase = :phase
+           AND (:org_id IS NULL OR job.org_id = :org_id) AND (:item IS NULL OR item.name = :item)) AS named
+ WHERE jobs > 1
+ ORDER BY org_id, name, date_started, id
+ LIMIT :limit
