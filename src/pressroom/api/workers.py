@@ -1,0 +1,92 @@
+"""For those who run several processes: which workers there are, and how much of a kind they do at once."""
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.jobs import decoded
+from pressroom.api.problems import HttpError
+from pressroom.api.replies import reply
+from pressroom.api.schema import answers, path, says, takes
+from pressroom.api.service import Service
+from pressroom.model import VERSION
+from pressroom.queue import MOST_SLOTS
+from pressroom.store.members import Member
+
+
+class WorkerList(msgspec.Struct, frozen=True):
+    items: list[Member]
+
+
+class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many jobs of the kind may be in progress at once, in all processes together; null is no limit."""
+
+    slots: Annotated[int, Meta(ge=1, le=MOST_SLOTS)] | None
+
+
+class Scaled(msgspec.Struct, frozen=True):
+    kind: str
+    slots: int | None
+
+
+_WORKER = {
+    "id": "press-1.4711.8W2M7N",
+    "host": "press-1",
+    "pid": 4711,
+    "version": VERSION,
+    "delivery": "embedded",
+    "state": "working",
+    "alive": True,
+    "leader": True,
+    "slots": 4,
+    "running": 3,
+    "kinds": ["diagram", "render"],
+    "date_started": "2026-11-16T08:00:00Z",
+    "date_seen": "2026-11-16T08:30:03Z",
+}
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["operations"])
+
+    @routes.get(
+        "/workers",
+        operation_id="list_workers",
+        responses=answers({200: says(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
+    )
+    async def list_workers(request: Request) -> Response:
+        """Every worker, wherever it runs. One that is not `alive` was not seen for the length of its lease: its jobs run again
+        elsewhere, and after an hour it is forgotten. Processes that only serve are not among them."""
+        await _operator(request)
+        return reply(WorkerList(list(await service.queue.members())), headers={"Cache-Control": "no-store"})
+
+    @routes.post(
+        "/queue/{kind}/scale",
+        operation_id="scale_kind",
+        responses=answers(
+            {200: says(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})}, *(401, 403, 404, 422)
+        ),
+        openapi_extra={
+            "parameters": [path("kind", "render", "The kind")],
+            **takes(Scale, "How many at once", example={"slots": 2}),
+        },
+    )
+    async def scale_kind(request: Request, kind: str) -> Response:
+        """Limit how many jobs of a kind are in progress at once, in all processes together. What runs goes on."""
+        await _operator(request)
+        wanted = decoded(request, await request.body(), Scale)
+        await service.queue.scale(kind, wanted.slots)
+        return reply(Scaled(kind, wanted.slots))
+
+    async def _operator(request: Request) -> None:
+        caller = await service.gate.caller(request, Scope.OPERATOR)
+        if not caller.everywhere:
+            words = "workers and kinds are of all organisations; this needs a token made with --all-orgs"
+            raise HttpError(403, "forbidden", words)
+
+    return routes

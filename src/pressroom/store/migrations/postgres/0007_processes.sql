@@ -1,0 +1,25 @@
+-- Several processes: who does the chores that need doing once, what an operator wants to know of a worker, and how many
+-- jobs of a kind may be in progress at once in all of them together.
+
+-- Who leads, until when by the database's clock. `term` only grows: each change of leader, and each return of one whose
+-- lease had run out, is another term. `process` lets a neighbour on the same machine see that the leader died.
+CREATE TABLE leader (
+    name    TEXT PRIMARY KEY,
+    worker  TEXT   NOT NULL,
+    process TEXT   NOT NULL,
+    term    BIGINT NOT NULL CHECK (term > 0),
+    until   BIGINT NOT NULL
+);
+
+CREATE TRIGGER leader_term_only_grows BEFORE UPDATE OF term ON leader FOR EACH ROW WHEN (NEW.term < OLD.term)
+    EXECUTE FUNCTION refuse_move('a term only grows');
+
+ALTER TABLE worker ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE worker ADD COLUMN pid BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE worker ADD COLUMN version TEXT NOT NULL DEFAULT '';
+ALTER TABLE worker ADD COLUMN delivery TEXT NOT NULL DEFAULT '';
+ALTER TABLE worker ADD COLUMN stopping BIGINT NOT NULL DEFAULT 0 CHECK (stopping IN (0, 1));
+-- Milliseconds. One that was not seen for this long is silent: its jobs are anybody's.
+ALTER TABLE worker ADD COLUMN lease BIGINT NOT NULL DEFAULT 15000;
+
+ALTER TABLE kind ADD COLUMN slots BIGINT CHECK (slots > 0);

@@ -1,0 +1,1 @@
+SELECT worker, process, term, until FROM leader WHERE name = :name

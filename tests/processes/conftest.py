@@ -1,0 +1,26 @@
+"""Fixtures of the tests with several processes."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.processes.stage import Start, starting
+
+
+@pytest.fixture
+def start(database: str, tmp_path: Path) -> Start:
+    with starting(database, tmp_path) as begin:
+        yield begin
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """The file that lets jobs of the kind `press` end."""
+    return tmp_path / "go on"

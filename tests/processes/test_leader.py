@@ -1,0 +1,280 @@
+"""One of many processes does the chores that need doing once. I22: two leaders; nothing is done twice for it."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from pressroom import Pressroom, Schedule, Status, backends, failpoints, kind
+from pressroom.config import Settings
+from pressroom.failpoints import LEADER_POINTS
+from pressroom.store import jobs, leader, upkeep
+from pressroom.store.jobs import Room
+from pressroom.testing import ManualClock
+from pressroom.worker import process
+from pressroom.worker.leader import LEASE, NAME, Leadership
+from tests.processes.stage import here
+
+ELSEWHERE = "another-host/boot/namespace/4711/1"
+
+
+@kind("tick", retention=timedelta(seconds=30))
+async def tick(job, payload):
+    return None
+
+
+HOURLY = Schedule("hourly", "0 * * * *", kind="tick")
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@asynccontextmanager
+async def opened(database, clock):
+    """The database alone: nobody campaigns but the test."""
+    found = await asyncio.to_thread(backends.open_database, Settings(database=database), clock)
+    try:
+        yield found
+    finally:
+        await found.close()
+
+
+def press_on(database, clock, **options):
+    return Pressroom(database, kinds=[tick], workers=1, clock=clock, **options)
+
+
+async def who_leads(press):
+    return await press._database.read(lambda: leader.find(NAME))
+
+
+async def test_of_many_who_ask_at_once_one_leads(database, clock):
+    async with opened(database, clock) as one, opened(database, clock) as other:
+        asking = [Leadership((one, other)[number % 2], f"worker {number}") for number in range(10)]
+
+        await asyncio.gather(*(leadership.look() for leadership in asking))
+
+        assert [leadership.term for leadership in asking if leadership.leads] == [1]
+
+
+async def test_a_leader_that_stops_gives_it_up_at_once(database, clock, eventually):
+    async with press_on(database, clock) as first, press_on(database, clock) as second:
+        assert (first.leadership.leads, second.leadership.leads) == (True, False)
+
+        await first.stop()
+
+        await eventually(lambda: second.leadership.leads)
+        assert (first.leadership.term, second.leadership.term) == (1, 2)
+
+
+async def test_a_leader_elsewhere_that_went_silent_is_followed_when_its_lease_is_over(database, clock):
+    async with opened(database, clock) as database:
+        lease = int(LEASE * 1000)
+        await database.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, lease), name="leader")
+        ours = Leadership(database, "a worker here")
+
+        clock.advance(seconds=LEASE - 1)
+        await ours.look()
+        assert not ours.leads
+        clock.advance(seconds=1)
+        await ours.look()
+
+        assert (ours.leads, ours.term) == (True, 2)
+
+
+async def test_a_leader_that_renews_keeps_its_term_and_one_that_was_late_gets_another(database, clock):
+    async with opened(database, clock) as database:
+        lease = int(LEASE * 1000)
+
+        async def take(worker):
+            return await database.run(lambda: leader.take(NAME, worker, ELSEWHERE, lease), name="leader")
+
+        assert await take("one") == 1
+        clock.advance(seconds=LEASE - 1)
+        assert await take("one") == 1
+        assert await take("other") is None
+        clock.advance(seconds=LEASE)
+        assert await take("one") == 2
+
+
+async def test_a_lease_from_before_the_clock_was_set_back_is_not_waited_for(database, clock):
+    async with opened(database, clock) as database:
+        await database.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, int(LEASE * 1000)), name="leader")
+        ours = Leadership(database, "a worker here")
+        clock.advance(hours=-1)
+
+        await ours.look()
+
+        assert ours.leads
+
+
+async def test_a_term_only_grows_whoever_writes(database, clock):
+    async with press_on(database, clock) as press:
+        with pytest.raises(Exception, match="a term only grows"):
+            async with press.transaction() as tx:
+                await tx.execute("UPDATE leader SET term = term - 1")
+
+
+async def test_a_leader_that_was_killed_on_this_machine_is_noticed_by_its_pid(database, start, eventually):
+    """Nobody moves the clock: its lease would last for ten seconds more, and on SQLite and PostgreSQL alike."""
+    doomed = start("work", "--slots", "1")
+    async with here(database, workers=1) as press:
+        there = await who_leads(press)
+        assert f".{doomed.pid}." in there.worker
+        assert not press.leadership.leads
+
+        doomed.kill()
+
+        await eventually(lambda: press.leadership.leads)
+        assert press.leadership.term == there.term + 1
+
+
+async def test_a_leader_that_is_told_to_stop_hands_over_to_another_process(database, start, eventually):
+    stopping = start("work", "--slots", "1")
+    async with here(database, workers=1) as press:
+        assert not press.leadership.leads
+
+        assert stopping.stop() == 0
+
+        await eventually(lambda: press.leadership.leads)
+        assert press.leadership.term == 2
+
+
+async def test_a_paused_leader_that_wakes_up_does_no_harm(database, start, tmp_path, eventually):
+    """It was elected, stood still past its lease, and goes on where it was, believing that it leads."""
+    wake_up = tmp_path / "wake up"
+    paused = start("work", "--slots", "1", wait=False, PRESSROOM_FAILPOINTS=f"leader.elected=wait:{wake_up}@1")
+    async with here(database) as looking:
+        await eventually(lambda: who_leads(looking), within=60)
+        async with looking.transaction() as tx:
+            await tx.execute("UPDATE leader SET until = 0")  # as if ten seconds had passed
+
+        async with here(database, workers=1) as press:
+            assert (press.leadership.leads, press.leadership.term) == (True, 2)
+            wake_up.touch()
+            await asyncio.to_thread(paused.ready)
+
+            await eventually(lambda: _seen(press, paused.pid))
+            holder = await who_leads(press)
+            assert (holder.worker, holder.term) == (press.worker.name, 2)
+            job = await press.submit("stamp", {"log": str(tmp_path / "stamps")})
+            assert (await press.settled(job, timeout=30)).status is Status.COMPLETED
+            assert paused.stop() == 0
+            assert (await who_leads(press)).worker == press.worker.name, "it could not give up what was not its own"
+
+
+async def _seen(press, pid):
+    return any(member.pid == pid for member in await press.members())
+
+
+async def test_two_that_both_believe_they_lead_do_everything_once(database, clock):
+    """I22: the first was paused past its lease and has not noticed; each chore looks before it acts."""
+    async with (
+        press_on(database, clock, schedules=[HOURLY]) as paused,
+        press_on(database, clock, schedules=[HOURLY]) as other,
+    ):
+        clock.advance(seconds=LEASE + 1)
+        await other.leadership.look()
+        assert paused.leadership.leads
+        assert other.leadership.leads
+
+        clock.advance(hours=1)
+        both = (paused.chores, other.chores)
+        await asyncio.gather(*(chores._fire_in_turn() for chores in both), *(chores._rescue_in_turn() for chores in both))
+        (fired,) = (await other.list(kind="tick")).jobs
+        await other.settled(fired, timeout=30)
+        clock.advance(minutes=1)
+        deleted = await asyncio.gather(*(chores.prune() for chores in both))
+
+        assert sum(deleted) <= 1, "its own beat may have been quicker"
+        assert (await other.list(kind="tick")).jobs == []
+
+
+async def test_a_leader_that_was_overtaken_learns_of_it_when_it_renews(database, clock):
+    async with opened(database, clock) as store:
+        paused, other = Leadership(store, "paused"), Leadership(store, "other")
+        await paused.look()
+        clock.advance(seconds=LEASE)
+        await other.look()
+        assert paused.leads
+
+        paused._renew_at = 0.0
+        await paused.look()
+
+        assert (paused.leads, other.leads, other.term) == (False, True, 2)
+
+
+async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_once(database, clock):
+    """A leader elsewhere cannot see that a pid is gone."""
+    async with opened(database, clock) as store:
+        await store.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, 3_600_000), name="leader")
+        async with press_on(database, clock) as press:
+            await press.pause("tick")
+            job = await press.submit("tick")
+            place, _, started = process.identity().rpartition("/")
+            ghost = upkeep.WorkerCard("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
+            await store.run(lambda: upkeep.save_worker(ghost), name="heartbeat")
+            await _claim_paused(store, job)
+
+            await press.chores._rescue_in_turn()
+
+            assert (await press.get(job)).status is Status.QUEUED
+
+
+async def test_a_follower_leaves_the_leader_a_moment_and_then_rescues_itself(database, clock):
+    """The leader may not know the kind: what it leaves undone, somebody else does."""
+    async with opened(database, clock) as store:
+        await store.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, 10_000), name="leader")
+        async with press_on(database, clock) as press:
+            assert not press.leadership.leads
+            await press.pause("tick")
+            job = await press.submit("tick")
+            await _claim_paused(store, job, lease=1_000)
+            clock.advance(seconds=1.5)
+            await press.chores._rescue_in_turn()
+            assert (await press.get(job)).status is Status.IN_PROGRESS
+
+            clock.advance(seconds=2)
+            press.chores._trust_clock_from = 0.0  # the test moved the clock, and it is steady all the same
+            press.chores._last_look = None
+            await press.chores._rescue_in_turn()
+
+            assert (await press.get(job)).status is Status.QUEUED
+
+
+async def _claim_paused(store, job, lease=3_600_000):
+    """Claimed by a worker of another time, before the kind was paused."""
+
+    def unit():
+        yield from jobs.pause("tick", False)
+        claims = yield from jobs.claim("ghost", ["tick"], Room(1, 1), lease)
+        yield from jobs.pause("tick", True)
+        return claims
+
+    (claim,) = await store.run(unit, name="turn")
+    assert claim.uid == job.uid
+
+
+async def test_a_schedule_that_the_leader_does_not_know_is_fired_by_one_who_does(database, clock):
+    """I22"""
+    async with press_on(database, clock) as leading, press_on(database, clock, schedules=[HOURLY]) as knowing:
+        assert (leading.leadership.leads, knowing.leadership.leads) == (True, False)
+        clock.advance(seconds=3600 - clock.now_ms() // 1000 % 3600)
+        await knowing.chores._fire_in_turn()
+        assert (await knowing.list(kind="tick")).jobs == []
+
+        clock.advance(seconds=2)
+        await knowing.chores._fire_in_turn()
+
+        assert len((await knowing.list(kind="tick")).jobs) == 1
+
+
+async def test_every_failpoint_of_a_leader_is_passed(database, clock):
+    failpoints.arm(";".join(f"{point}=sleep:0" for point in LEADER_POINTS))
+    async with press_on(database, clock) as press:
+        press.leadership._renew_at = 0.0
+        await press.leadership.look()
+
+    assert failpoints._registry.seen >= LEADER_POINTS
