@@ -7,6 +7,7 @@ trigger of the database would refuse it, that guard is taken away too, so that i
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pressroom.model import Row, Statement, Work
@@ -14,13 +15,14 @@ from pressroom.store import endings, jobs
 from pressroom.store.jobs import Room
 from pressroom.store.statements import load
 from pressroom.store.steps import Kinds
-from pressroom.testing import SteppedStore
 from tests.machine.machine import QueueMachine
+from tests.machine.on_postgres import stories_on
+from tests.machine.on_sqlite import OnSqlite
 
 _MODULES = (jobs, endings)
-_KEY_GUARD = ("DROP INDEX job_holder",)
-_ENDING_GUARDS = ("DROP TRIGGER job_moves", "DROP INDEX job_event_ending")
-_DELETE_GUARD = ("DROP TRIGGER job_delete_only_ended",)
+_KEY_GUARD = ("INDEX job_holder",)
+_ENDING_GUARDS = ("TRIGGER job_moves", "INDEX job_event_ending")
+_DELETE_GUARD = ("TRIGGER job_delete_only_ended",)
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,20 @@ class Mistake:
     instead: str = ""
     patch: tuple[str, Callable[..., Any]] | None = None  # a function of store/, wherever it is called by its name
     guards: tuple[str, ...] = ()
+    on_postgres: tuple[str, str] | None = None  # `says` and `instead` where its statement has another text
+    dialects: tuple[str, ...] = ("sqlite", "postgres")
 
     @contextmanager
-    def made(self) -> Iterator[None]:
-        """Make it, and mend it afterwards."""
-        texts = load("sqlite")
+    def made(self, dialect: str) -> Iterator[None]:
+        """Make it, and mend it afterwards. Connections to PostgreSQL must be opened meanwhile: each has texts of its own."""
+        texts = load(dialect)
         text = texts.get(self.statement, "")
-        assert self.says in text, f"{self.statement}.sql no longer says {self.says!r}; break it in another way"
+        says, instead = self.on_postgres if self.on_postgres and dialect == "postgres" else (self.says, self.instead)
+        assert says in text, f"{self.statement}.sql no longer says {says!r}; break it in another way"
         called = [] if self.patch is None else [module for module in _MODULES if hasattr(module, self.patch[0])]
         function = getattr(called[0], self.patch[0]) if self.patch is not None else None
         if self.statement:
-            texts[self.statement] = text.replace(self.says, self.instead) if self.says else self.instead
+            texts[self.statement] = text.replace(says, instead) if says else instead
         for module in called:
             setattr(module, *self.patch)
         try:
@@ -53,14 +58,21 @@ class Mistake:
             for module in called:
                 setattr(module, self.patch[0], function)
 
-    def machine(self, machine: type[QueueMachine]) -> type[QueueMachine]:
-        """The machine on a database without the guards that would refuse the mistake."""
+    @contextmanager
+    def on_sqlite(self) -> Iterator[type[QueueMachine]]:
+        """The machine on a database with this mistake, and without the guards that would refuse it."""
+        with self.made("sqlite"):
+            yield played_on(partial(OnSqlite, self.guards))
 
-        def drop_guards(store: SteppedStore) -> None:
-            for guard in self.guards:
-                store.raw.execute(guard)
+    @contextmanager
+    def on_server(self, address: str) -> Iterator[type[QueueMachine]]:
+        """The same, on a database of its own: its guards do not come back."""
+        with self.made("postgres"), stories_on(address, self.guards) as server:
+            yield played_on(server)
 
-        return type(machine.__name__, (machine,), {"prepare": staticmethod(drop_guards)}) if self.guards else machine
+
+def played_on(*stages: Callable[[], Any], machine: type[QueueMachine] = QueueMachine) -> type[QueueMachine]:
+    return type(machine.__name__, (machine,), {"stages": stages})
 
 
 def _choose_all(ready: list[Row], _: Room) -> list[int]:
@@ -105,14 +117,14 @@ MISTAKES = [
         guards=_ENDING_GUARDS,
     ),
     Mistake("settle_twice", "I4 I3", "settle_jobs", " AND job.status = 'in_progress'", guards=_ENDING_GUARDS),
-    Mistake("renew_without_a_claim", "I4", "renew_leases", " AND job.claim = held.claim"),
+    Mistake("renew_without_a_claim", "I4", "renew_leases", " AND job.claim = held.claim", on_postgres=(" AND job.claim = named.claim", "")),
     Mistake("show_without_a_claim", "I4", "show_progress", " AND claim = :claim"),
     Mistake("phase_without_a_claim", "I4", "show_phase", " AND claim = :claim"),
     Mistake("move_items_without_a_claim", "I4 I23", "check_claim", " AND claim = :claim"),
     Mistake("rescue_without_a_claim", "I4 I5 I17", "find_lost", " AND claim = :claim"),
     Mistake("rescue_the_living", "I5", "find_lost", " AND (lease_until <= :now OR :dead = 1)"),
-    Mistake("claim_keeps_its_token", "I4", "claim_jobs", "claim = claim + 1, ", ""),
-    Mistake("forget_the_ending", "I3", "insert_events", "FROM json_each(:events)", "FROM json_each(:events) WHERE value->>1 <> 'failed'"),
+    Mistake("claim_keeps_its_token", "I4 beside", "claim_jobs", "claim = claim + 1, ", ""),
+    Mistake("forget_the_ending", "I3", "insert_events", "value->>1, value->>2", "CASE value->>1 WHEN 'failed' THEN 'joined' ELSE value->>1 END, value->>2"),
     Mistake("forget_the_hook", "I3", patch=("run_settling_hook", _forget_hook)),
     # I8, I9: what is rendered last
     Mistake("coalesce_keeps_the_payload", "I8", "replace_payload", "job_id = :id", "job_id = -:id"),
@@ -120,34 +132,35 @@ MISTAKES = [
     Mistake("coalesce_another_kind", "I8", "find_queued_by_key", " AND kind = :kind"),
     Mistake("retry_the_older_payload", "I9", patch=("successor_of", _no_successor)),
     Mistake("superseded_by_nobody", "I8", "settle_jobs", "CASE WHEN cancel_requested = 0 THEN s.superseded_by END", "NULL"),
-    Mistake("an_old_job_displaces_a_newer", "I8 frame", "find_newer", "cancel_requested = 0", "0"),
-    Mistake("hit_while_another_is_open", "I9", "find_cached", "(:key IS NULL", "(1"),
-    Mistake("join_the_older_of_two", "I9", "find_in_flight", "newer.seq > job.seq", "0"),
+    Mistake("an_old_job_displaces_a_newer", "I8 frame", "find_newer", "cancel_requested = 0", "false"),
+    Mistake("hit_while_another_is_open", "I9", "find_cached", "(:key IS NULL", "(true"),
+    Mistake("join_the_older_of_two", "I9", "find_in_flight", "newer.seq > job.seq", "false"),
     # I11, I12: joining
     Mistake("hit_what_has_expired", "I11", "find_cached", " AND render_cache.expires_at > :now"),
-    Mistake("never_join", "I11", "find_in_flight", "cancel_requested = 0", "0"),
-    Mistake("join_another_key", "I11 I9 I8", "find_in_flight", "coalesce(key, '') = coalesce(:key, '')", "1"),
+    Mistake("never_join", "I11", "find_in_flight", "cancel_requested = 0", "false"),
+    Mistake("join_another_key", "I11 I9 I8", "find_in_flight", "coalesce(key, '') = coalesce(:key, '')", "true"),
     Mistake("join_what_is_cancelled", "I11 I9", "find_in_flight", " AND cancel_requested = 0"),
     Mistake("coalesce_loses_the_tier", "I12", "coalesce_job", "CASE WHEN :tier < tier THEN :tier ELSE tier END", "tier"),
     Mistake("coalesce_worsens_the_tier", "I12", "coalesce_job", "CASE WHEN :tier < tier THEN :tier ELSE tier END", ":tier"),
-    Mistake("join_keeps_the_tier", "I12", "raise_tier", "tier > :tier", "0"),
+    Mistake("join_keeps_the_tier", "I12", "raise_tier", "tier > :tier", "false"),
     # I15 to I19: attempts, slots, cancels
     Mistake("a_release_costs_an_attempt", "I15 frame", "settle_jobs", "job.failures + s.failures", "job.failures + 1"),
     Mistake("a_crash_is_not_counted", "I17", "requeue_lost", "crashes = crashes + 1, ", ""),
     Mistake("a_crash_costs_an_attempt", "I15", "requeue_lost", "crashes = crashes + 1,", "crashes = crashes + 1, failures = failures + 1,"),
-    Mistake("claim_more_than_there_is_room_for", "I16", patch=("_choose", _choose_all)),
-    Mistake("claim_the_reserved_slot", "I16", patch=("_choose", _choose_without_reserve)),
-    Mistake("claim_a_paused_kind", "I15", "list_paused", "paused = 1", "0"),
-    Mistake("a_cancel_is_overruled", "I19", "settle_jobs", "cancel_requested = 1", "0"),
+    Mistake("claim_more_than_there_is_room_for", "I16 beside", patch=("_choose", _choose_all)),
+    Mistake("claim_the_reserved_slot", "I16 beside", patch=("_choose", _choose_without_reserve)),
+    Mistake("claim_a_paused_kind", "I15 line beside", "list_paused", "paused = 1", "false"),
+    Mistake("a_cancel_is_overruled", "I19", "settle_jobs", "cancel_requested = 1", "false"),
     Mistake("a_rescue_forgets_the_cancel", "I19", "find_lost", "cancel_requested,", "0,"),
     Mistake("a_cancelled_job_is_claimed", "I19", "request_cancel", ", waits_for = CASE WHEN status = 'queued' THEN 'cancel' END"),
     # I20, I21, I23: retention, clocks, progress
     Mistake("prune_by_age_only", "I20", "list_prunable", "", "SELECT id FROM job WHERE date_created <= :now AND id NOT IN (SELECT job_id FROM render_cache) LIMIT :limit", guards=_DELETE_GUARD),
-    Mistake("prune_the_parent_of_an_open_job", "I20", "list_prunable", "child.parent = job.uid", "0"),
-    Mistake("prune_an_answer_of_the_cache", "guard", "list_prunable", "render_cache.job_id = job.id", "0"),
-    Mistake("wait_for_a_lease_from_tomorrow", "I4", "clamp_leases", "status = 'in_progress'", "0"),
+    Mistake("prune_the_parent_of_an_open_job", "I20", "list_prunable", "child.parent = job.uid", "false"),
+    Mistake("prune_an_answer_of_the_cache", "guard", "list_prunable", "render_cache.job_id = job.id", "false"),
+    Mistake("wait_for_a_lease_from_tomorrow", "I4", "clamp_leases", "status = 'in_progress'", "false"),
     Mistake("move_an_item_twice", "I23", "move_item", " AND state = 'in_progress'"),
     Mistake("items_of_another_attempt", "I23 guard", "insert_items", ":claim,", "0,"),
+    Mistake("fire_a_tick_twice", "I22", "fire_tick", "DO NOTHING", "(schedule, tick) DO UPDATE SET job = excluded.job"),
     # Lines and order
     Mistake("two_of_a_key", "line", "step_forward", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
     Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
@@ -155,8 +168,18 @@ MISTAKES = [
     Mistake("wake_and_forget_the_line", "line", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
     Mistake("never_wake_a_key", "line", patch=("wake_keyed", _forget_to_wake)),
     Mistake("never_wake", "line", "wake_due", "run_at <= :now", "run_at < 0"),
-    Mistake("claim_by_place_alone", "order", patch=("_choose", _choose_by_place)),
+    Mistake("claim_by_place_alone", "order beside", patch=("_choose", _choose_by_place)),
     Mistake("a_retry_keeps_its_place", "order", "settle_jobs", "seq = coalesce(s.seq, job.seq)", "seq = job.seq"),
     Mistake("a_lost_lease_loses_its_place", "order", "requeue_lost", "run_at = :run_at,", "run_at = :run_at, seq = seq + 1000,"),
     Mistake("coalescing_loses_the_place", "order", "coalesce_job", "version = version + 1,", "version = version + 1, seq = seq + 1000,"),
+    # Beside others
+    Mistake("claim_beside_a_paused_kind", "I15 beside", "claim_next", "kind.paused = 1", "false", dialects=("postgres",)),
+    Mistake("claim_the_reserved_slot_beside", "I16 beside", "claim_next", "place <= :background", "true", dialects=("postgres",)),
+    Mistake("claim_beside_by_place_alone", "order beside", "claim_next", "ORDER BY tier, seq LIMIT :total", "ORDER BY seq LIMIT :total", dialects=("postgres",)),
+    Mistake("claim_beside_keeps_its_token", "I4 beside", "claim_next", "claim = claim + 1, ", "", dialects=("postgres",)),
+    Mistake("claim_beside_who_sleeps", "line beside", "claim_next", " AND waits_for IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
 ]  # fmt: skip
+
+
+def mistakes_on(dialect: str) -> list[Mistake]:
+    return [mistake for mistake in MISTAKES if dialect in mistake.dialects]

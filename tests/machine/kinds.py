@@ -9,7 +9,7 @@ from typing import Any
 
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
 from pressroom.fingerprint import Fingerprint, fingerprint
-from pressroom.model import Backoff, Ending, Kind, OnKey, Work
+from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
 from pressroom.store.jobs import Room
 from pressroom.store.steps import Kinds
 from pressroom.worker.judge import Returned, WorkerStopping
@@ -90,6 +90,10 @@ BATCHES = [
     (Asked("draft", "b", source="x", cache_for=300_000), Asked("draft", "b", source="x", tier=0), Asked("index", "b")),
     (Asked("wiki", "a", delay=5_000), Asked("index", "a"), Asked("wiki", "b")),
 ]
+
+HOUR = 3_600_000
+HOURLY = Schedule("hourly", "0 * * * *", "index", key="a")
+AT_EACH_HOUR = Asked("index", "a")
 
 ROOMS = [Room(1, 1), Room(2, 1), Room(5, 5), Room(3, 2), Room(1, 0), Room(3, 0), Room(0, 0)]
 

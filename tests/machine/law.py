@@ -8,6 +8,8 @@ class Violation(AssertionError):
     order   by tier, then place; a place is kept or new, never somebody else's
     frame   a step changes what it is about, and nothing else
     fsck    `pressroom fsck` finds nothing
+    beside  claimed alone or beside others, the same jobs come in the same order
+    twins   what happens on one database happens on the other
     """
 
     def __init__(self, law: str, story: str) -> None:

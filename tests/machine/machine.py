@@ -1,15 +1,15 @@
 """The rules: what may happen to a queue, in any order. Hypothesis looks for an order that breaks a promise."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from pressroom.model import Claim
 from pressroom.store.jobs import Room
-from pressroom.testing import SteppedStore
 from pressroom.worker.judge import Returned, WorkerStopping
 from tests.machine.kinds import (
     BATCHES,
@@ -28,6 +28,8 @@ from tests.machine.kinds import (
     without,
 )
 from tests.machine.model import Job
+from tests.machine.on_sqlite import OnSqlite
+from tests.machine.stages import Stage
 from tests.machine.world import ITEMS, World
 
 type Result = Returned | BaseException
@@ -46,6 +48,7 @@ TENDED: list[tuple[str, Any]] = [
     *(("pause", kind) for kind in (*EVERY_KIND, "pack")),
     *(("end_deferred_cancels", unknown) for unknown in HOOKLESS),
     ("end_deferred_late", None),
+    *(("fire", hours_ago) for hours_ago in (0, 0, 1)),
 ]
 
 
@@ -53,20 +56,40 @@ def one_of(*parts: Iterable[object]) -> st.SearchStrategy[Any]:
     return st.sampled_from(list(product(*parts)))
 
 
+def deed(**drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A rule, carried out in every world of the story."""
+
+    def decorate(do: Callable[..., None]) -> Callable[..., None]:
+        @wraps(do)
+        def everywhere(machine: "QueueMachine", **told: Any) -> None:
+            for world in machine.worlds:
+                machine.world = world
+                do(machine, **told)
+            machine.compare()
+
+        return rule(**drawn)(everywhere)
+
+    return decorate
+
+
 class QueueMachine(RuleBasedStateMachine):
     """One story. Each rule does something to the world, which checks every promise before it returns."""
 
-    prepare: Callable[[SteppedStore], None] | None = None  # how to spoil the database; see broken.py
+    stages: ClassVar[Sequence[Callable[[], Stage]]] = (OnSqlite,)
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(type(self).prepare)
+        self.worlds = [World(stage(), wakes=len(self.stages) > 1) for stage in self.stages]
+        self.world = self.worlds[0]
 
-    @rule(asked=st.sampled_from(WISHES))
+    def compare(self) -> None:
+        """One world alone has nothing to be compared with; see twins.py."""
+
+    @deed(asked=st.sampled_from(WISHES))
     def submit(self, asked: Asked) -> None:
         self.world.submit(asked)
 
-    @rule(how=one_of((False, True, True), PICKS, CHANGES))
+    @deed(how=one_of((False, True, True), PICKS, CHANGES))
     def submit_again(self, how: tuple[bool, int, tuple[int, tuple[str | None, int], int]]) -> None:
         """For a thing that has a job, perhaps a running one: the same or another text, perhaps more urgent."""
         running, pick, (delay, (source, cache_for), tier) = how
@@ -75,26 +98,26 @@ class QueueMachine(RuleBasedStateMachine):
             source = source_of(job.payload.digest, job.kind, job.org)
         self.world.submit(Asked(job.kind, job.key, tier, delay, source, cache_for, job.org))
 
-    @rule(how=one_of((None, *PICKS), BATCHES))
+    @deed(how=one_of((None, *PICKS), BATCHES))
     def submit_many(self, how: tuple[int | None, Sequence[Asked]]) -> None:
         parent, batch = how
         self.world.submit_many(batch, None if parent is None else self._job(parent))
 
-    @rule(how=one_of(WORKERS, ROOMS, CLAIMABLE))
+    @deed(how=one_of(WORKERS, ROOMS, CLAIMABLE))
     def claim(self, how: tuple[str, Room, Sequence[str]]) -> None:
         worker, room, kinds = how
         self.world.claim(worker, kinds, room)
 
-    @rule(how=one_of((False, False, False, True), PICKS, RESULTS))
+    @deed(how=one_of((False, False, False, True), PICKS, RESULTS))
     def settle(self, how: tuple[bool, int, Result]) -> None:
         hookless, pick, result = how
         self.world.settle(self._held(pick), result, hookless=hookless)
 
-    @rule(pick=st.sampled_from(PICKS))
+    @deed(pick=st.sampled_from(PICKS))
     def complete(self, pick: int) -> None:
         self.world.settle(self._held(pick), RESULTS[0])
 
-    @rule(how=one_of(CLAIMABLE[:3], ROOMS, (False, True), PICKS, RESULTS, RESULTS[::3]))
+    @deed(how=one_of(CLAIMABLE[:3], ROOMS, (False, True), PICKS, RESULTS, RESULTS[::3]))
     def settle_and_claim(self, how: tuple[Sequence[str], Room, bool, int, Result, Result]) -> None:
         """A worker's whole turn. Now and then it reports again what it reported or lost long ago."""
         kinds, room, late, pick, *results = how
@@ -104,12 +127,12 @@ class QueueMachine(RuleBasedStateMachine):
         claims = dict.fromkeys((*ghosts, *self.world.held[worker]))
         self.world.turn(worker, list(zip(claims, results, strict=False)), kinds, room)
 
-    @rule(how=one_of(PICKS, TOLD))
+    @deed(how=one_of(PICKS, TOLD))
     def tell(self, how: tuple[int, str]) -> None:
         pick, what = how
         self._tell(self._held(pick), pick, what)
 
-    @rule(how=one_of(range(10), (*TOLD, *RESULTS[::2])))
+    @deed(how=one_of(range(10), (*TOLD, *RESULTS[::2])))
     def come_back_late(self, how: tuple[int, str | Result]) -> None:
         """A worker tells or settles what it lost, or has settled already."""
         pick, what = how
@@ -118,7 +141,7 @@ class QueueMachine(RuleBasedStateMachine):
         else:
             self.world.settle(self._ghost(pick), what)
 
-    @rule(how=one_of((*WORKERS * 4, EVERYTHING), range(25)))
+    @deed(how=one_of((*WORKERS * 4, EVERYTHING), range(25)))
     def crash(self, how: tuple[str, int]) -> None:
         """A worker is gone, and may come back; or the whole program is, after so many statements, and starts again."""
         who, statements = how
@@ -127,19 +150,19 @@ class QueueMachine(RuleBasedStateMachine):
         elif not self.world.kills:  # once in a story: it costs as much as ten other steps
             self.world.kill(statements)
 
-    @rule(how=one_of(STRANGERS, (True, True, False), PICKS))
+    @deed(how=one_of(STRANGERS, (True, True, False), PICKS))
     def cancel(self, how: tuple[tuple[str, ...], bool, int]) -> None:
         unknown, open, pick = how
         self.world.cancel(self._job(pick, open=open), without(self.world.kinds, unknown))
 
-    @rule(how=one_of((0.0, 4.0), HOOKLESS, DEAD))
+    @deed(how=one_of((0.0, 4.0), HOOKLESS, DEAD))
     def rescue(self, how: tuple[float, tuple[str, ...] | None, tuple[str, ...]]) -> None:
         """The chore, in a process that may not know all kinds: look, and give back what silent or dead workers hold."""
         wait, unknown, dead = how
         for lost in self.world.spot_lost(dead):
             self.world.rescue(lost, without(self.world.kinds, unknown), wait)
 
-    @rule(how=one_of((0.0, 4.0), HOOKLESS, DEAD, (False, True), PICKS))
+    @deed(how=one_of((0.0, 4.0), HOOKLESS, DEAD, (False, True), PICKS))
     def rescue_late(self, how: tuple[float, tuple[str, ...] | None, tuple[str, ...], bool, int]) -> None:
         """Act on an old look, as a slow process would; the silent may speak up just before. If there is none, look."""
         wait, unknown, dead, alive, pick = how
@@ -152,7 +175,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.world.jump(16.0)
             self.world.spot_lost(dead)
 
-    @rule(how=one_of(JUMPS, (False, True)))
+    @deed(how=one_of(JUMPS, (False, True)))
     def jump(self, how: tuple[float, bool]) -> None:
         """The clock is set, and perhaps a chore notices."""
         seconds, noticed = how
@@ -160,7 +183,7 @@ class QueueMachine(RuleBasedStateMachine):
         if noticed:
             self.world.clamp_leases()
 
-    @rule(how=st.sampled_from(TENDED))
+    @deed(how=st.sampled_from(TENDED))
     def tend(self, how: tuple[str, Any]) -> None:
         """What chores and operators do."""
         world = self.world
@@ -175,18 +198,22 @@ class QueueMachine(RuleBasedStateMachine):
                 world.end_deferred_cancels(without(world.kinds, unknown))
             case "end_deferred_late", _:
                 world.end_deferred_late(world.kinds)
+            case "fire", hours_ago:
+                world.fire(hours_ago)
 
-    @rule(pick=st.sampled_from(range(10)))
+    @deed(pick=st.sampled_from(range(10)))
     def retry(self, pick: int) -> None:
         self.world.retry(self._job(pick))
 
     def teardown(self) -> None:
-        world = self.world
         try:
-            if world.sound:
-                world.end()
+            if all(world.sound for world in self.worlds):
+                for world in self.worlds:
+                    world.end()
+                self.compare()
         finally:
-            world.close()
+            for world in self.worlds:
+                world.close()
 
     def _tell(self, claim: Claim, pick: int, what: str) -> None:
         match what:

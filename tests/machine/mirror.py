@@ -1,9 +1,10 @@
-"""What the database says, read after each step: only rows that SQLite reports as touched, so that a look costs little."""
+"""What the database says, read after each step."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import apsw
+import psycopg
 
 
 class Row(NamedTuple):
@@ -48,13 +49,12 @@ class Row(NamedTuple):
         return None if self.key is None else (self.org_id, self.key)
 
 
-_COLUMNS = ", ".join(Row._fields[:-1]) + ", coalesce(json_array_length(errors), 0)"
-_ONE = f"SELECT {_COLUMNS} FROM job WHERE id = ?"
-_ALL = f"SELECT {_COLUMNS} FROM job"
-_EVENTS = "SELECT id, job_id, type FROM job_event WHERE id > ? ORDER BY id"
+_COLUMNS = ", ".join(Row._fields[:-1])
 _ENDINGS = "SELECT job_id, type FROM job_event WHERE type IN ('completed', 'completed_with_errors', 'failed', 'cancelled')"
 _CACHE = "SELECT fingerprint, job_id, expires_at FROM render_cache"
 _ITEMS = "SELECT job_id, claim, noun, name, state FROM job_item"
+_PAYLOADS = "SELECT job_id, body FROM job_payload"
+_TICKS = "SELECT tick, job FROM schedule_tick"
 
 type Item = tuple[int, int, str, str]  # job, claim, noun, name
 
@@ -67,7 +67,9 @@ class Change(NamedTuple):
 class Mirror:
     """The tables as they were at the last look."""
 
-    def __init__(self, raw: apsw.Connection) -> None:
+    _all: str
+
+    def __init__(self) -> None:
         self.jobs: dict[int, Row] = {}
         self.open: dict[int, Row] = {}
         self.payloads: dict[int, str] = {}
@@ -75,39 +77,16 @@ class Mirror:
         self.events: list[tuple[int, str]] = []  # those of the last step
         self.rewritten: list[int] = []  # jobs whose payload was written in the last step
         self._last_event = 0
-        self.attach(raw)
-
-    def attach(self, raw: apsw.Connection) -> None:
-        """Look at this connection from now on."""
-        self._touched: dict[str, set[int]] = {"job": set(), "job_payload": set(), "job_event": set(), "render_cache": set()}
-        self._run: Callable[..., Any] = raw.cursor().execute
-        raw.set_update_hook(self._note)
-
-    def _note(self, _type: int, _database: str, table: str, rowid: int) -> None:
-        if (touched := self._touched.get(table)) is not None:
-            touched.add(rowid)
+        self._run: Callable[..., Any]
 
     def look(self) -> list[Change]:
         """Take in what the last step wrote, and return how jobs changed."""
-        touched = self._touched
-        changes = self._read_jobs(touched["job"]) if touched["job"] else []
-        self.rewritten = self._read_payloads(touched["job_payload"]) if touched["job_payload"] else []
-        self.events = []
-        if touched["job_event"]:
-            for event, job, type in self._run(_EVENTS, (self._last_event,)).fetchall():
-                self.events.append((job, type))
-                self._last_event = event
-        if touched["render_cache"]:
-            self.cache = self.read_cache()
-        for rows in touched.values():
-            rows.clear()
-        return changes
+        raise NotImplementedError
 
-    def _read_jobs(self, ids: Iterable[int]) -> list[Change]:
+    def _see_jobs(self, seen: Iterable[tuple[int, Row | None]]) -> list[Change]:
         changes = []
-        for id in sorted(ids):
-            found = self._run(_ONE, (id,)).fetchall()
-            before, after = self.jobs.get(id), Row._make(found[0]) if found else None
+        for id, after in seen:
+            before = self.jobs.get(id)
             if before == after:
                 continue
             changes.append(Change(before, after))
@@ -120,16 +99,19 @@ class Mirror:
                 self.open[id] = after
         return changes
 
-    def _read_payloads(self, ids: Iterable[int]) -> list[int]:
-        rewritten = []
-        for id in ids:
-            found = self._run("SELECT body FROM job_payload WHERE job_id = ?", (id,)).fetchall()
-            if not found:
+    def _see_payloads(self, seen: Iterable[tuple[int, str | None]]) -> None:
+        self.rewritten = []
+        for id, body in seen:
+            if body is None:
                 self.payloads.pop(id, None)
-            elif self.payloads.get(id) != found[0][0]:
-                self.payloads[id] = found[0][0]
-                rewritten.append(id)
-        return rewritten
+            elif self.payloads.get(id) != body:
+                self.payloads[id] = body
+                self.rewritten.append(id)
+
+    def _see_events(self, seen: Iterable[tuple[int, int, str]]) -> None:
+        for event, job, type in seen:
+            self.events.append((job, type))
+            self._last_event = event
 
     def read_items(self) -> dict[Item, str]:
         return {(job, claim, noun, name): state for job, claim, noun, name, state in self._run(_ITEMS)}
@@ -138,14 +120,79 @@ class Mirror:
         return {digest: (job, expires_at) for digest, job, expires_at in self._run(_CACHE)}
 
     def read_all(self) -> dict[int, Row]:
-        return {row[0]: Row._make(row) for row in self._run(_ALL)}
+        return {row[0]: Row._make(row) for row in self._run(self._all)}
 
     def read_payloads(self) -> dict[int, str]:
-        return dict(self._run("SELECT job_id, body FROM job_payload").fetchall())
+        return dict(self._run(_PAYLOADS).fetchall())
+
+    def read_ticks(self) -> dict[int, str]:
+        return dict(self._run(_TICKS).fetchall())
 
     def read_endings(self) -> list[tuple[Any, ...]]:
         """Every ending in the history, whether or not the unique index that allows one per job is there."""
-        return self.ask(_ENDINGS)
+        return list(self._run(_ENDINGS))
 
-    def ask(self, sql: str) -> list[tuple[Any, ...]]:
-        return list(self._run(sql))
+
+class SqliteMirror(Mirror):
+    """Reads only rows that SQLite reports as touched, so that a look costs little."""
+
+    _all = f"SELECT {_COLUMNS}, coalesce(json_array_length(errors), 0) FROM job"
+    _one = f"{_all} WHERE id = ?"
+    _body = "SELECT body FROM job_payload WHERE job_id = ?"
+    _events = "SELECT id, job_id, type FROM job_event WHERE id > ? ORDER BY id"
+
+    def __init__(self, raw: apsw.Connection) -> None:
+        super().__init__()
+        self.attach(raw)
+
+    def attach(self, raw: apsw.Connection) -> None:
+        """Look at this connection from now on."""
+        self._touched: dict[str, set[int]] = {"job": set(), "job_payload": set(), "job_event": set(), "render_cache": set()}
+        self._run = raw.cursor().execute
+        raw.set_update_hook(self._note)
+
+    def _note(self, _type: int, _database: str, table: str, rowid: int) -> None:
+        if (touched := self._touched.get(table)) is not None:
+            touched.add(rowid)
+
+    def look(self) -> list[Change]:
+        touched = self._touched
+        changes = self._see_jobs([(id, self._read_job(id)) for id in sorted(touched["job"])]) if touched["job"] else []
+        self._see_payloads([(id, self._read_payload(id)) for id in touched["job_payload"]])
+        self.events = []
+        if touched["job_event"]:
+            self._see_events(self._run(self._events, (self._last_event,)).fetchall())
+        if touched["render_cache"]:
+            self.cache = self.read_cache()
+        for rows in touched.values():
+            rows.clear()
+        return changes
+
+    def _read_job(self, id: int) -> Row | None:
+        found = self._run(self._one, (id,)).fetchall()
+        return Row._make(found[0]) if found else None
+
+    def _read_payload(self, id: int) -> str | None:
+        found = self._run(self._body, (id,)).fetchall()
+        return found[0][0] if found else None
+
+
+class PostgresMirror(Mirror):
+    """Reads everything, from a connection of its own: what it sees is committed."""
+
+    _all = f"SELECT {_COLUMNS}, coalesce(json_array_length(errors::json), 0) FROM job ORDER BY id"
+    _events = "SELECT id, job_id, type FROM job_event WHERE id > %s ORDER BY id"
+
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        super().__init__()
+        self._run = raw.execute
+
+    def look(self) -> list[Change]:
+        rows, bodies = self.read_all(), self.read_payloads()
+        gone = self.jobs.keys() - rows.keys()
+        changes = self._see_jobs([*rows.items(), *((id, None) for id in sorted(gone))])
+        self._see_payloads([*bodies.items(), *((id, None) for id in self.payloads.keys() - bodies.keys())])
+        self.events = []
+        self._see_events(self._run(self._events, (self._last_event,)).fetchall())
+        self.cache = self.read_cache()
+        return changes

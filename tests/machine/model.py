@@ -30,6 +30,8 @@ from pressroom.store.upkeep import Lost
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Item
 
+DAY = 86_400_000
+
 
 class Payload(NamedTuple):
     """One version of what a job renders.
@@ -117,6 +119,8 @@ class Model:
     items: dict[Item, str] = field(default_factory=dict)
     paused: set[str] = field(default_factory=set)
     published: dict[tuple[str, str, str | None], int] = field(default_factory=dict)
+    ticks: dict[int, str] = field(default_factory=dict)  # of the one schedule, with the job of each
+    last_tick: int | None = None
     submits: int = 0
     highest: int = 0  # the greatest number given so far
 
@@ -464,6 +468,21 @@ class Model:
 
     def pruned(self, now: int) -> None:
         self.cache = {digest: entry for digest, entry in self.cache.items() if entry[1] > now}
+        self.ticks = {tick: job for tick, job in self.ticks.items() if tick >= now - DAY or tick >= (self.last_tick or 0)}
+
+    # Schedules
+
+    def scheduled(self, now: int) -> None:
+        if self.last_tick is None:
+            self.last_tick = now
+
+    def fired(self, tick: int, said: Submitted | None, new: NewJob, now: int) -> None:
+        """I22: a tick is fired once, and stands for the job that its submit was answered with."""
+        demand((said is None) == (tick in self.ticks), "I22", "the tick {} of {} was answered {}", tick, self.ticks, said)
+        if said is not None:
+            self.submitted(new, said, now)
+            self.ticks[tick] = said.uid
+            self.last_tick = max(self.last_tick or 0, tick)
 
     def _happened(self, job: Job, event: str) -> None:
         self.touched.add(job.id)

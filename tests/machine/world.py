@@ -1,70 +1,59 @@
 """The real store on one side, the expectations on the other. Every deed is done to both, and then they are compared."""
 
-import shutil
-import tempfile
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
+from collections.abc import Sequence
 
 import msgspec
 
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
-from pressroom.model import Claim, Ending, Row, Status, Submitted, Succeeded, Work
+from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
 from pressroom.request import again
-from pressroom.store import endings, jobs, look, progress, upkeep
+from pressroom.store import endings, fsck, jobs, look, progress, upkeep
 from pressroom.store.endings import Settlement
 from pressroom.store.jobs import NewJob, Room
-from pressroom.store.steps import Kinds
+from pressroom.store.steps import Kinds, now
 from pressroom.store.upkeep import DeferredCancel, Lost
-from pressroom.testing import SteppedStore
 from pressroom.worker.judge import Returned, judge
 from tests.machine import invariants
-from tests.machine.kinds import EVERY_KIND, LEASE, USUAL, WORKERS, Asked, input_of, make_kinds
+from tests.machine.kinds import (
+    AT_EACH_HOUR,
+    EVERY_KIND,
+    HOUR,
+    HOURLY,
+    LEASE,
+    USUAL,
+    WORKERS,
+    Asked,
+    input_of,
+    make_kinds,
+)
 from tests.machine.law import demand
-from tests.machine.mirror import Mirror
 from tests.machine.model import Job, Model
+from tests.machine.stages import Stage
 
-START = 1_800_000_000_000
 NOUN, ITEMS = "editions", ["main", "v2"]
 WHY = "no longer wanted"
-MEMORY = Path("/dev/shm")
-
-
-class Clock:
-    """A clock that stands where it is put."""
-
-    now = START
-
-    def now_ms(self) -> int:
-        return self.now
-
-
-class Killed(BaseException):
-    """The process is gone."""
 
 
 class World:
     """One story: a fresh database and everything that was done to it."""
 
-    def __init__(self, prepare: Callable[[SteppedStore], None] | None = None) -> None:
-        shelf = _shelf()
-        self.clock = shelf.clock
-        self.store = shelf.take()
-        if prepare is not None:
-            prepare(self.store)
-        self._as_others = prepare is None
+    def __init__(self, stage: Stage, *, wakes: bool = False) -> None:
+        """`wakes`: nobody claims beside others while there is somebody to be woken, so that it makes no difference."""
+        self.stage = stage
+        self.clock = stage.clock
+        self.mirror = stage.mirror
+        self._wakes = wakes
+        self._turns = 0
+        self.told: list[object] = []  # what the store answered, in the last rule
         self.heard: list[tuple[str, str]] = []
         self.kinds = make_kinds(self._hear)
         self.model = Model(self.kinds)
-        self.mirror = Mirror(self.store.raw)
         self.held: dict[str, list[Claim]] = {worker: [] for worker in WORKERS}
         self.ghosts: deque[Claim] = deque(maxlen=10)  # claims whose worker lost them, gave them back or died
         self.spotted: deque[Lost] = deque(maxlen=6)
         self.deferred: list[DeferredCancel] = []
         self.sound = True
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.kills = 0
 
     def _hear(self, ending: Ending) -> None:
@@ -84,7 +73,7 @@ class World:
         """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
         many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
         plain = all(new.key is None and new.fingerprint is None for new in many)
-        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many))
+        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many), beside=plain)
         for new, answer in zip(many, answers, strict=True):
             self.model.submitted(new, answer, self.clock.now)
         self._check()
@@ -145,7 +134,10 @@ class World:
         """Settle what has ended, claim what there is room for. `hookless`: the kind's hook failed and is left out."""
         settlements = [Settlement(claim, judge(claim, self.kinds[claim.kind], result, 0.5)) for claim, result in results]
         own = endings.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
-        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own))
+        if self.stage.crowded and not settlements:
+            self._makes_no_difference(worker, kinds, room)
+        beside = self._goes_beside([one.claim for one in settlements], own)
+        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own, beside=beside), beside=beside)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
         for settled in turn.settled:
@@ -155,8 +147,23 @@ class World:
         self.held[worker] += turn.claims
         self._check(law="I4" if stale else None)
         if room.total:
-            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, self.clock.now)
+            at = self.clock.now
+            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, at, beside=beside)
         return turn.claims
+
+    def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds) -> bool:
+        """Every other turn, where it may."""
+        self._turns += 1
+        allowed = self.stage.crowded and all(endings.is_plain(claim, kinds) for claim in claims)
+        return allowed and self._turns % 2 == 1 and not (self._wakes and self._somebody_is_due())
+
+    def _somebody_is_due(self) -> bool:
+        return any(row.waits_for == "time" and row.run_at <= self.clock.now for row in self.mirror.open.values())
+
+    def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: Room) -> None:
+        alone = self.stage.rehearse(jobs.claim(worker, kinds, room, LEASE))
+        beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE)))
+        demand(alone == beside, "beside", "alone one gets {}, and beside others {}", alone, beside)
 
     def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
         self.turn(WORKERS[0], [(claim, result)], (), Room(0, 0), hookless=hookless)
@@ -180,7 +187,7 @@ class World:
     # What a worker tells about a job that it holds, or believes it holds
 
     def renew(self, claims: Sequence[Claim]) -> None:
-        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]))
+        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]), beside=True)
         live = [claim for claim in claims if self.model.holds(claim)]
         expected = {(claim.id, claim.token): self.model.open[claim.id].asked for claim in live}
         demand(kept == expected, "I4", "{} were kept of {}", kept, claims)
@@ -228,7 +235,7 @@ class World:
         """Do a worker's write. Whether it was let through must be known before."""
         live = self.model.holds(claim)
         try:
-            asked = self._do(work)
+            asked = self._do(work, beside=True)
         except ClaimLost:
             demand(not live, "I4", "{} is live, yet its write was refused", claim)
             return False
@@ -241,7 +248,7 @@ class World:
         job = self.model.jobs[claim.id]
         if job.phase != NOUN or claim.id not in self.mirror.jobs:
             return
-        shown = self.store.run(look.get(claim.uid)).progress or {}
+        shown = self.stage.run(look.get(claim.uid)).progress or {}
         states = [state for (id, token, *_), state in self.model.items.items() if (id, token) == (job.id, job.token)]
         told = [len(shown[f"{NOUN}_{state}"]) for state in ("in_progress", "completed", "failed")]
         mine = [states.count(state) for state in ("in_progress", "completed", "failed")]
@@ -302,7 +309,7 @@ class World:
     def clamp_leases(self) -> None:
         now = self.clock.now
         too_long = any(job.lease_until is not None and job.lease_until > now + LEASE for job in self.model.open.values())
-        demand(self.store.run(upkeep.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back")
+        demand(self.stage.run(upkeep.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back")
         self._do(upkeep.clamp_leases())
         self.model.clamped(self.clock.now, LEASE)
         self._check()
@@ -319,6 +326,16 @@ class World:
     def pause(self, kind: str, paused: bool) -> None:
         self._do(jobs.pause(kind, paused))
         (self.model.paused.add if paused else self.model.paused.discard)(kind)
+        self._check()
+
+    def fire(self, hours_ago: int) -> None:
+        """A process starts, saves its schedule, and fires a tick."""
+        self._do(upkeep.save_schedule(HOURLY))
+        self.model.scheduled(self.clock.now)
+        tick = (self.clock.now // HOUR - hours_ago) * HOUR
+        new = self._new(AT_EACH_HOUR)
+        fired = self._do(upkeep.fire(HOURLY, tick, new))
+        self.model.fired(tick, self.stage.run(_answer_to(tick, new)) if fired else None, new, self.clock.now)
         self._check()
 
     def survey(self, kinds: Sequence[str]) -> None:
@@ -340,17 +357,11 @@ class World:
         self.clock.now += int(seconds * 1000)
 
     def kill(self, statements: int) -> None:
-        """kill -9 in the middle of a worker's turn, or of a submit, and a new start on the files as they lie there."""
-        if self._folder is None:
-            self._move_to_disk()
-        old, new = self._path(), self._path(self.kills + 1)
-        files = [(old, new), (old.with_suffix(".db-wal"), new.with_suffix(".db-wal"))]
-        with suppress(Killed):
-            self._do(_killed_after(statements, self._half_done(), lambda: _copy(files)))
+        """kill -9 in the middle of a worker's turn, or of a submit, and a new start on what it left behind."""
+        self.model.begin_step()
+        self.stage.kill(self._half_done(), statements)
         self.heard.clear()  # what the hook heard died with the process
-        self.store.close()
         self.kills += 1
-        self._open(new)
         demand(self.mirror.read_all() == self.mirror.jobs, "I1", "a kill changed jobs")
         demand(self.mirror.read_payloads() == self.mirror.payloads, "I1", "a kill changed payloads")
         self._check()
@@ -361,27 +372,16 @@ class World:
             return jobs.turn(held, WORKERS[0], EVERY_KIND, Room(2, 2), LEASE, self.kinds)
         return jobs.submit(self._new(USUAL[0]))
 
-    def _move_to_disk(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None, prefix="pressroom-machine-")
-        self._path().write_bytes(self.store.raw.serialize("main"))
-        self._open(self._path())
-
-    def _path(self, kills: int | None = None) -> Path:
-        assert self._folder is not None
-        return Path(self._folder.name) / f"{self.kills if kills is None else kills}.db"
-
-    def _open(self, path: Path) -> None:
-        self.store = SteppedStore(self.clock, str(path))
-        self.store.raw.execute("PRAGMA synchronous = OFF")  # tmpfs has nothing to sync, and asking costs
-        self.mirror.attach(self.store.raw)
-
     # Both sides
 
-    def _do[T](self, work: Work[T]) -> T:
+    def _do[T](self, work: Work[T], *, beside: bool = False) -> T:
+        """`beside` is said as `Database.run` is told it."""
         self.sound = False
         self.heard.clear()
         self.model.begin_step()
-        return self.store.run(work)
+        result = self.stage.run(work, beside=beside)
+        self.told.append(result)
+        return result
 
     def _check(self, *, law: str | None = None) -> None:
         invariants.check(self.model, self.mirror, self.clock.now, law=law)
@@ -394,7 +394,7 @@ class World:
 
     def end(self) -> None:
         """The faults stop. Everything that was accepted comes to an end, and whoever waited is answered."""
-        invariants.audit(self.model, self.mirror)
+        invariants.audit(self.model, self.mirror, self.stage.run(fsck.audit(self.stage.dialect)))
         self._drain()
         invariants.nothing_was_missed(self.mirror)
         invariants.check_waiters(self.model)
@@ -406,6 +406,7 @@ class World:
             self.rescue(lost, self.kinds, 0.0)
         self.end_deferred_cancels(self.kinds)
         self.clock.now = max(self.clock.now, *(job.run_at for job in self.model.open.values()), 0)
+        self._wakes = True  # as a worker that finds nothing else to do is told to
         rounds = len(self.model.open)
         results: list[tuple[Claim, Returned | BaseException]] = []
         while self.model.open:
@@ -415,11 +416,7 @@ class World:
             rounds -= 1
 
     def close(self) -> None:
-        if self._folder is not None:
-            self.store.close()
-            self._folder.cleanup()
-        elif self.sound and self._as_others and not self.model.open:
-            _shelf().give_back()
+        self.stage.close(as_found=self.sound and not self.model.open)
 
 
 def _uid(number: int) -> str:
@@ -437,54 +434,16 @@ def _one_by_one(many: Sequence[NewJob]) -> Work[list[Submitted]]:
     return answers
 
 
-def _killed_after(statements: int, work: Work[object], kill: Callable[[], None]) -> Work[None]:
-    """Some statements of a unit of work, or all of them; then the end comes, before the commit."""
-    rows: list[Row] | None = None
-    with suppress(StopIteration):
-        for _ in range(statements):
-            rows = yield work.send(rows)  # type: ignore[arg-type]  # None starts a generator
-    kill()
-    raise Killed
+def _all_awake[T](work: Work[T]) -> Work[T]:
+    moment = yield from now()
+    yield Statement("wake_due", {"now": moment})
+    yield from jobs.wake_keyed(moment)
+    return (yield from work)
 
 
-def _copy(files: Sequence[tuple[Path, Path]]) -> None:
-    for old, new in files:
-        if old.exists():
-            shutil.copyfile(old, new)
-
-
-class _Shelf:
-    """One database in memory for all stories. Emptying it costs less than to make another and prepare every statement anew."""
-
-    def __init__(self) -> None:
-        self.clock = Clock()
-        self._store = SteppedStore(self.clock)
-        self._store.run(jobs.register(make_kinds(lambda _: None)))
-        self._template = self._store.raw.serialize("main")
-        self._empty = True
-
-    def take(self) -> SteppedStore:
-        self.clock.now = START
-        if not self._empty:
-            self._store.raw.deserialize("main", self._template)
-        self._empty = False
-        return self._store
-
-    def give_back(self) -> None:
-        """Empty it. Only for a database in which every job has ended: the tables refuse to forget an open one."""
-        self._store.raw.execute(_FORGET)
-        self._empty = True
-
-
-_FORGET = """
-BEGIN;
-DELETE FROM render_cache; DELETE FROM job_item; DELETE FROM job_input; DELETE FROM job_payload; DELETE FROM job_event;
-DELETE FROM job; DELETE FROM sqlite_sequence;
-UPDATE sequence SET value = 0; UPDATE kind SET paused = 0;
-COMMIT
-"""
-
-
-@cache
-def _shelf() -> _Shelf:
-    return _Shelf()
+def _answer_to(tick: int, new: NewJob) -> Work[Submitted]:
+    """What the submit of a tick was answered, read off the rows."""
+    answered = "SELECT id, uid, version FROM job WHERE uid = (SELECT job FROM schedule_tick WHERE tick = :tick)"
+    ((id, uid, version),) = yield Statement(answered, {"tick": tick})
+    answer = Answer.NEW if uid == new.uid else Answer.SKIPPED
+    return Submitted(id=id, uid=uid, kind=new.kind, answer=answer, version=version)

@@ -1,0 +1,111 @@
+"""Stories on PostgreSQL: one connection writes, another looks at what was committed."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import LiteralString
+
+import psycopg
+from psycopg import sql
+
+from pressroom.model import Work
+from pressroom.store import jobs
+from pressroom.store.postgres_connection import SCHEMA, Connection
+from tests.machine.kinds import make_kinds
+from tests.machine.mirror import PostgresMirror
+from tests.machine.stages import START, Clock, Killed, killed_after
+
+# To truncate costs as much as a dozen steps, for every index is a file of its own. To delete costs little, and what it leaves
+# behind is swept out now and then.
+SWEPT_EVERY = 20
+_TABLES: LiteralString = "render_cache, job_item, job_input, job_payload, job_event, job, schedule_tick, schedule"
+_FORGET: LiteralString = (
+    "BEGIN; SET LOCAL session_replication_role = replica; "  # no trigger objects, and no row is looked up for its references
+    + "; ".join(f"DELETE FROM {table}" for table in _TABLES.split(", "))
+    + "; UPDATE kind SET paused = 0; SELECT setval('job_number', 1, false); COMMIT"
+)
+_SWEEP: LiteralString = f"TRUNCATE {_TABLES} CASCADE"
+
+
+class Server:
+    """A database for all stories. Call it for a stage that is as new."""
+
+    def __init__(self, address: str, guards: Sequence[str] = ()) -> None:
+        """Without these guards; see broken.py."""
+        self.address = address
+        self.clock = Clock()
+        self.eye = look_at(address)
+        for guard in guards:
+            self.eye.execute(sql.SQL(f"DROP {guard} ON job" if guard.startswith("TRIGGER") else f"DROP {guard}"))  # type: ignore[arg-type]
+        self.connection = Connection(address, self.clock)
+        self._stories = 0
+        OnPostgres(self).run(jobs.register(make_kinds(lambda _: None)))
+
+    def __call__(self) -> "OnPostgres":
+        self.eye.execute(_SWEEP if self._stories % SWEPT_EVERY == 0 else "SELECT")
+        self.eye.execute(_FORGET, prepare=False)
+        self._stories += 1
+        self.clock.now = START
+        return OnPostgres(self)
+
+    def start_again(self) -> None:
+        self.connection = Connection(self.address, self.clock)
+
+    def close(self) -> None:
+        self.connection.close()
+        self.eye.close()
+
+
+@contextmanager
+def stories_on(address: str, guards: Sequence[str] = ()) -> Iterator[Server]:
+    server = Server(address, guards)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def look_at(address: str) -> "psycopg.Connection[tuple[object, ...]]":
+    eye = psycopg.connect(address, autocommit=True)
+    eye.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(SCHEMA)))
+    eye.prepare_threshold = 2
+    return eye
+
+
+class OnPostgres:
+    """A `Stage`."""
+
+    dialect = "postgres"
+    crowded = True
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.clock = server.clock
+        self.mirror = PostgresMirror(server.eye)
+
+    def run[T](self, work: Work[T], *, beside: bool = False) -> T:
+        connection = self._server.connection
+        try:
+            connection.begin(durable=True, beside=beside)
+            result = connection.carry_out(work)
+            connection.commit()
+        except BaseException:
+            connection.roll_back()
+            raise
+        return result
+
+    def rehearse[T](self, work: Work[T]) -> T:
+        connection = self._server.connection
+        try:
+            connection.begin(durable=False, beside=False)
+            return connection.carry_out(work)
+        finally:
+            connection.roll_back()
+
+    def kill(self, work: Work[object], statements: int) -> None:
+        """The server learns of it as of any other process: its end of the line is gone."""
+        with suppress(Killed):
+            self.run(killed_after(statements, work, self._server.connection.close))
+        self._server.start_again()
+
+    def close(self, *, as_found: bool) -> None:
+        """The next story is given an empty database anyhow."""
