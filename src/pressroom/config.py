@@ -16,6 +16,7 @@ from typing import Any
 from pressroom.errors import InvalidSettings
 
 FILE = "pressroom.toml"
+DELIVERIES = ("embedded", "redis", "oban")
 SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass")
 
 
@@ -28,6 +29,9 @@ class Settings:
     cleanup_interval: float = 60.0
     grace: float = 30.0
     max_queued: int = 1_000_000
+    delivery: str = "embedded"
+    redis_url: str = ""
+    render_queue: str = "render_jobs"
     imports: tuple[str, ...] = ()
     home: str = ""
     listen: str = "127.0.0.1:8000"
@@ -80,6 +84,12 @@ class Settings:
             yield f"grace: {self.grace:g} s is negative"
         if self.max_queued < 1:
             yield f"max_queued: {self.max_queued} is not at least 1"
+        if self.delivery not in DELIVERIES:
+            yield f"delivery: {self.delivery!r} is not {', '.join(DELIVERIES[:-1])} or {DELIVERIES[-1]}"
+        if self.delivery == "redis" and not self.redis_url.startswith(("redis://", "rediss://", "unix://")):
+            yield f"redis_url: {masked(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
+        if self.delivery == "oban" and not self.on_postgres:
+            yield "delivery: oban delivers on PostgreSQL only; set database to postgresql://USER@HOST/NAME"
         host, _, port = self.listen.rpartition(":")
         if not host or not port.isdigit() or int(port) > 65_535:
             yield f"listen: {self.listen!r} is not HOST:PORT"
@@ -206,6 +216,9 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "cleanup_interval": _number,
     "grace": _number,
     "max_queued": _whole,
+    "delivery": _text,
+    "redis_url": _text,
+    "render_queue": _text,
     "imports": _names,
     "home": _text,
     "listen": _text,
@@ -245,6 +258,8 @@ ENVIRONMENT: dict[str, _Name] = {
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
     "BASE_URL": _Name("base_url", _text),
+    "REDIS_URL": _Name("redis_url", _text),
+    "RENDER_QUEUE": _Name("render_queue", _text),
     "CACHE_TTL": _Name("diagram_cache_ttl", _milliseconds),
     "JOB_RETENTION_MS": _Name("job_retention", _milliseconds),
     "QUEUE_MAX_CONCURRENT": _Name("queue_max_concurrent", _whole),

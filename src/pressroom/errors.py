@@ -15,11 +15,17 @@ PressroomError
 │   └── StoreUnavailable
 │       ├── StoreBusy
 │       ├── StoreFull
-│       └── StoreReadOnly
+│       ├── StoreReadOnly
+│       └── SourceInUse     somebody may write to the database that is to be promoted
 ├── Unusable                an operator must mend the set-up
 │   ├── InvalidSettings
 │   ├── NotADatabase
 │   ├── DatabaseTooNew
+│   ├── DatabaseTooOld
+│   ├── DatabasePromoted    its jobs live elsewhere now
+│   ├── TargetNotEmpty      where a database is to be promoted to, there is something else
+│   ├── CopyDiffers         what arrived is not what was sent
+│   ├── ArtifactsDamaged
 │   └── UnsafeFilesystem
 ├── Attempt                 raised by a handler to say how its attempt ended
 │   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
@@ -144,6 +150,10 @@ class StoreReadOnly(StoreUnavailable):
     code = "store_read_only"
 
 
+class SourceInUse(StoreUnavailable):
+    code = "source_in_use"
+
+
 class Unusable(PressroomError):
     code = "unusable"
 
@@ -164,6 +174,29 @@ class NotADatabase(Unusable):
 
 class DatabaseTooNew(Unusable):
     code = "database_too_new"
+
+
+class DatabaseTooOld(Unusable):
+    code = "database_too_old"
+
+
+class DatabasePromoted(Unusable):
+    code = "database_promoted"
+
+    def __init__(self, path: str, to: str) -> None:
+        super().__init__(f"{path} was promoted to {to}; use that database instead (docs/promote.md)")
+
+
+class TargetNotEmpty(Unusable):
+    code = "target_not_empty"
+
+
+class CopyDiffers(Unusable):
+    code = "copy_differs"
+
+
+class ArtifactsDamaged(Unusable):
+    code = "artifacts_damaged"
 
 
 class UnsafeFilesystem(Unusable):

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a job passes on its way, what its bytes pass on theirs, and what an answer over HTTP passes before it is sent.
+# What a job passes on its way, what its bytes pass on theirs, what an answer over HTTP passes before it is sent, and a leader
+# its terms.
 JOB_POINTS = frozenset(
     f"{unit}.{moment}"
     for unit in ("submit", "turn", "progress", "heartbeat", "cancel", "rescue", "prune", "schedule", "migrate")
@@ -21,7 +22,12 @@ JOB_POINTS = frozenset(
 ) | {"submit.validated", "claim.selected", "handler.started", "handler.returned", "transaction.held"}
 BLOB_POINTS = frozenset({"blob.temp_written", "blob.renamed", "blob.condemned", "blob.deleted"})
 HTTP_POINTS = frozenset({"reply.before_send"})
-POINTS = JOB_POINTS | BLOB_POINTS | HTTP_POINTS
+LEADER_POINTS = frozenset({"leader.elected", "leader.renewed", "leader.resigned"})
+PROMOTE_POINTS = frozenset(
+    f"promote.{moment}"
+    for moment in ("prepared", "before_batch", "after_batch", "blob_copied", "verified", "marked", "finished")
+)
+POINTS = JOB_POINTS | BLOB_POINTS | HTTP_POINTS | LEADER_POINTS | PROMOTE_POINTS
 
 
 class FailpointHit(Exception):

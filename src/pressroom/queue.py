@@ -21,13 +21,16 @@ from pressroom.errors import (
 )
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
+from pressroom.overview import Overview
 from pressroom.request import JobLike, Request, again, checked, uid_of
-from pressroom.store import Database, Transaction, endings, jobs, look, standing
+from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, standing
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
+from pressroom.store.members import Member
 from pressroom.store.standing import Standing
 
 PAGE_LIMIT = 500
+MOST_SLOTS = 1_000_000
 
 type Answers = list[Submitted]  # inside Queue, `list` is a method
 type Events = list[Event]
@@ -62,6 +65,7 @@ class Queue:
         self._together = Together(database, self._plain_unit, self._submitted_many)
         self._stop_running = stop_running
         self._accepting = True
+        self.overview = Overview(database)
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
@@ -279,12 +283,30 @@ class Queue:
         return await run(unit, name="submit", after=self._submitted)
 
     async def pause(self, kind: str) -> None:
-        """Let no worker claim jobs of this kind until it is resumed. What runs goes on; submits are accepted."""
+        """Let no worker claim jobs of this kind until it is resumed. What runs goes on; submits are accepted.
+
+        Raises NotFound for a kind that no process ever registered.
+        """
         await self._database.run(lambda: jobs.pause(kind, True), name="pause")
 
     async def resume(self, kind: str) -> None:
         await self._database.run(lambda: jobs.pause(kind, False), name="pause")
         self._delivery.announce(())
+
+    async def scale(self, kind: str, slots: int | None) -> None:
+        """Let at most so many jobs of this kind be in progress at once, in all processes together; None is no limit.
+
+        What runs goes on: a limit below it holds as soon as enough of them have ended. Raises NotFound for a kind that no
+        process ever registered.
+        """
+        if slots is not None and not 1 <= slots <= MOST_SLOTS:
+            raise InvalidArgument(f"slots is 1 to {MOST_SLOTS}, not {slots}; to let none of a kind start, pause it")
+        await self._database.run(lambda: limits.scale(kind, slots), name="scale")
+        self._delivery.announce(())
+
+    async def members(self) -> Sequence[Member]:
+        """Every worker of the database, wherever it runs, and whether it was seen within its lease."""
+        return await self._database.read(members.members)
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.

@@ -24,7 +24,7 @@ from pressroom.request import Request, checked
 from pressroom.store import Database, webhooks
 from pressroom.store.jobs import NewJob
 from pressroom.store.webhooks import Delivery, Due, Parcel, Webhook
-from pressroom.worker.chores import every
+from pressroom.worker.chores import every, if_leading
 from pressroom.worker.loop import Worker
 
 NAME = "webhook"
@@ -83,12 +83,12 @@ class Webhooks:
         self._database = database
         self._announce = announce
 
-    def start(self, crew: Crew | None) -> None:
+    def start(self, crew: Crew | None, leads: Callable[[], bool] = lambda: True) -> None:
         self._crew = crew
         for seconds, chore in (
-            (DISPATCH_INTERVAL, self.dispatch),
+            (DISPATCH_INTERVAL, if_leading(leads, self.dispatch)),
             (DISPATCH_INTERVAL, self.hire),
-            (FORGET_INTERVAL, self.forget),
+            (FORGET_INTERVAL, if_leading(leads, self.forget)),
         ):
             self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
 

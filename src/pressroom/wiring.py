@@ -20,6 +20,7 @@ from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
+from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout
 from pressroom.ids import new_uid
@@ -38,6 +39,7 @@ from pressroom.store.artifacts_fsck import Unsound
 from pressroom.store.care import Finding
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
+from pressroom.worker.leader import Leadership
 from pressroom.worker.loop import Worker
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from pressroom.api.service import Service
     from pressroom.api.tokens import Tokens
+    from pressroom.promote import Promotion, Tell
 
 log = logging.getLogger("pressroom")
 
@@ -96,6 +99,7 @@ class Pressroom(Queue):
         self._released = 0
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.worker: Worker | None = None
+        self.leadership: Leadership | None = None
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -112,21 +116,23 @@ class Pressroom(Queue):
     async def start(self) -> None:
         """Open the database, bring it up to date, and start the workers."""
         # Opening may wait for another process that migrates; the event loop need not wait with it.
-        delivery, loop = Embedded(), asyncio.get_running_loop()
+        inside, loop = Embedded(), asyncio.get_running_loop()
 
         def heard() -> None:
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
-                loop.call_soon_threadsafe(delivery.announce, ())
+                loop.call_soon_threadsafe(inside.announce, ())
 
         database = await asyncio.to_thread(backends.open_database, self.settings, self._clock, heard)
         try:
-            await self._start_on(database, delivery)
+            await self._start_on(database, inside)
         except BaseException:
             await database.close()
             raise
 
-    async def _start_on(self, database: Database, delivery: Embedded) -> None:
+    async def _start_on(self, database: Database, inside: Embedded) -> None:
         settings = self.settings
+        delivery = backends.make_delivery(settings, inside, self._registered, self._schedules, self._errands(database))
+        await delivery.open()
         switchboard = Switchboard()
         super().__init__(
             database,
@@ -137,7 +143,7 @@ class Pressroom(Queue):
             stop_running=self._stop_if_running,
         )
         self.rendering.open(database, self._make_artifact_store)
-        self.webhooks.open(database, partial(delivery.announce, ()))
+        self.webhooks.open(database, partial(inside.announce, ()))
         await self._database.run(lambda: jobs.register(self._registered), name="register")
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
@@ -152,9 +158,10 @@ class Pressroom(Queue):
             self._clock,
             lease=settings.lease,
             prune_interval=settings.cleanup_interval,
+            leads=self._leads,
         )
         if self._works:
-            await self._start_work(delivery, switchboard)
+            await self._start_work(inside, switchboard)
 
     async def finish(self, grace: float | None = None) -> None:
         """Claim nothing more, let what runs end within the grace, release the rest. Everything else goes on until `stop`."""
@@ -178,11 +185,14 @@ class Pressroom(Queue):
         if self.worker is not None:
             await self.chores.stop()
             await self.webhooks.stop()
+        if self.leadership is not None:
+            await self.leadership.stop()
         self._switchboard.close()
         for task in (self._tail, self._collecting):
             task.cancel()
         await asyncio.gather(self._tail, self._collecting, return_exceptions=True)
         await self.rendering.close()
+        await self._delivery.close()
         await asyncio.sleep(0)  # let those who wait take a last look before the database closes
         await self._database.close()
         if self._temporary is not None:
@@ -243,19 +253,35 @@ class Pressroom(Queue):
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
         return await self._database.read(upkeep.list_workers)
 
-    async def _start_work(self, delivery: Embedded, switchboard: Switchboard) -> None:
+    async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         for schedule in self._schedules:
             await self._database.run(partial(upkeep.save_schedule, schedule), name="schedule")
         # Deliveries have slots of their own: a receiver that is slow must not keep renders waiting.
         delivered = {name: kind for name, kind in self._taken.items() if name == webhooks.NAME}
         rendered = {name: kind for name, kind in self._taken.items() if name not in delivered}
-        make_worker = partial(self._make_worker, delivery, switchboard)
-        self.worker = make_worker(rendered, self.settings.slots)
+        self.worker = self._make_worker(self._delivery, switchboard, rendered, self.settings.slots)
         await self.worker.start()
+        self.leadership = Leadership(self._database, self.worker.name)
+        await self.leadership.start()
         self.chores.start()
-        self.webhooks.start(partial(make_worker, delivered, webhooks.COURIERS) if delivered else None)
+        crew = partial(self._make_worker, inside, switchboard, delivered, webhooks.COURIERS)
+        self.webhooks.start(crew if delivered else None, self._leads)
 
-    def _make_worker(self, delivery: Embedded, switchboard: Switchboard, kinds: dict[str, Kind], slots: int) -> Worker:
+    def _errands(self, database: Database) -> backends.Errands:
+        async def look_up(ids: Sequence[int]) -> list[Notice]:
+            return [Notice(*row) for row in await database.read(partial(look.notices, ids))]
+
+        return backends.Errands(
+            look_up=look_up,
+            fire_schedules=lambda: self.chores.fire_schedules(),
+            cancel=lambda uid: self.cancel(uid, reason="cancelled in oban"),
+            paused=lambda: database.read(look.paused),
+        )
+
+    def _leads(self) -> bool:
+        return self.leadership is not None and self.leadership.leads
+
+    def _make_worker(self, delivery: Delivery, switchboard: Switchboard, kinds: dict[str, Kind], slots: int) -> Worker:
         return Worker(
             self._database,
             delivery,
@@ -273,6 +299,8 @@ class Pressroom(Queue):
         while self._works:
             await asyncio.sleep(self.settings.cleanup_interval)
             rounds += 1
+            if not self._leads():
+                continue
             if not self.rendering.in_use and not await self._database.read(look.any_blob):
                 continue
             try:
@@ -401,6 +429,18 @@ class _Wires:
     async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
         async with Pressroom(settings=settings, workers=None) as press:
             return await walk_artifacts(press.rendering.blobs, press.rendering.database)
+
+    def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
+        from pressroom import promote
+
+        return promote.rehearse(settings, to, artifacts_to_s3=artifacts_to_s3)
+
+    def promote(
+        self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
+    ) -> "Promotion":
+        from pressroom import promote
+
+        return promote.promote(settings, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note)
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
         missing = backends.pending_migrations(settings)

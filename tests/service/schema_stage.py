@@ -93,6 +93,7 @@ class Server:
             made = client.post("/jobs", json=body)
             assert made.status_code == 202, made.text
             self._note("/jobs/", made.json()["id"])
+        self._note("/queue/", "shout")
         ended = client.get(f"{made.headers['location']}?wait=50").json()
         assert ended["status"] == "completed", ended
         self._note("/artifacts/", ended["result"]["artifact"])

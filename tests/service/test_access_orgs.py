@@ -159,6 +159,12 @@ async def scrapes_are_for_those_who_see_all(scene: Scene) -> None:
         assert "pressroom_jobs" in (await operator.get("/metrics")).text
 
 
+async def kinds_are_for_those_who_see_all(scene: Scene) -> None:
+    """Who pauses a kind stops it for everybody."""
+    for verb in ("pause", "resume"):
+        assert (await scene.us.post(f"/queue/shout/{verb}")).status_code == 403
+
+
 async def links_are_for_whoever_has_them(scene: Scene) -> None:
     """A short link cannot be guessed, and is meant to be handed on: to have it is to be allowed."""
     assert SECRET in (await scene.us.get(f"/d/{scene.theirs.short_link}")).text
@@ -262,6 +268,14 @@ TRIALS: dict[str, Trial] = {
     "readyz": shows("/readyz"),
     "health": shows("/health"),
     "metrics": scrapes_are_for_those_who_see_all,
+    "get_backlog": all_of(shows("/queue/backlog"), shows("/queue/backlog?org=theirs")),
+    "list_active": all_of(shows("/queue/active"), shows("/queue/active?org=theirs")),
+    "list_slow": shows("/queue/slow?over=0"),
+    "list_conflicts": shows(f"/queue/conflicts?project={SECRET}"),
+    "get_error_rate": shows("/queue/errors"),
+    "get_throughput": all_of(shows("/queue/throughput"), shows("/queue/throughput?org=theirs")),
+    "pause_kind": kinds_are_for_those_who_see_all,
+    "resume_kind": kinds_are_for_those_who_see_all,
 }
 
 

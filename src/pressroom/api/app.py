@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, FastAPI
 
-from pressroom.api import artifacts, cors, docs, events, jobs, operations, schema
+from pressroom.api import artifacts, cors, docs, events, jobs, operations, queue, schema, workers
 from pressroom.api.limits import Limited
 from pressroom.api.middleware import Around
 from pressroom.api.routing import Application
@@ -19,6 +19,8 @@ def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
         events.router(service),
         artifacts.router(service),
         operations.router(service),
+        queue.router(service),
+        workers.router(service),
         docs.router(service),
     ):
         app.include_router(router)

@@ -114,3 +114,85 @@ WAITING_DELIVERY: dict[str, Any] = DELIVERY | {
     "date_attempted": None,
     "date_ended": None,
 }
+
+BACKLOG: dict[str, Any] = {
+    "at": "2026-01-01T00:10:00Z",
+    "items": [
+        {
+            "kind": "render",
+            "tier": "interactive",
+            "queued": 3,
+            "ready": 2,
+            "oldest": "2026-01-01T00:09:56Z",
+            "age": 4.0,
+            "ready_since": "2026-01-01T00:09:56Z",
+        }
+    ],
+    "queued": 3,
+    "capped": False,
+    "paused": [],
+}
+
+ACTIVE: dict[str, Any] = {
+    "id": JOB_ID,
+    "kind": "build_processing",
+    "tier": "background",
+    "org_id": "acme",
+    "project_id": "handbook",
+    "subject": "handbook, build 42",
+    "key": None,
+    "worker": "press-1.4711.3X5Z7Q",
+    "attempt": 1,
+    "cancel_requested": False,
+    "date_started": "2026-01-01T00:09:00Z",
+    "seconds": 60.0,
+    "phase": "editions",
+    "message": None,
+    "done": None,
+    "total": None,
+    "items": {
+        "noun": "editions",
+        "total": 3,
+        "completed": 1,
+        "failed": 1,
+        "in_progress": 1,
+        "names": ["main"],
+        "failures": [{"slug": "draft", "error": "nobody approved it"}],
+    },
+}
+
+ACTIVE_LIST: dict[str, Any] = {"at": "2026-01-01T00:10:00Z", "items": [ACTIVE], "next_cursor": None}
+
+CONFLICTS: dict[str, Any] = ACTIVE_LIST | {
+    "conflicts": [
+        {
+            "item": "main",
+            "org_id": "acme",
+            "jobs": [
+                {"id": JOB_ID, "state": "in_progress"},
+                {"id": "job_01KA4ZC5V7Y6Z5X4W3V2T1S0R9", "state": "in_progress"},
+            ],
+        }
+    ],
+    "capped": False,
+}
+
+ENDINGS: dict[str, Any] = {"ended": 42, "completed": 37, "completed_with_errors": 1, "failed": 2, "cancelled": 2}
+
+ERROR_RATE: dict[str, Any] = {
+    "at": "2026-01-01T01:00:00Z",
+    "since": "2026-01-01T00:00:00Z",
+    "capped": False,
+    "ended": 42,
+    "errors": 3,
+    "rate": 0.075,
+    "items": [ENDINGS | {"kind": "render", "errors": 3, "rate": 0.075}],
+}
+
+THROUGHPUT: dict[str, Any] = {
+    "at": "2026-01-01T01:00:00Z",
+    "since": "2026-01-01T00:00:00Z",
+    "capped": False,
+    "orgs": 1,
+    "items": [ENDINGS | {"org_id": "acme", "per_minute": 0.617}],
+}

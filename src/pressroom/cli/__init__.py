@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pressroom.api import logs
-from pressroom.cli import care, engines, exits, jobs, queues, render, serve, tokens, webhooks, work
+from pressroom.cli import care, engines, exits, jobs, promote, queues, render, serve, tokens, webhooks, work, workers
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -30,6 +30,7 @@ examples:
   pressroom jobs list --status failed       what went wrong
   pressroom jobs watch job_01JD…            see one happen
   pressroom queue pause pdf                 let no worker claim jobs of a kind
+  pressroom workers                         who works, and where
   pressroom token create --scope submitter  let somebody else use the service
   pressroom check                           is everything in order?
 """
@@ -80,6 +81,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return care.fsck(wires, settings, args, output)
         case "migrate":
             return care.migrate(wires, settings, args, output)
+        case "promote":
+            return promote.promote(wires, settings, args, output)
         case "serve":
             return asyncio.run(serve.serve(wires, settings, args, output))
         case "token":
@@ -129,6 +132,7 @@ def _parser() -> ArgumentParser:
     _add_work(commands, common)
     _add_jobs(commands, common)
     _add_queue(commands, common)
+    workers.add_workers(commands, common)
     _add_render(commands, common)
     _add_token(commands, common)
     _add_webhooks(commands, common)
@@ -140,7 +144,17 @@ def _parser() -> ArgumentParser:
     fsck.add_argument("--artifacts", action="store_true", help="walk every artifact to its bytes and their hash instead")
     migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
+    _add_promote(commands, common)
     return parser
+
+
+def _add_promote(commands: Any, common: ArgumentParser) -> None:
+    parser = commands.add_parser("promote", parents=[common], help="move a database from its file to a PostgreSQL server")
+    parser.add_argument("--to", required=True, metavar="URL", help="postgresql://…, a database that holds no jobs yet")
+    parser.add_argument("--artifacts-to", choices=["s3"], help="also copy the artifacts to the bucket of the s3 settings")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait so long for others to leave the file")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be copied, and what stands in the way")
+    parser.add_argument("--home", metavar="FOLDER", help="where the database lies")
 
 
 def _add_serve(commands: Any, common: ArgumentParser) -> None:
@@ -221,8 +235,11 @@ def _add_jobs(commands: Any, common: ArgumentParser) -> None:
 
 
 def _add_queue(commands: Any, common: ArgumentParser) -> None:
-    actions = commands.add_parser("queue", help="stats, pause, resume").add_subparsers(required=True, metavar="ACTION")
+    actions = commands.add_parser("queue", help="what waits, runs, fails, conflicts; pause, resume").add_subparsers(
+        required=True, metavar="ACTION"
+    )
     actions.add_parser("stats", parents=[common], help="backlog, running, and the last hour").set_defaults(act=queues.stats)
+    queues.add_questions(actions, common)
     for name, act, text in (
         ("pause", queues.pause, "let no worker claim jobs of these kinds"),
         ("resume", queues.resume, "let them be claimed again"),
@@ -230,6 +247,7 @@ def _add_queue(commands: Any, common: ArgumentParser) -> None:
         parser = actions.add_parser(name, parents=[common], help=text)
         parser.add_argument("kind", nargs="+")
         parser.set_defaults(act=act)
+    workers.add_scale(actions, common)
 
 
 def _add_token(commands: Any, common: ArgumentParser) -> None:

@@ -29,7 +29,9 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
         if closed:
             output.line(f"it listens on {settings.listen} and there is no token yet: every request is answered with 401")
             output.line("make one:")
-            output.line(f"  pressroom token create --scope submitter --database {_quoted(settings)}")
+            # A server's address holds a password; whoever may use it has it in the settings.
+            where = "" if settings.on_postgres else f" --database {_quoted(settings)}"
+            output.line(f"  pressroom token create --scope submitter{where}")
             return
         output.line("try it:")
         output.line(

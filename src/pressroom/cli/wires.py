@@ -10,6 +10,7 @@ from pressroom.webhooks import Webhooks
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
+    from pressroom.promote import Promotion, Tell
 
 
 class Finding(Protocol):
@@ -65,6 +66,12 @@ class Wires(Protocol):
     def audit(self, settings: Settings) -> Sequence[Violation]: ...
 
     async def audit_artifacts(self, settings: Settings) -> Sequence[Unsound]: ...
+
+    def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion": ...
+
+    def promote(
+        self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
+    ) -> "Promotion": ...
 
     def migrations(self, settings: Settings, *, apply: bool) -> Sequence[str]:
         """The names of the migrations that are missing; with `apply` they are applied."""

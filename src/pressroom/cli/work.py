@@ -9,7 +9,7 @@ from argparse import Namespace
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
-from pressroom.config import Settings
+from pressroom.config import Settings, masked
 
 log = logging.getLogger("pressroom")
 
@@ -26,9 +26,9 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
     async with wires.open(settings, works=True, kinds=args.kinds) as queue:
         kinds = ", ".join(sorted(queue.kinds)) or "none"
         if output.as_json:
-            output.data({"working": settings.database, "slots": settings.slots, "kinds": sorted(queue.kinds)})
+            output.data({"working": masked(settings.database), "slots": settings.slots, "kinds": sorted(queue.kinds)})
         else:
-            output.line(f"working on {settings.database} in {settings.slots} slots; kinds: {kinds}")
+            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {kinds}")
         await stopping.wait()
         log.info("stopping; jobs that run have %g s to finish", settings.grace)
         for number in (signal.SIGTERM, signal.SIGINT):  # the second one ends it the hard way; leases take care of the rest

@@ -1,16 +1,95 @@
 """How a worker hears that work waits. Delivery may repeat itself and may forget: the store decides."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Protocol
+
+import msgspec
 
 from pressroom.model import Submitted
 
 
-class Delivery(Protocol):
-    def announce(self, jobs: Sequence[Submitted]) -> None:
-        """Say that these jobs wait. Called after they were committed; must not block and must not raise."""
+class Notice(msgspec.Struct, frozen=True):
+    """A job that may start. Its payload comes along only where a message is to carry some of it."""
+
+    uid: str
+    kind: str
+    tier: int
+    payload: str | None = None
+
+
+type Waiting = Callable[[], Awaitable[list[Notice]]]
+
+
+class Offer:
+    """A job that a delivery names to a worker. Of the three answers it hears one, or `taken` and then `settled`."""
+
+    def __init__(self, uid: str, tier: int) -> None:
+        self.uid = uid
+        self.tier = tier
+
+    def taken(self) -> None:
+        """It is claimed: from here on its lease takes care of it."""
+
+    def refused(self, again: float | None) -> None:
+        """It is not to be had; `again` says after how many seconds it may be, if ever."""
+
+    def settled(self, again: float | None) -> None:
+        """Its attempt is over; `again` says after how many seconds there is to be another."""
+
+
+class Taker(Protocol):
+    """A worker, as a delivery sees it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kinds(self) -> Collection[str]: ...
+
+    @property
+    def slots(self) -> int: ...
+
+    def hear(self) -> None:
+        """Work may have come: look for it."""
         ...
 
-    async def arrival(self, timeout: float) -> bool:
-        """Wait until work may have come: True when it was announced, False when `timeout` seconds passed without news."""
+    def offer(self, offer: Offer) -> None: ...
+
+    def free_slots(self) -> tuple[int, int]:
+        """In all, and for background work, which may not take the last one."""
         ...
+
+    async def slot_freed(self) -> None:
+        """Returns when there may be more room than there was."""
+        ...
+
+
+class Delivery(Protocol):
+    """`sweep` is how many seconds a worker waits at least between two looks for work that nobody announced to it."""
+
+    @property
+    def sweep(self) -> float: ...
+
+    @property
+    def keeps_time(self) -> bool:
+        """Whether it fires the schedules. Then the chores only see to ticks that it has missed."""
+        ...
+
+    async def open(self) -> None:
+        """Before anything else: make what it needs, if it is not there."""
+        ...
+
+    def announce(self, jobs: Sequence[Submitted]) -> None:
+        """Say that these jobs wait, or, if none is named, that some may. Called after they were committed; must not block
+        and must not raise."""
+        ...
+
+    async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:
+        """Some jobs of these kinds wait. Say so once more if it may have been forgotten; `waiting` tells which they are."""
+        ...
+
+    async def serve(self, taker: Taker) -> None:
+        """Bring work to a worker until cancelled."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,21 +1,32 @@
 """Delivery inside one process: a latch. Processes that share a file find each other's work by polling."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from pressroom.delivery import Taker, Waiting
 from pressroom.model import Submitted
 
 
 class Embedded:
     """However many jobs are announced while nobody listens, the latch is set once; whoever comes finds it set."""
 
+    sweep = 0.0
+    keeps_time = False
+
     def __init__(self) -> None:
         self._latch = asyncio.Event()
+
+    async def open(self) -> None:
+        return None
 
     def announce(self, jobs: Sequence[Submitted]) -> None:  # noqa: ARG002
         self._latch.set()
 
+    async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:  # noqa: ARG002
+        self._latch.set()
+
     async def arrival(self, timeout: float) -> bool:
+        """Wait until work may have come: True when it was announced, False when `timeout` seconds passed without news."""
         try:
             async with asyncio.timeout(timeout):
                 await self._latch.wait()
@@ -23,3 +34,11 @@ class Embedded:
             return False
         self._latch.clear()
         return True
+
+    async def serve(self, taker: Taker) -> None:
+        while True:
+            if await self.arrival(60.0):
+                taker.hear()
+
+    async def close(self) -> None:
+        return None

@@ -27,6 +27,7 @@ from pressroom.store.rows import compact
 from pressroom.store.steps import Kinds, now, record, reseat, successor_of
 
 _STATUSES = {status.value: status for status in Status}
+_UNFINISHED = (Retry, Released, Postponed)
 
 
 class Settlement(msgspec.Struct, frozen=True):
@@ -46,7 +47,7 @@ class Settled(msgspec.Struct, frozen=True):
 def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled]]:
     """Close attempts, each if its claim still owns the job, with all that belongs to their endings."""
     moment = yield from now()
-    unfinished = [one for one in settlements if isinstance(one.outcome, Retry | Released | Postponed)]
+    unfinished = [one for one in settlements if isinstance(one.outcome, _UNFINISHED)]
     superseded = yield from _find_superseded(unfinished)
     numbers = yield from _numbers_for_retries(unfinished)
     lines = [_line(settlement, moment, numbers, superseded) for settlement in settlements]

@@ -22,17 +22,19 @@ class Violation:
     detail: str
 
 
-def checks() -> list[Check]:
+def checks(dialect: str = "sqlite") -> list[Check]:
     found = []
-    for file in (files("pressroom.store") / "sql" / "fsck").iterdir():
+    folder = files("pressroom.store") / "sql" / "fsck"
+    for file in folder.iterdir():
         if file.name.endswith(".sql"):
-            text = file.read_text()
+            twin = folder / dialect / file.name
+            text = (twin if twin.is_file() else file).read_text()
             meaning = text.splitlines()[0].removeprefix("-- ")
             found.append(Check(file.name.removesuffix(".sql"), meaning, without_comments(text)))
     return sorted(found, key=lambda check: check.name)
 
 
-def audit() -> Work[list[Violation]]:
+def audit(dialect: str = "sqlite") -> Work[list[Violation]]:
     """Look at every row. Reads only; from one snapshot, so workers may go on meanwhile."""
     violations = []
     for (message,) in (yield Statement("find_damage")):
@@ -42,7 +44,7 @@ def audit() -> Work[list[Violation]]:
         violations.append(
             Violation("orphan", "A row refers to another that is gone.", None, f"{table} row {row} has no {parent}")
         )
-    for check in checks():
+    for check in checks(dialect):
         for job, detail in (yield Statement(check.sql)):
             violations.append(Violation(check.name, check.meaning, job, detail))
     return violations

@@ -6,6 +6,7 @@ transaction that somebody else begins and commits, so what one of them does happ
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 import msgspec
 
@@ -13,6 +14,7 @@ from pressroom import failpoints
 from pressroom.errors import NotFinished, NotFound, QueueFull
 from pressroom.fingerprint import Fingerprint
 from pressroom.model import Answer, Claim, OnKey, Row, Statement, Status, Submitted, Work
+from pressroom.store import limits
 from pressroom.store.endings import Settled, Settlement, settle
 from pressroom.store.rows import compact
 from pressroom.store.steps import Kinds, now, record, reseat
@@ -41,6 +43,12 @@ class NewJob(msgspec.Struct, frozen=True):
     parent: str | None = None
     retry_of: str | None = None
     trace: str | None = None
+
+
+type Again = dict[str, float | None]  # by uid: the seconds after which to ask again, or None if there is no point
+
+REFUSED_FOR = 1.0  # seconds
+_BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -221,12 +229,14 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[lis
     yield Statement("wake_due", {"now": moment})
     yield from wake_keyed(moment)
     paused = {name for (name,) in (yield Statement("list_paused"))}
+    spare = yield from limits.spare()
     ready: list[Row] = []
     for kind in kinds:
         if kind not in paused:
-            ready += yield Statement("find_ready", {"kind": kind, "best": 0, "worst": 0, "limit": room.total})
+            best = yield Statement("find_ready", {"kind": kind, "best": 0, "worst": 0, "limit": room.total})
             if room.background > 0:
-                ready += yield Statement("find_ready", {"kind": kind, "best": 1, "worst": 9, "limit": room.background})
+                best += yield Statement("find_ready", {"kind": kind, "best": 1, "worst": 9, "limit": room.background})
+            ready += limits.within(spare.get(kind), best)
     chosen = _choose(ready, room)
     if not chosen:
         return []
@@ -237,22 +247,54 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[lis
 
 
 def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
-    """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come."""
+    """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
+
+    Kinds with a limit are left alone: to count what is in progress one must be alone.
+    """
     moment = yield from now()
     asked = {"kinds": compact(list(kinds)), "total": room.total, "background": room.background}
     rows = yield Statement("claim_next", {**asked, "worker": worker, "lease": lease, "now": moment})
     return (yield from _claimed(rows, moment))
 
 
+def claim_named(
+    worker: str, uids: Sequence[str], kinds: Iterable[str], lease: int, *, beside: bool
+) -> Work[tuple[list[Claim], Again]]:
+    """Take the jobs that a delivery named, each if it may start now. For the others: when it is worth while to ask again.
+
+    Who runs beside others cannot let those of a key join their line whose time has come; who does not, does.
+    """
+    moment = yield from now()
+    if not beside:
+        yield from wake_keyed(moment)
+    asked = {"uids": compact(uids), "kinds": compact(list(kinds)), "worker": worker, "lease": lease, "now": moment}
+    rows = yield Statement("claim_named", {**asked, "limited": 0})
+    if len(rows) < len(uids):
+        taken = {row[1] for row in rows}
+        rows += yield from limits.take_named((uid for uid in uids if uid not in taken), asked)
+    claims = yield from _claimed(rows, moment)
+    taken = {claim.uid for claim in claims}
+    refused = [uid for uid in uids if uid not in taken]
+    again: Again = {}
+    if refused:
+        for uid, status, waits_for, run_at in (yield Statement("look_at_named", {"uids": compact(refused)})):
+            again[uid] = _when_to_ask_again(status, waits_for, run_at - moment)
+    return claims, again
+
+
+def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float | None:
+    if status != Status.QUEUED or waits_for in ("key", "cancel"):
+        return None  # it has ended or runs, or whoever is before it sees to it
+    if waits_for == "time" and left > 0:
+        return left / 1000
+    return REFUSED_FOR  # its kind is paused or full, or another worker looks at it
+
+
 def _claimed(rows: list[Row], moment: int) -> Work[list[Claim]]:
     if not rows:
         return []
     yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
-    return sorted((Claim(*row) for row in rows), key=_by_order)
-
-
-def _by_order(claim: Claim) -> tuple[int, int]:
-    return (claim.tier, claim.seq)
+    return [Claim(*row) for row in sorted(rows, key=_BY_ORDER)]
 
 
 def _choose(ready: list[Row], room: Room) -> list[int]:
@@ -276,10 +318,14 @@ def wake_keyed(moment: int) -> Work[None]:
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What a worker's turn came to: how its last jobs were settled, and which ones are next."""
+    """What a worker's turn came to: how its last jobs were settled, and which ones are next.
+
+    `again` is about jobs that were asked for by name and not given.
+    """
 
     settled: list[Settled]
     claims: list[Claim]
+    again: Again = {}
 
 
 def turn(
@@ -290,10 +336,14 @@ def turn(
     lease: int,
     kinds: Kinds,
     *,
+    named: Sequence[str] = (),
     beside: bool = False,
 ) -> Work[Turn]:
-    """Settle the last batch and claim the next in one commit."""
+    """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best."""
     settled = (yield from settle(settlements, kinds)) if settlements else []
+    if named:
+        claims, again = yield from claim_named(worker, named, claimable, lease, beside=beside)
+        return Turn(settled, claims, again)
     take = claim_beside if beside else claim
     claims = (yield from take(worker, claimable, room, lease)) if room.total > 0 else []
     return Turn(settled, claims)
@@ -327,7 +377,8 @@ def retry(uid: str, make: Callable[[Row], NewJob], room: Callable[[], Work[None]
 
 
 def pause(kind: str, paused: bool) -> Work[None]:
-    yield Statement("pause_kind", {"name": kind, "paused": int(paused)})
+    if not (yield Statement("pause_kind", {"name": kind, "paused": int(paused)})):
+        raise NotFound(f"there is no kind {kind[:100]!r}; no process ever registered one")
 
 
 def register(kinds: Kinds) -> Work[None]:
@@ -345,12 +396,14 @@ def time_to_next_due() -> Work[float | None]:
 class Survey(msgspec.Struct, frozen=True):
     """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
 
-    `due` says that it will find some only if it wakes those whose time has come.
+    `due` says that it will find some only if it runs alone: to wake those whose time has come, or to count how many of a
+    kind are in progress. `limited` are the kinds that are counted.
     """
 
     ready: bool
     cancelling: list[tuple[int, int]]
     due: bool = False
+    limited: frozenset[str] = frozenset()
 
 
 def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
@@ -359,11 +412,13 @@ def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
     if not look_for_work:
         return Survey(False, cancelling)
     moment = yield from now()
+    spare = yield from limits.spare()
+    limited = frozenset(spare)
     ((next_due,),) = yield Statement("next_due")
     if next_due is not None and next_due <= moment:
-        return Survey(True, cancelling, due=True)
+        return Survey(True, cancelling, due=True, limited=limited)
     paused = {name for (name,) in (yield Statement("list_paused"))}
-    for kind in kinds:
-        if kind not in paused and (yield Statement("any_ready", {"kind": kind})):
-            return Survey(True, cancelling)
-    return Survey(False, cancelling)
+    for kind in sorted(kinds, key=lambda kind: kind not in limited):  # a claim for these finds the others too
+        if kind not in paused and spare.get(kind, 1) > 0 and (yield Statement("any_ready", {"kind": kind})):
+            return Survey(True, cancelling, due=kind in limited, limited=limited)
+    return Survey(False, cancelling, limited=limited)

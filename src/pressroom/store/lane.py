@@ -1,8 +1,8 @@
 """A lane: one thread that owns a writing connection and commits in groups.
 
 Everything that waits joins the next transaction, each unit under a savepoint of its own, and is answered after the
-commit. A durable submit or settle so costs a share of a commit instead of one each. SQLite has one lane, because it has one
-writer; PostgreSQL has several, which take from the same inbox.
+commit. A durable submit or settle so costs a share of a commit instead of one each. A process has one lane, and beside it
+readers for those who only look.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -99,7 +99,22 @@ class Writing(Protocol):
     def translated(self) -> AbstractContextManager[None]: ...
 
 
+class Reading(Protocol):
+    """A connection as a reader needs it."""
+
+    def begin_reading(self) -> None:
+        """From here until `roll_back` everything is as it was at one moment."""
+        ...
+
+    def carry_out[T](self, work: Work[T]) -> T: ...
+
+    def roll_back(self) -> None: ...
+
+    def translated(self) -> AbstractContextManager[None]: ...
+
+
 type Inbox = queue.SimpleQueue[Request | Held | None]
+type Reads = queue.SimpleQueue[Request | None]
 
 
 class Lane:
@@ -214,6 +229,41 @@ class Lane:
         held.end(error)
 
 
+class Reader:
+    """A thread that looks things up, each request at a moment of its own. Several may take from the same inbox."""
+
+    def __init__(self, connection: Reading, inbox: Reads) -> None:
+        self._connection = connection
+        self._inbox = inbox
+        self.thread = threading.Thread(target=self._read_in_groups, name="pressroom-reader", daemon=True)
+        self.thread.start()
+
+    def _read_in_groups(self) -> None:
+        while (first := self._inbox.get()) is not None:
+            group = [first]
+            with suppress(queue.Empty):
+                while len(group) < GROUP_LIMIT:
+                    more = self._inbox.get_nowait()
+                    if more is None:  # closing: finish these, then see the end again
+                        self._inbox.put(None)
+                        break
+                    group.append(more)
+            for request in group:
+                self._read(request)
+            answer(group)
+        self._inbox.put(None)  # for the other readers
+
+    def _read(self, request: Request) -> None:
+        try:
+            with self._connection.translated():
+                self._connection.begin_reading()
+                request.result = self._connection.carry_out(request.unit())
+        except BaseException as error:
+            request.error = error
+        finally:
+            self._connection.roll_back()
+
+
 def answer(group: list[Request]) -> None:
     """Tell everybody of a group with one wake-up per event loop."""
     loops: dict[asyncio.AbstractEventLoop, list[Request]] = {}
@@ -298,11 +348,31 @@ class HeldTransaction:
 
 
 class Desk:
-    """What every database does with those who come to write: it takes their units and holds transactions open for them."""
+    """What every database does with those who come: it takes their units and holds transactions open for them."""
 
     def __init__(self) -> None:
         self._inbox: Inbox = queue.SimpleQueue()
+        self._reads: Reads = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
         self._closed = False
+
+    def _open(self, writer: Writing, readers: Sequence[Reading]) -> None:
+        self._threads.append(Lane(writer, self._inbox, "pressroom-writer").thread)
+        self._threads += [Reader(reader, self._reads).thread for reader in readers]
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._inbox.put(None)
+        self._reads.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+        await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        """Close the connections: nobody uses them any more."""
+        raise NotImplementedError
 
     async def run[T](
         self,
@@ -322,6 +392,14 @@ class Desk:
         future: concurrent.futures.Future[T] = concurrent.futures.Future()
         self._put(Request(unit, name, durable, None, None, future, beside))
         return future.result()
+
+    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        if self._closed:
+            raise QueueClosed("the database is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._reads.put(Request(unit, "read", False, None, loop, future))
+        return await future
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[HeldTransaction]:

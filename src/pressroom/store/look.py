@@ -1,6 +1,6 @@
 """Reading jobs, events and figures. Nothing here writes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pressroom.errors import NotFound
-from pressroom.model import Event, Job, Statement, Status, Tier, Work, from_ms, to_ms
+from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, from_ms, to_ms
 from pressroom.store.rows import compact, event_of, job_of
 from pressroom.store.steps import now
 
@@ -136,6 +136,7 @@ class Stats(msgspec.Struct, frozen=True):
     running: list[Running]
     ended: list[Ended]
     paused: list[str]
+    limits: dict[str, int] = {}
 
     @property
     def queued(self) -> int:
@@ -148,17 +149,38 @@ def stats() -> Work[Stats]:
     running = yield Statement("count_running")
     ended = yield Statement("count_ended", {"since": moment - 3_600_000})
     paused = yield Statement("list_paused")
+    limited = yield Statement("list_limits")
     return Stats(
         from_ms(moment),
         [Backlog(kind, Tier(tier), count, ready, from_ms(oldest)) for kind, tier, count, ready, oldest in backlog],
         [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
         [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
         [name for (name,) in paused],
+        dict(limited),
     )
 
 
 def _length(milliseconds: Any) -> timedelta | None:
     return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))
+
+
+def notices(ids: Sequence[int]) -> Work[list[Row]]:
+    """Those of some jobs that may start now: uid, kind, tier, and the payload where a message is to carry some of it."""
+    return (yield Statement("list_notices", {"ids": compact(ids)}))
+
+
+def paused() -> Work[frozenset[str]]:
+    return frozenset(name for (name,) in (yield Statement("list_paused")))
+
+
+def waiting(kinds: Iterable[str], limit: int = 500) -> Work[list[Row]]:
+    """The first jobs of each kind that may start now, as `notices` tells of them."""
+    left_alone = yield from paused()
+    found: list[Row] = []
+    for kind in kinds:
+        if kind not in left_alone:
+            found += yield Statement("list_waiting", {"kind": kind, "limit": limit})
+    return found
 
 
 def any_blob() -> Work[bool]:

@@ -9,6 +9,7 @@ import apsw
 
 from pressroom import failpoints
 from pressroom.errors import DatabaseTooNew, NotADatabase, UnsafeFilesystem
+from pressroom.store import promoted
 
 _LEDGER = """
 CREATE TABLE IF NOT EXISTS pressroom_migration (
@@ -58,7 +59,8 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> list[Migration]:
 
 
 def pending(connection: apsw.Connection, path: str) -> list[Migration]:
-    return missing_of("sqlite", _applied(connection), path)
+    promoted.refuse(connection, path)
+    return missing_of("sqlite", applied(connection), path)
 
 
 def missing_of(dialect: str, applied: set[int], path: str) -> list[Migration]:
@@ -72,7 +74,7 @@ def missing_of(dialect: str, applied: set[int], path: str) -> list[Migration]:
     return [migration for migration in known if migration.number not in applied]
 
 
-def _applied(connection: apsw.Connection) -> set[int]:
+def applied(connection: apsw.Connection) -> set[int]:
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'pressroom_migration'").fetchall():
         return set()
     return {number for (number,) in connection.execute("SELECT number FROM pressroom_migration")}

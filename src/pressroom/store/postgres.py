@@ -8,20 +8,16 @@ A process has one lane, so that what it does happens in the order in which it di
 import asyncio
 import logging
 import os
-import queue
 import select
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 import psycopg
 
 from pressroom.clock import Clock
-from pressroom.errors import QueueClosed
-from pressroom.model import Work
 from pressroom.store import postgres_migrate
-from pressroom.store.lane import GROUP_LIMIT, Desk, Lane, Request, answer
+from pressroom.store.lane import Desk
 from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection
 
 log = logging.getLogger("pressroom.store")
@@ -49,22 +45,9 @@ class Postgres(Desk):
             self._close_connections()
             raise
         writer, *readers = self._connections
-        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._ear = Ear(url, heard, lambda: writer.raw.info.backend_pid)
         self._asked_at = 0.0
-        self._threads = [Lane(writer, self._inbox, "pressroom-writer").thread]
-        for reader in readers:
-            thread = threading.Thread(target=self._read_in_groups, args=(reader,), name="pressroom-reader", daemon=True)
-            thread.start()
-            self._threads.append(thread)
-
-    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
-        if self._closed:
-            raise QueueClosed("the database is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._reads.put(Request(unit, "read", False, None, loop, future))
-        return await future
+        self._open(writer, readers)
 
     async def changed_elsewhere(self) -> bool:
         now = time.monotonic()
@@ -73,46 +56,13 @@ class Postgres(Desk):
             return True
         return False
 
-    async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        self._inbox.put(None)
-        self._reads.put(None)
-        for thread in self._threads:
-            await asyncio.to_thread(thread.join)
+    async def _hang_up(self) -> None:
         await asyncio.to_thread(self._ear.close)
         self._close_connections()
 
     def _close_connections(self) -> None:
         for connection in self._connections:
             connection.close()
-
-    def _read_in_groups(self, connection: Connection) -> None:
-        while (first := self._reads.get()) is not None:
-            group = [first]
-            with suppress(queue.Empty):
-                while len(group) < GROUP_LIMIT:
-                    more = self._reads.get_nowait()
-                    if more is None:
-                        self._reads.put(None)
-                        break
-                    group.append(more)
-            for request in group:
-                _read(connection, request)
-            answer(group)
-        self._reads.put(None)  # for the other readers
-
-
-def _read(connection: Connection, request: Request) -> None:
-    try:
-        with connection.translated():
-            connection.begin_reading()
-            request.result = connection.carry_out(request.unit())
-    except BaseException as error:
-        request.error = error
-    finally:
-        connection.roll_back()
 
 
 class Ear:

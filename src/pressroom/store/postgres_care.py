@@ -49,7 +49,7 @@ def audit(url: str) -> list[Violation]:
     connection = Connection(url, SystemClock(), readonly=True)
     with closing(connection), Translated(url):
         connection.begin_reading()
-        return connection.carry_out(fsck.audit())
+        return connection.carry_out(fsck.audit("postgres"))
 
 
 def pending_migrations(url: str) -> list[Migration]:

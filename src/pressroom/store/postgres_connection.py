@@ -221,10 +221,11 @@ def _without_nul(params: Any) -> Any:
     """PostgreSQL's text has no NUL, neither plain nor in JSON: a replacement character takes its place."""
     if not any(isinstance(value, str) and ("\0" in value or "\\u0000" in value) for value in params.values()):
         return params
-    return {
-        name: _NUL.sub(r"\1\\ufffd", value.replace("\0", "\ufffd")) if isinstance(value, str) else value
-        for name, value in params.items()
-    }
+    return {name: text_without_nul(value) if isinstance(value, str) else value for name, value in params.items()}
+
+
+def text_without_nul(text: str) -> str:
+    return _NUL.sub(r"\1\\ufffd", text.replace("\0", "\ufffd"))
 
 
 class Translated:

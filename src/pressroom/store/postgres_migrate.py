@@ -29,14 +29,19 @@ def bring_up_to_date(url: str) -> list[Migration]:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
             missing = pending(connection, url)  # somebody else may have been quicker
-            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
-            connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(SCHEMA)))
-            connection.execute(_LEDGER)
-            for migration in missing:
-                _apply(connection, migration, url)
+            apply_to(SCHEMA, missing, connection, url)
             failpoints.hit("migrate.before_commit")
         failpoints.hit("migrate.after_commit")
         return missing
+
+
+def apply_to(schema: str, missing: list[Migration], connection: "psycopg.Connection[tuple[object, ...]]", url: str) -> None:
+    """Within a transaction of the caller's, whose search path is the schema from here on."""
+    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+    connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(schema)))
+    connection.execute(_LEDGER)
+    for migration in missing:
+        _apply(connection, migration, url)
 
 
 def pending(connection: "psycopg.Connection[tuple[object, ...]]", url: str) -> list[Migration]:

@@ -7,8 +7,9 @@ from typing import Any
 import apsw
 
 from pressroom.clock import Clock
-from pressroom.errors import NotADatabase, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.errors import DatabasePromoted, NotADatabase, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import Row, Work
+from pressroom.store import promoted
 from pressroom.store.statements import load
 
 BUSY_TIMEOUT = 5.0
@@ -63,6 +64,9 @@ class Connection:
             self.execute(f"PRAGMA synchronous = {level}")
             self._synchronous = level
         self.execute("BEGIN IMMEDIATE")
+
+    def begin_reading(self) -> None:
+        self.execute("BEGIN")
 
     def set_mark(self) -> None:
         self.execute("SAVEPOINT unit")
@@ -135,6 +139,8 @@ def translate(error: apsw.Error, path: str) -> BaseException:
             return StoreUnavailable(f"{path} cannot be opened; does its folder exist, and may this user write there?")
         case apsw.IOError():
             return StoreUnavailable(f"reading or writing {path} failed: {error}")
+        case apsw.ConstraintError() if to := promoted.told_by(str(error)):
+            return DatabasePromoted(path, to)
         case apsw.CorruptError():
             return StoreUnavailable(f"{path} is damaged: {error}; restore a backup, or see `pressroom fsck`")
         case _:

@@ -23,10 +23,10 @@ class Lost:
     crashes: int
 
 
-def find_lost(dead: Sequence[str]) -> Work[list[Lost]]:
-    """Jobs whose lease ran out, or whose worker is in `dead`."""
+def find_lost(dead: Sequence[str], overdue: int = 0) -> Work[list[Lost]]:
+    """Jobs whose lease ran out, `overdue` milliseconds ago or longer, or whose worker is in `dead`."""
     moment = yield from now()
-    rows = yield Statement("list_expired", {"now": moment, "dead": compact(dead)})
+    rows = yield Statement("list_expired", {"now": moment - overdue, "dead": compact(dead)})
     return [Lost(id, claim, kind, worker, worker in dead, crashes) for id, claim, kind, worker, crashes in rows]
 
 
@@ -138,6 +138,12 @@ class WorkerCard:
     kinds: Sequence[str]
     slots: int
     running: int
+    host: str = ""
+    pid: int = 0
+    version: str = ""
+    delivery: str = ""
+    lease: int = 15_000
+    stopping: bool = False
 
 
 def save_worker(card: WorkerCard) -> Work[None]:
@@ -147,9 +153,15 @@ def save_worker(card: WorkerCard) -> Work[None]:
         {
             "uid": card.uid,
             "process": card.process,
+            "host": card.host,
+            "pid": card.pid,
+            "version": card.version,
+            "delivery": card.delivery,
             "kinds": compact(list(card.kinds)),
             "slots": card.slots,
+            "lease": card.lease,
             "running": card.running,
+            "stopping": int(card.stopping),
             "now": moment,
         },
     )

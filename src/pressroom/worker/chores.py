@@ -6,14 +6,14 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 
 from cronsim import CronSim
 
 from pressroom.clock import Clock
-from pressroom.delivery import Delivery
+from pressroom.delivery import Delivery, Notice
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
-from pressroom.store import Database, endings, jobs, upkeep
+from pressroom.store import Database, endings, jobs, look, upkeep
 from pressroom.store.jobs import NewJob
 from pressroom.store.steps import Kinds
 from pressroom.store.upkeep import Lost
@@ -24,9 +24,11 @@ log = logging.getLogger("pressroom.chores")
 RESCUE_INTERVAL = 1.0
 SCHEDULE_INTERVAL = 1.0
 ANNOUNCE_INTERVAL = 5.0
+UNLED_ROUNDS = 3  # of which those who do not lead announce again in one
 PRUNE_BATCH = 1_000
 LATE = 60_000  # a tick that is fired later than this, in milliseconds, was missed
 MOST_MISSED = 100
+PATIENCE = 2_000  # milliseconds for the leader to do what is due, before somebody else does: it may not know how
 CLOCK_STEP = 2_000  # milliseconds by which the clock may run ahead of the monotonic one before we call it a step
 
 type Chore = Callable[[], Awaitable[object]]
@@ -44,8 +46,21 @@ async def every(seconds: float, chore: Chore, stopping: asyncio.Event) -> None:
                 await stopping.wait()
 
 
+def if_leading(leads: Callable[[], bool], chore: Chore) -> Chore:
+    @wraps(chore)
+    async def in_one_process() -> None:
+        if leads():
+            await chore()
+
+    return in_one_process
+
+
 class Chores:
-    """Any number of processes may do them at once: each is a transaction that looks before it acts."""
+    """Any number of processes may do them at once: each is a transaction that looks before it acts.
+
+    The leader does them so that the others need not. What only a process that knows a kind or a schedule can do, and what
+    the leader has left undone for a while, the others do as well; so do they what can only be seen from their machine.
+    """
 
     def __init__(
         self,
@@ -59,6 +74,7 @@ class Chores:
         *,
         lease: float,
         prune_interval: float,
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
         self._database = database
         self._delivery = delivery
@@ -69,19 +85,21 @@ class Chores:
         self._clock = clock
         self._lease = int(lease * 1000)
         self._prune_interval = prune_interval
+        self._leads = leads
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._last_look: tuple[int, float] | None = None
         self._trust_clock_from = 0.0
+        self._rounds = 0
 
     def start(self) -> None:
         beats: list[tuple[float, Chore]] = [
-            (RESCUE_INTERVAL, self.rescue),
-            (self._prune_interval, self.prune),
+            (RESCUE_INTERVAL, self._rescue_in_turn),
+            (self._prune_interval, if_leading(self._leads, self.prune)),
             (ANNOUNCE_INTERVAL, self.announce_again),
         ]
         if self._schedules:
-            beats.append((SCHEDULE_INTERVAL, self.fire_schedules))
+            beats.append((SCHEDULE_INTERVAL, self._fire_in_turn))
         for seconds, chore in beats:
             self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
 
@@ -89,16 +107,29 @@ class Chores:
         self._stopping.set()
         await asyncio.gather(*self._tasks)
 
-    async def rescue(self) -> int:
-        """Give back the jobs of workers that died or went silent. One at a time: a bad one cannot stop the sweep."""
+    async def _rescue_in_turn(self) -> None:
+        await self.rescue(patience=self._patience)
+
+    async def _fire_in_turn(self) -> None:
+        await self.fire_schedules(patience=PATIENCE if self._delivery.keeps_time else self._patience)
+
+    @property
+    def _patience(self) -> int:
+        return 0 if self._leads() else PATIENCE
+
+    async def rescue(self, *, patience: int = 0) -> int:
+        """Give back the jobs of workers that died or went silent. One at a time: a bad one cannot stop the sweep.
+
+        A death is seen only by those on the same machine, so nobody has patience with it.
+        """
         dead = await self._dead_workers()
         trusted = self._clock_is_steady()
-        lost = await self._database.read(lambda: upkeep.find_lost(dead))
+        lost = await self._database.read(lambda: upkeep.find_lost(dead, overdue=patience))
         rescued = 0
         for job in lost:
             if trusted or job.worker in dead:
                 rescued += await self._rescue_one(job)
-        if await self._database.read(upkeep.any_lease_too_long):
+        if not patience and await self._database.read(upkeep.any_lease_too_long):
             log.warning("the clock was set back; leases are shortened to what a lease can be")
             await self._database.run(upkeep.clamp_leases, name="rescue", durable=False)
         if dead:
@@ -159,24 +190,31 @@ class Chores:
         return deleted
 
     async def announce_again(self) -> None:
-        """Whatever was announced and lost is announced once more."""
+        """Whatever was announced and lost is announced once more. By the others too, though seldom: a leader that does not
+        know a kind says nothing of its jobs."""
+        self._rounds += 1
+        if self._delivery.sweep > 0 and not self._leads() and self._rounds % UNLED_ROUNDS:
+            return
         if (await self._database.read(lambda: jobs.survey(self._kinds, look_for_work=True))).ready:
-            self._delivery.announce(())
+            await self._delivery.announce_again(self._kinds, self._waiting)
 
-    async def fire_schedules(self) -> int:
+    async def _waiting(self) -> list[Notice]:
+        return [Notice(*row) for row in await self._database.read(partial(look.waiting, self._kinds))]
+
+    async def fire_schedules(self, *, patience: int = 0) -> int:
         """Submit the jobs of ticks that have come. The unique tick decides between processes."""
         mine = {schedule.name: schedule for schedule in self._schedules}
         fired = 0
         for schedule, last in await self._database.read(upkeep.list_schedules):
             if schedule.name in mine:
-                fired += await self._fire(mine[schedule.name], last)
+                fired += await self._fire(mine[schedule.name], last, patience)
         if fired:
             self._delivery.announce(())
         return fired
 
-    async def _fire(self, schedule: Schedule, last: int) -> int:
+    async def _fire(self, schedule: Schedule, last: int, patience: int) -> int:
         now = self._clock.now_ms()
-        ticks = ticks_between(schedule.cron, last, now)
+        ticks = ticks_between(schedule.cron, last, now - patience)
         due = choose_ticks(ticks, schedule.missed, now)
         fired = 0
         for tick in due:

@@ -3,16 +3,18 @@
 import asyncio
 import contextlib
 import logging
+import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
-from pressroom.delivery import Delivery
+from pressroom.delivery import Delivery, Offer
 from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
-from pressroom.model import Claim, Kind, Outcome, Released, Status, Work
+from pressroom.model import VERSION, Claim, Kind, Outcome, Postponed, Released, Retry, Status, Work
 from pressroom.store import Database, endings, jobs, steps, upkeep
 from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
@@ -29,6 +31,8 @@ STOP_GRACE = 1.5  # what is told to stop has this long to do so; then it is left
 TICK = 0.1  # how often time limits are looked at
 HANDFUL = 50  # enough finished jobs to be worth a commit of their own
 WAKE_EVERY = 0.5  # seconds, for a worker beside others that always finds something to do
+SERVE_AGAIN = 1.0  # seconds after a delivery failed altogether
+SHORT = 0.05  # seconds that an offer may wait for a slot here while another worker may have one
 TURNS_IN_FLIGHT = 2  # one is being written while the handlers of the other run
 
 
@@ -76,12 +80,20 @@ class Worker:
         self._finished: list[Settlement] = []
         self._turns: set[asyncio.Task[None]] = set()
         self._asked = Room(0, 0)
-        self._hungry = True
+        self._looks = math.isfinite(delivery.sweep)  # for work itself, or is it only ever told
+        self._hungry = self._looks
+        self._looked_at = 0.0
+        self._offers: tuple[deque[Offer], deque[Offer]] = (deque(), deque())  # by tier
+        self._taken: dict[tuple[int, int], Offer] = {}
+        self._freed = asyncio.Event()
+        self._usual_time = SHORT  # of an attempt
         self._news = 0
         self._due = False
+        self._limited: frozenset[str] = frozenset()
         self._woke_at = 0.0
         self._wake = asyncio.Event()
         self._claiming = True
+        self._stopping = False
         self._idle = asyncio.Event()
         self._threads = Threads()
         self._tasks: list[asyncio.Task[None]] = []
@@ -92,7 +104,7 @@ class Worker:
         await self._database.run(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
         self._keeper.start()
         self._wake.set()
-        for part in (self._take_turns, self._listen, self._poll_database, self._watch_the_time):
+        for part in (self._take_turns, self._be_served, self._poll_database, self._watch_the_time):
             self._tasks.append(asyncio.create_task(part(), name=f"pressroom-{part.__name__}"))
 
     async def stop(self, grace: float, *, drain: bool = False) -> int:
@@ -102,7 +114,8 @@ class Worker:
         database that will not survive us.
         """
         deadline = time.monotonic() + grace
-        self._claiming = drain
+        self._claiming, self._stopping = drain, True
+        self._refuse_offers()
         await self._until_idle(deadline)
         while drain and await self._due_by(deadline):
             await self._until_idle(deadline)
@@ -140,7 +153,12 @@ class Worker:
             self._note_idleness()
 
     def _has_work(self) -> bool:
-        return bool(self._finished) or (self._hungry and self._claiming and self._room().total > 0)
+        if self._finished:
+            return True
+        room = self._room()
+        if not self._claiming or room.total <= 0:
+            return False
+        return self._hungry or bool(self._offers[0]) or (bool(self._offers[1]) and room.background > 0)
 
     def _room(self) -> Room:
         """Free slots, not counting those that a turn under way has asked for."""
@@ -150,31 +168,49 @@ class Worker:
 
     def _begin_turn(self) -> None:
         settlements, self._finished = self._finished, []
-        room = self._room() if self._claiming and self._hungry else Room(0, 0)
+        room = self._room() if self._claiming else Room(0, 0)
         room = Room(max(0, room.total), max(0, room.background))
+        offers = self._pick_offers(room)
+        if offers:
+            room = Room(len(offers), sum(offer.tier > 0 for offer in offers))
+        elif not self._hungry:
+            room = Room(0, 0)
         self._asked = Room(self._asked.total + room.total, self._asked.background + room.background)
-        task = asyncio.Task(self._turn(settlements, room), loop=self._loop, eager_start=True)
+        task = asyncio.Task(self._turn(settlements, offers, room), loop=self._loop, eager_start=True)
         if not task.done():
             self._turns.add(task)
 
-    async def _turn(self, settlements: list[Settlement], room: Room) -> None:
+    def _pick_offers(self, room: Room) -> list[Offer]:
+        interactive, background = self._offers
+        chosen = [interactive.popleft() for _ in range(min(room.total, len(interactive)))]
+        left = min(room.total - len(chosen), room.background)
+        return chosen + [background.popleft() for _ in range(min(left, len(background)))]
+
+    async def _turn(self, settlements: list[Settlement], offers: list[Offer], room: Room) -> None:
         news = self._news
         try:
-            result = await self._settle_and_claim(settlements, room)
+            result = await self._settle_and_claim(settlements, offers, room)
         except StoreUnavailable as reason:
             log.error("the store is unavailable, trying again: %s", reason)
             self._finished = settlements + self._finished
+            for offer in reversed(offers):
+                self._offers[offer.tier > 0].appendleft(offer)
             await asyncio.sleep(self._poll)
             result = None
         except Exception:
             log.exception("a turn failed")
             result = await self._settle_one_by_one(settlements)
+            for offer in offers:
+                offer.refused(jobs.REFUSED_FOR)
+            offers = []
             await asyncio.sleep(self._poll)
         self._asked = Room(self._asked.total - room.total, self._asked.background - room.background)
         self._turns.discard(cast("asyncio.Task[None]", asyncio.current_task()))
         if result is not None:
             self._account_for(result.settled)
-            if len(result.claims) < room.total and news == self._news:
+            if offers:
+                self._answer_offers(offers, result)
+            elif len(result.claims) < room.total and news == self._news:
                 self._hungry = False
             for claim in result.claims:
                 self._begin(claim)
@@ -182,17 +218,45 @@ class Worker:
                     self._begin_turn()  # let these be written while the handlers of the rest run
         self._wake.set()
 
-    async def _settle_and_claim(self, settlements: Sequence[Settlement], room: Room) -> Turn:
+    def _answer_offers(self, offers: Sequence[Offer], result: Turn) -> None:
+        claims = {claim.uid: claim for claim in result.claims}
+        known = frozenset(claims)
+        for offer in offers:
+            claim = claims.pop(offer.uid, None)  # popped, for the same job may be offered twice
+            if claim is None:
+                if offer.uid not in result.again and offer.uid not in known:
+                    log.warning("job_%s was announced, but there is no such job; it is left alone", offer.uid)
+                offer.refused(result.again.get(offer.uid))
+            else:
+                self._taken[claim.id, claim.token] = offer
+                offer.taken()
+        self._note_room()
+
+    def _refuse_offers(self) -> None:
+        """We are going: whoever offered may offer to another worker at once."""
+        for offers in self._offers:
+            while offers:
+                offers.popleft().refused(0.0)
+
+    async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], room: Room) -> Turn:
         beside = self._may_run_beside(settlements)
+        named = [offer.uid for offer in offers]
 
         def unit() -> Work[Turn]:
-            return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds, beside=beside)
+            return jobs.turn(
+                settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds, named=named, beside=beside
+            )
 
         return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
 
     def _may_run_beside(self, settlements: Sequence[Settlement]) -> bool:
-        """Not if it is to wake those whose time has come. A worker that is never idle does so now and then all the same."""
+        """Not if it is to wake those whose time has come. A worker that is never idle does so now and then all the same.
+
+        Nor if it settles a job of a limited kind: the next of that kind can only be counted in by one who is alone.
+        """
         now = time.monotonic()
+        if any(one.claim.kind in self._limited for one in settlements):
+            return False
         if self._due or now - self._woke_at > WAKE_EVERY:
             self._due, self._woke_at = False, now
             return False
@@ -224,6 +288,9 @@ class Worker:
 
     def _account_for(self, settled: Sequence[Settled]) -> None:
         for one in settled:
+            offer = self._taken.pop((one.claim.id, one.claim.token), None)
+            if offer is not None:
+                offer.settled(_wait_of(one))
             if one.status is None:
                 self.tally.stale += 1
                 log.warning("job_%s was taken away while it ran here; its late result was refused", one.claim.uid)
@@ -256,26 +323,67 @@ class Worker:
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         attempt.over = True
         claim = attempt.claim
+        self._usual_time += (time.monotonic() - attempt.begun - self._usual_time) / 16
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))
-        self._hear()  # a slot is free, and settling this one may make another ready
-
-    async def _listen(self) -> None:
-        while True:
-            if await self._delivery.arrival(60.0):
-                self._hear()
-
-    def _hear(self) -> None:
-        self._news += 1
-        self._hungry = True
+        if self._delivery.sweep == 0 or claim.key is not None:
+            self.hear()  # a slot is free, and settling this one may make another ready
+        self._note_room()
         self._wake.set()
+
+    async def _be_served(self) -> None:
+        while True:
+            try:
+                await self._delivery.serve(self)
+            except Exception:
+                log.exception("delivery failed; trying again")
+            await asyncio.sleep(SERVE_AGAIN)
+
+    def hear(self) -> None:
+        """Work may have come: look for it, if this worker ever looks."""
+        self._news += 1
+        self._hungry = self._looks
+        self._wake.set()
+
+    @property
+    def kinds(self) -> Collection[str]:
+        return self._kinds
+
+    def offer(self, offer: Offer) -> None:
+        """Here is a job by name. It is claimed when there is room, or refused."""
+        if not self._claiming:
+            offer.refused(0.0)
+            return
+        self._offers[offer.tier > 0].append(offer)
+        self._wake.set()
+
+    def free_slots(self) -> tuple[int, int]:
+        """Room for offers: in all, and for background work. Those that were made and not answered yet count as taken.
+
+        Where jobs are short, offers are taken ahead of the slots that they will need, so that a turn which settles also claims.
+        """
+        if not self._claiming:
+            return 0, 0
+        interactive, background = map(len, self._offers)
+        ahead = self.slots if self._usual_time < SHORT else 0
+        busy = len(self._running) + self._asked.total
+        total = self.slots + ahead - busy - interactive - background
+        most = self.slots - self._reserved + ahead - self._background - self._asked.background - background
+        return max(0, total), max(0, min(total, most))
+
+    async def slot_freed(self) -> None:
+        await self._freed.wait()
+        self._freed.clear()
+
+    def _note_room(self) -> None:
+        self._freed.set()
 
     async def _poll_database(self) -> None:
         """The floor under delivery: work that nobody announced, jobs that another process cancelled."""
         while True:
             await asyncio.sleep(self._poll)
-            looking = not self._hungry and self._claiming and self._room().total > 0
+            looking = self._may_look()
             if not looking and not self._running:
                 continue
             try:
@@ -286,9 +394,20 @@ class Worker:
             for id, token in found.cancelling:
                 if (id, token) in self._running:
                     self.stop_job(id)
+            if looking:
+                self._limited = found.limited
             if found.ready:
                 self._due = self._due or found.due
-                self._hear()
+                self.hear()
+
+    def _may_look(self) -> bool:
+        if self._hungry or not self._looks or not self._claiming or self._room().total <= 0:
+            return False
+        now = time.monotonic()
+        if now - self._looked_at < self._delivery.sweep:
+            return False
+        self._looked_at = now
+        return True
 
     async def _watch_the_time(self) -> None:
         while True:
@@ -326,7 +445,7 @@ class Worker:
         if wait is None or time.monotonic() + wait > deadline:
             return False
         await asyncio.sleep(wait)
-        self._hear()
+        self.hear()
         return True
 
     async def _until_idle(self, deadline: float) -> None:
@@ -363,4 +482,23 @@ class Worker:
             self.stop_job(id)
 
     def _card(self) -> upkeep.WorkerCard:
-        return upkeep.WorkerCard(self.name, process.identity(), sorted(self._kinds), self.slots, len(self._running))
+        return upkeep.WorkerCard(
+            self.name,
+            process.identity(),
+            sorted(self._kinds),
+            self.slots,
+            len(self._running),
+            host=process.host(),
+            pid=process.pid(),
+            version=VERSION,
+            delivery=type(self._delivery).__name__.lower(),
+            lease=int(self._lease * 1000),
+            stopping=self._stopping,
+        )
+
+
+def _wait_of(settled: Settled) -> float | None:
+    """After how many seconds a settled job is to be tried again, if it is."""
+    if settled.status is not Status.QUEUED:
+        return None
+    return settled.outcome.wait if isinstance(settled.outcome, Retry | Postponed) else 0.0

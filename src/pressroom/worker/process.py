@@ -27,8 +27,23 @@ def _started(pid: int) -> str | None:
     return None if state in ("Z", "X") else fields[18]
 
 
+def host() -> str:
+    return socket.gethostname()
+
+
+def pid() -> int:
+    return os.getpid()
+
+
 def identity() -> str:
     return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def is_alive(process: str) -> bool:
+    """True only if the process is on this machine and runs. Of other machines we know nothing."""
+    place, _, started = process.rpartition("/")
+    place, _, pid = place.rpartition("/")
+    return bool(place) and place == _place() and _started(int(pid)) == started
 
 
 def is_dead(process: str) -> bool:

@@ -28,7 +28,8 @@ class Attempt:
         self.claim = claim
         self.kind = kind
         self.job = job
-        self.deadline = float("inf") if kind.timeout is None else time.monotonic() + kind.timeout
+        self.begun = time.monotonic()
+        self.deadline = float("inf") if kind.timeout is None else self.begun + kind.timeout
         self._threads = threads
 
     async def make(self) -> Returned | BaseException:

@@ -3,7 +3,7 @@ SELECT (SELECT count(*)
           FROM (SELECT 1 FROM job AS other
                  WHERE other.kind = job.kind AND other.status = 'queued' AND other.waits_for IS NULL
                    AND (other.tier, other.seq) < (job.tier, job.seq)
-                 LIMIT :limit)),
+                 LIMIT :limit) AS counted),
        job.kind
   FROM job
  WHERE job.id = :id AND job.status = 'queued'

@@ -1,2 +1,2 @@
-INSERT INTO kind (name, paused) VALUES (:name, :paused)
-    ON CONFLICT (name) DO UPDATE SET paused = excluded.paused
+-- No row comes back for a kind that nobody ever registered: of those there are no jobs.
+UPDATE kind SET paused = :paused WHERE name = :name RETURNING name

@@ -1,9 +1,12 @@
 -- What jobs.claim does on SQLite in several statements, in one: find the best that are ready, kind by kind through job_ready, as
--- many as there is room for, and take them under a lease. Paused kinds are left alone, and so is what another worker is taking.
+-- many as there is room for, and take them under a lease. Paused kinds and those with a limit are left alone, and so is what
+-- another worker is taking.
+--
+-- The rows are found again by an array of their ids: as a join, a plan made while the table was small reads all of it later.
 WITH wanted AS (
     SELECT value AS kind
       FROM json_array_elements_text(:kinds::json)
-     WHERE NOT EXISTS (SELECT 1 FROM kind WHERE kind.name = value AND kind.paused = 1)
+     WHERE NOT EXISTS (SELECT 1 FROM kind WHERE kind.name = value AND (kind.paused = 1 OR kind.slots IS NOT NULL))
 ), found AS (
     SELECT ready.*
       FROM wanted
@@ -30,8 +33,7 @@ WITH wanted AS (
 UPDATE job
    SET status = 'in_progress', claim = claim + 1, worker = :worker, lease = :lease, lease_until = :now + :lease,
        date_started = :now, phase = NULL, progress = NULL
-  FROM chosen
- WHERE job.id = chosen.id AND job.cancel_requested = 0
-RETURNING job.id, uid, kind, tier, seq, claim, version, failures, max_attempts, crashes, key, fingerprint, org_id,
+ WHERE job.id = ANY (ARRAY(SELECT id FROM chosen)) AND cancel_requested = 0
+RETURNING id, uid, kind, tier, seq, claim, version, failures, max_attempts, crashes, key, fingerprint, org_id,
           project_id, build_id, subject, parent, trace,
           (SELECT body FROM job_payload WHERE job_payload.job_id = job.id)

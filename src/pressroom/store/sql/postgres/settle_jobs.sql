@@ -5,19 +5,14 @@
 -- one lose, and its row does not come back. A cancel that was accepted while the job ran has won: whatever the attempt
 -- came to, the job is cancelled.
 --
--- Rows are locked in the order of their ids, so that two of these never wait for each other.
+-- Rows are found by an array of their ids, and so locked in that order: two of these never wait for each other. It is jsonb
+-- because its parts can be had without reading it again for each of them; more than 256 MB of it are refused.
 WITH s AS MATERIALIZED (
-    SELECT job.id, named.status, named.run_at, named.seq, named.result, named.error, named.message, named.failures,
-           named.superseded_by
-      FROM job
-      JOIN (SELECT (value->>0)::bigint AS id, (value->>1)::bigint AS claim, value->>2 AS status, (value->>3)::bigint AS run_at,
-                   (value->>4)::bigint AS seq, value->>5 AS result, value->>6 AS error, value->>7 AS message,
-                   (value->>8)::bigint AS failures, value->>9 AS superseded_by
-              FROM json_array_elements(:settlements::json)) AS named
-        ON job.id = named.id AND job.claim = named.claim
-     WHERE job.status = 'in_progress'
-     ORDER BY job.id
-       FOR NO KEY UPDATE OF job
+    SELECT (value->>0)::bigint AS id, (value->>1)::bigint AS claim, value->>2 AS status, (value->>3)::bigint AS run_at,
+           (value->>4)::bigint AS seq, value->>5 AS result, value->>6 AS error, value->>7 AS message,
+           (value->>8)::bigint AS failures, value->>9 AS superseded_by
+      FROM jsonb_array_elements(:settlements::jsonb)
+     ORDER BY id
 )
 UPDATE job
    SET status = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE s.status END,
@@ -36,5 +31,5 @@ UPDATE job
        date_completed = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now END,
        prune_after = CASE WHEN cancel_requested = 1 OR s.status <> 'queued' THEN :now + retention END
   FROM s
- WHERE job.id = s.id
+ WHERE job.id = ANY (ARRAY(SELECT id FROM s)) AND job.id = s.id AND job.claim = s.claim AND job.status = 'in_progress'
 RETURNING job.id, job.claim, job.status

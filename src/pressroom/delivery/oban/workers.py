@@ -1,0 +1,22 @@
+"""What oban calls: a job of ours, and the ticks of the schedules. The rows name these classes by their path."""
+
+from typing import Any
+
+from oban import worker
+from oban.job import Job
+
+from pressroom.delivery.oban import serving
+
+
+@worker(queue="pressroom", max_attempts=20)
+class Perform:
+    async def process(self, job: Job) -> Any:
+        return await serving.by(job).perform(job)
+
+
+@worker(queue=serving.TICKS, max_attempts=1)
+class Tick:
+    """It is time for some schedule. Which one, and whether it was fired already, the store knows."""
+
+    async def process(self, job: Job) -> Any:
+        await serving.by(job).fire()

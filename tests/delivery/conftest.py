@@ -1,0 +1,53 @@
+"""Every way to deliver, for one suite."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pressroom import Kind, Pressroom
+from tests.servers import valkey
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with valkey(tmp_path_factory.mktemp("valkey")) as url:
+        yield url
+
+
+@pytest.fixture
+def lists() -> str:
+    """The name of a Redis list that no other test uses."""
+    return f"render_jobs_{next(_numbers)}"
+
+
+@pytest.fixture(params=["embedded-file", "embedded-server", "redis", "oban"])
+def how(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """The settings of one way to deliver."""
+    value = request.getfixturevalue
+    settings: dict[str, Any] = {"home": str(tmp_path), "lease": 2.0, "poll_interval": 0.02}
+    match request.param:
+        case "embedded-file":
+            return settings | {"database": value("file")}
+        case "embedded-server":
+            return settings | {"database": value("on_server")}
+        case "redis":
+            redis = {"redis_url": value("redis_server"), "render_queue": value("lists")}
+            return settings | {"database": value("on_server"), "delivery": "redis"} | redis
+        case _:
+            return settings | {"database": value("on_server"), "delivery": "oban"}
+
+
+type Open = Callable[..., Pressroom]
+
+
+@pytest.fixture
+def open_press(how: dict[str, Any]) -> Open:
+    def open(*kinds: Kind, workers: int | None = 2, **options: Any) -> Pressroom:
+        return Pressroom(kinds=kinds, workers=workers, **how | options)
+
+    return open
