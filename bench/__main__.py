@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from bench import (
     memory,
     pickup,
     place,
+    scale,
     throughput,
 )
 from bench.engines import EngineSizes
@@ -109,4 +111,7 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["scale"]:  # its arguments are its own
+        scale.main(sys.argv[2:])
+    else:
+        main()

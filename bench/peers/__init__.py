@@ -7,4 +7,8 @@ puts COUNT jobs into a new database in FOLDER, runs them, and prints the seconds
     python bench/peers/markdown_rate.py LIBRARY PAGE SECONDS
 
 turns a page into HTML for so many seconds, and prints how often it did in one.
+
+    python bench/peers/arq_queue.py PART COUNT
+
+runs one part of the course that course.py describes, and prints one line of JSON.
 """
