@@ -1,6 +1,6 @@
 """The one place that names databases, deliveries and artifact stores, and picks them as the settings say."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -13,7 +13,7 @@ from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import InvalidSettings
-from pressroom.model import Kind, Schedule
+from pressroom.model import Schedule
 from pressroom.store import Database, fsck, sqlite_care
 from pressroom.store.care import Finding
 from pressroom.store.migrate import Migration
@@ -41,9 +41,7 @@ class Errands:
     paused: Callable[[], Awaitable[Collection[str]]]
 
 
-def make_delivery(
-    settings: Settings, inside: Embedded, kinds: Mapping[str, Kind], schedules: Sequence[Schedule], errands: Errands
-) -> Delivery:
+def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Schedule], errands: Errands) -> Delivery:
     """`inside` is the delivery inside this process, which is all that most need."""
     match settings.delivery:
         case "redis":
@@ -52,7 +50,7 @@ def make_delivery(
         case "oban":
             crons = [schedule.cron for schedule in schedules]
             make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
-            oban: Delivery = make(settings.database, kinds, crons)
+            oban: Delivery = make(settings.database, crons)
             return oban
         case _:
             return inside

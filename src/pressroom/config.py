@@ -377,7 +377,10 @@ def _shown(value: object) -> str:
 def masked(address: str) -> str:
     """An address without its password."""
     scheme, found, rest = address.partition("://")
+    rest = re.sub(r"(?<=[?&]password=)[^&]*", "***", rest)
     credentials, at, host = rest.rpartition("@")
-    if not found or not at:
+    if not found:
         return address
+    if not at:
+        return f"{scheme}://{rest}"
     return f"{scheme}://{credentials.partition(':')[0]}:***@{host}"

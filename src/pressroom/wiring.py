@@ -131,7 +131,7 @@ class Pressroom(Queue):
 
     async def _start_on(self, database: Database, inside: Embedded) -> None:
         settings = self.settings
-        delivery = backends.make_delivery(settings, inside, self._registered, self._schedules, self._errands(database))
+        delivery = backends.make_delivery(settings, inside, self._schedules, self._errands(database))
         await delivery.open()
         switchboard = Switchboard()
         super().__init__(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom import Backoff, Kind, OnKey, Pressroom, Request, Schedule, Status, Tier, Transient
+from pressroom.errors import StoreUnavailable
 from pressroom.store import jobs
 from pressroom.store.jobs import Room
 from tests.delivery.conftest import Open
@@ -239,6 +240,30 @@ async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> N
         async with open_press(kind) as press:
             assert await press.wait(job, timeout=30) == "back again"
             assert (await press.get(job)).crashes == 1
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I4: the commit arrived and its answer did not. The job is neither stranded until its lease ends nor charged a crash."""
+    async with open_press(Kind("echo", echo), lease=60.0) as press:
+        worker = press.worker
+        assert worker is not None
+        really, lost = worker._settle_and_claim, []
+
+        async def lose_the_first_claim(*asked: Any) -> Any:
+            result = await really(*asked)
+            if result.claims and not lost:
+                lost.append(result)
+                raise StoreUnavailable("the connection was cut")
+            return result
+
+        monkeypatch.setattr(worker, "_settle_and_claim", lose_the_first_claim)
+        job = await press.submit("echo", "once more")
+        assert await press.wait(job, timeout=20) == "once more"
+        told = await press.get(job)
+        assert (told.crashes, told.failures) == (0, 0)
+        assert [event.type for event in await press.history(job)] == [
+            *("queued", "started", "released", "started", "completed"),
+        ]
 
 
 async def test_a_worker_that_stops_leaves_its_job_to_another(open_press: Open, eventually: Eventually) -> None:

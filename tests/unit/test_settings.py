@@ -90,3 +90,21 @@ def test_every_setting_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
     for name in (*config.ENVIRONMENT, *config.IN_FILE):
         assert f"`{name}`" in text, f"docs/settings.md does not mention {name}"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:secret@db/press", "postgresql://me:***@db/press"),
+        (
+            "postgresql://db/press?user=me&password=secret&sslmode=require",
+            "postgresql://db/press?user=me&password=***&sslmode=require",
+        ),
+        ("postgresql://me:a@b@db/press?password=secret", "postgresql://me:***@db/press?password=***"),
+        ("redis://:secret@cache:6379/0", "redis://:***@cache:6379/0"),
+        ("postgresql://db/press", "postgresql://db/press"),
+        ("sqlite:///press.db", "sqlite:///press.db"),
+    ],
+)
+def test_an_address_is_told_without_its_password(address: str, shown: str) -> None:
+    assert config.masked(address) == shown

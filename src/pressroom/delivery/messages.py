@@ -49,6 +49,6 @@ def read(message: bytes) -> Named | None:
             raise ValueError("its render_request is not an object")
         kind = fields.get("kind")
         return Named(parse_uid(fields["job_id"]), kind if isinstance(kind, str) else None)
-    except (ValueError, NotFound) as reason:
+    except (ValueError, RecursionError, NotFound) as reason:
         log.error("a message was dropped: %s: %r", reason, message[:SHOWN])
         return None

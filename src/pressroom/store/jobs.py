@@ -5,7 +5,7 @@ transaction that somebody else begins and commits, so what one of them does happ
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from pressroom import failpoints
 from pressroom.errors import NotFinished, NotFound, QueueFull
 from pressroom.fingerprint import Fingerprint
-from pressroom.model import Answer, Claim, OnKey, Row, Statement, Status, Submitted, Work
+from pressroom.model import Answer, Claim, OnKey, Released, Row, Statement, Status, Submitted, Work
 from pressroom.store import limits
 from pressroom.store.endings import Settled, Settlement, settle
 from pressroom.store.rows import compact
@@ -347,6 +347,13 @@ def turn(
     take = claim_beside if beside else claim
     claims = (yield from take(worker, claimable, room, lease)) if room.total > 0 else []
     return Turn(settled, claims)
+
+
+def give_back(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
+    """Release what was claimed in a worker's name without its knowledge: the answer to its claim was lost on the way."""
+    claims = [Claim(*row) for row in (yield Statement("list_claims_of", {"worker": worker}))]
+    unknown = [Settlement(claim, Released()) for claim in claims if (claim.id, claim.token) not in held]
+    return (yield from settle(unknown, kinds)) if unknown else []
 
 
 def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[tuple[int, int], bool]]:

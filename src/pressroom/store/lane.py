@@ -1,8 +1,8 @@
 """A lane: one thread that owns a writing connection and commits in groups.
 
 Everything that waits joins the next transaction, each unit under a savepoint of its own, and is answered after the
-commit. A durable submit or settle so costs a share of a commit instead of one each. A process has one lane, and beside it
-readers for those who only look.
+commit. A durable submit or settle so costs a share of a commit instead of one each. Beside the lanes are readers, for those
+who only look.
 """
 
 import asyncio
@@ -118,16 +118,22 @@ type Reads = queue.SimpleQueue[Request | None]
 
 
 class Lane:
-    def __init__(self, connection: Writing, inbox: Inbox, name: str) -> None:
+    def __init__(self, connection: Writing, name: str) -> None:
+        self.inbox: Inbox = queue.SimpleQueue()
         self._connection = connection
-        self._inbox = inbox
         self._next: Request | Held | None = None
+        self._busy = False
         self.thread = threading.Thread(target=self._write_in_groups, name=name, daemon=True)
         self.thread.start()
 
+    @property
+    def idle(self) -> bool:
+        """Whether somebody who comes now would be served at once, or nearly so: it may change at any moment."""
+        return not self._busy and self.inbox.empty()
+
     def _write_in_groups(self) -> None:
-        while (first := self._next or self._inbox.get()) is not None:
-            self._next = None
+        while (first := self._next or self.inbox.get()) is not None:
+            self._busy, self._next = True, None
             group: list[Request] = []
             held: Held | None = None
             following: Request | Held | None = first
@@ -142,16 +148,17 @@ class Lane:
                 if len(group) == GROUP_LIMIT:
                     break
                 try:
-                    following = self._inbox.get_nowait()
+                    following = self.inbox.get_nowait()
                 except queue.Empty:
                     break
                 if following is None:  # closing: finish this group, then see the end again
-                    self._inbox.put(None)
+                    self.inbox.put(None)
             if group:
                 self._commit_together(group)
                 answer(group)
             if held is not None:
                 self._hold(held)
+            self._busy = False
 
     def _commit_together(self, group: list[Request]) -> None:
         """One transaction for all. If it cannot be kept, each gets one of its own: a bad neighbour spoils nobody."""
@@ -351,22 +358,23 @@ class Desk:
     """What every database does with those who come: it takes their units and holds transactions open for them."""
 
     def __init__(self) -> None:
-        self._inbox: Inbox = queue.SimpleQueue()
         self._reads: Reads = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._lanes: list[Lane] = []
+        self._readers: list[Reader] = []
         self._closed = False
 
-    def _open(self, writer: Writing, readers: Sequence[Reading]) -> None:
-        self._threads.append(Lane(writer, self._inbox, "pressroom-writer").thread)
-        self._threads += [Reader(reader, self._reads).thread for reader in readers]
+    def _open(self, writers: Sequence[Writing], readers: Sequence[Reading]) -> None:
+        self._lanes = [Lane(writer, "pressroom-writer") for writer in writers]
+        self._readers = [Reader(reader, self._reads) for reader in readers]
 
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        self._inbox.put(None)
+        for lane in self._lanes:
+            lane.inbox.put(None)
         self._reads.put(None)
-        for thread in self._threads:
+        for thread in [lane.thread for lane in self._lanes] + [reader.thread for reader in self._readers]:
             await asyncio.to_thread(thread.join)
         await self._hang_up()
 
@@ -427,4 +435,7 @@ class Desk:
     def _put(self, request: Request | Held) -> None:
         if self._closed:
             raise QueueClosed("the database is closed")
-        self._inbox.put(request)
+        self._lane_for(request).inbox.put(request)
+
+    def _lane_for(self, request: Request | Held) -> Lane:  # noqa: ARG002
+        return self._lanes[0]

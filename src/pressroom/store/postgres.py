@@ -1,8 +1,9 @@
-"""PostgreSQL: a lane that commits in groups, readers beside it, and one connection that listens.
+"""PostgreSQL: lanes that commit in groups, readers beside them, and one connection that listens.
 
 Whoever writes holds a lock of the whole database, but most hold it together: those that touch only rows that they have locked
 or made (`beside`). What must look before it writes, so that two of it may not overlap, holds it alone for its few statements.
-A process has one lane, so that what it does happens in the order in which it did it.
+A process has one lane, so that what it does happens in the order in which it did it; and a second one for the turns of its
+worker, which have no order among themselves, so that one is carried out while the other waits for the disk.
 """
 
 import asyncio
@@ -17,11 +18,12 @@ import psycopg
 
 from pressroom.clock import Clock
 from pressroom.store import postgres_migrate
-from pressroom.store.lane import Desk
+from pressroom.store.lane import Desk, Held, Lane, Request
 from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection
 
 log = logging.getLogger("pressroom.store")
 
+WRITERS = 2
 READERS = 2
 AGAIN = 0.5  # seconds before a server that is gone is tried again
 ASKED_AT_LEAST_EVERY = 1.0  # seconds; a notice may be lost with its connection
@@ -38,16 +40,20 @@ class Postgres(Desk):
         postgres_migrate.bring_up_to_date(url)
         self._connections: list[Connection] = []
         try:
-            self._connections = [Connection(url, clock)]
-            for _ in range(READERS):
-                self._connections.append(Connection(url, clock, readonly=True))
+            for number in range(WRITERS + READERS):
+                self._connections.append(Connection(url, clock, readonly=number >= WRITERS))
         except BaseException:
             self._close_connections()
             raise
-        writer, *readers = self._connections
-        self._ear = Ear(url, heard, lambda: writer.raw.info.backend_pid)
+        writers, readers = self._connections[:WRITERS], self._connections[WRITERS:]
+        self._ear = Ear(url, heard, lambda: {writer.raw.info.backend_pid for writer in writers})
         self._asked_at = 0.0
-        self._open(writer, readers)
+        self._open(writers, readers)
+
+    def _lane_for(self, request: Request | Held) -> Lane:
+        first, second = self._lanes
+        is_a_turn = isinstance(request, Request) and request.beside and request.name == "turn"
+        return second if is_a_turn and second.idle else first
 
     async def changed_elsewhere(self) -> bool:
         now = time.monotonic()
@@ -68,13 +74,13 @@ class Postgres(Desk):
 class Ear:
     """Listens for notices of commits, on a connection and a thread of its own. Deaf for a while is no harm: somebody polls.
 
-    `mouth` says which server process speaks for us: what we did ourselves we know already.
+    `mouths` says which server processes speak for us: what we did ourselves we know already.
     """
 
-    def __init__(self, url: str, heard: Callable[[], None] | None, mouth: Callable[[], int]) -> None:
+    def __init__(self, url: str, heard: Callable[[], None] | None, mouths: Callable[[], set[int]]) -> None:
         self._url = url
         self._tell = heard
-        self._mouth = mouth
+        self._mouths = mouths
         self._heard = threading.Event()
         self._closing = threading.Event()
         self._bell, self._rope = os.pipe()  # wakes the thread when it is to end
@@ -104,7 +110,7 @@ class Ear:
                     while not self._closing.is_set():
                         select.select([raw.fileno(), self._bell], [], [])
                         for notice in raw.notifies(timeout=0):
-                            if notice.pid != self._mouth():
+                            if notice.pid not in self._mouths():
                                 self._note()
             except psycopg.Error as reason:
                 log.log(logging.DEBUG if deaf else logging.WARNING, "listening for news failed, trying again: %s", reason)

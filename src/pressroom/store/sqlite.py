@@ -34,7 +34,7 @@ class SQLite(Desk):
             self._writer.raw.close()
             raise
         self._seen_version = 0
-        self._open(self._writer, [] if self.volatile else [self._reader])
+        self._open([self._writer], [] if self.volatile else [self._reader])
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
         if self.volatile:

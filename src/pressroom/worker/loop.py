@@ -88,6 +88,7 @@ class Worker:
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
         self._news = 0
+        self._unsure = False
         self._due = False
         self._limited: frozenset[str] = frozenset()
         self._woke_at = 0.0
@@ -148,9 +149,24 @@ class Worker:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while len(self._turns) < TURNS_IN_FLIGHT and self._has_work():
+            if self._unsure and not self._turns:
+                await self._give_back_unknown()
+            while len(self._turns) < TURNS_IN_FLIGHT and self._has_work() and not self._unsure:
                 self._begin_turn()
             self._note_idleness()
+
+    async def _give_back_unknown(self) -> None:
+        """A turn failed, and may be committed all the same. What it claimed is ours, and nobody here knows of it."""
+        held = {*self._running, *((one.claim.id, one.claim.token) for one in self._finished)}
+        try:
+            released = await self._database.run(lambda: jobs.give_back(self.name, held, self._kinds), name="turn")
+        except Exception as reason:
+            log.warning("what the last turn claimed is not known yet: %s", reason)
+            self._loop.call_later(self._poll, self._wake.set)
+            return
+        self._unsure = False
+        for one in released:
+            log.warning("job_%s was claimed, but the answer was lost; it goes back to the queue", one.claim.uid)
 
     def _has_work(self) -> bool:
         if self._finished:
@@ -187,9 +203,10 @@ class Worker:
         return chosen + [background.popleft() for _ in range(min(left, len(background)))]
 
     async def _turn(self, settlements: list[Settlement], offers: list[Offer], room: Room) -> None:
-        news = self._news
+        news, failed = self._news, True
         try:
             result = await self._settle_and_claim(settlements, offers, room)
+            failed = False
         except StoreUnavailable as reason:
             log.error("the store is unavailable, trying again: %s", reason)
             self._finished = settlements + self._finished
@@ -204,6 +221,7 @@ class Worker:
                 offer.refused(jobs.REFUSED_FOR)
             offers = []
             await asyncio.sleep(self._poll)
+        self._unsure = self._unsure or failed
         self._asked = Room(self._asked.total - room.total, self._asked.background - room.background)
         self._turns.discard(cast("asyncio.Task[None]", asyncio.current_task()))
         if result is not None:

@@ -1,36 +1,43 @@
 """Two of oban's extension points: acks in sets instead of one by one, and fetching no more than there are free slots for.
 
-They are set for the whole process; an oban that is not ours keeps its own way of fetching, and its acks mean the same.
+They are set for the whole process; the jobs of an oban that is not ours go the way that they went before.
 """
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from oban._executor import AckAction
-from oban._extensions import put_ext
+from oban._extensions import get_ext, put_ext
 from oban._producer import Producer, _get_jobs
-from oban._query import Query
+from oban._query import Query, _ack_jobs
 from oban.job import Job
 
 from pressroom.delivery.oban import serving
 
+_before: dict[str, Any] = {}
 
+
+@cache
 def statement(name: str) -> str:
     return files("pressroom.delivery.oban").joinpath(f"sql/{name}.sql").read_text(encoding="utf-8")
 
 
-ACK = statement("ack")
-
-
 def install() -> None:
-    put_ext("query.ack_jobs", ack)
-    put_ext("producer.get_jobs", fetch)
+    for name, ours, usual in (("query.ack_jobs", ack, _ack_jobs), ("producer.get_jobs", fetch, _get_jobs)):
+        there = get_ext(name, usual)
+        if there is not ours:
+            _before[name] = there
+            put_ext(name, ours)
 
 
 async def ack(query: Query, acks: Sequence[AckAction]) -> list[int]:
+    if not all(_is_ours(one.job) for one in acks):
+        theirs: list[int] = await _before["query.ack_jobs"](query, acks)
+        return theirs
     ordered = sorted(acks, key=lambda one: one.id or 0)  # so that two of these never wait for each other
     rows = {
         "ids": [one.id for one in ordered],
@@ -41,22 +48,29 @@ async def ack(query: Query, acks: Sequence[AckAction]) -> list[int]:
         "errors": [_as_text(one.error) for one in ordered],
         "metas": [_as_text(one.meta) for one in ordered],
     }
-    sql = ACK if query._prefix == "public" else ACK.replace("public.", f"{query._prefix}.")
     async with query.connection() as connection:
-        cursor = await connection.execute(sql, rows)
+        cursor = await connection.execute(statement("ack"), rows)
         return [id for (id,) in await cursor.fetchall()]
 
 
 async def fetch(producer: Producer) -> list[Job]:
     served = serving.of_node(producer._node)
     if served is None or producer._queue == serving.TICKS:
-        return await _get_jobs(producer)
-    demand = min(producer._limit - len(producer._running_jobs), served.room_for(producer._queue))
-    if demand <= 0:
+        theirs: list[Job] = await _before["producer.get_jobs"](producer)
+        return theirs
+    asked = served.ask(producer._queue, producer._limit - len(producer._running_jobs))
+    if asked <= 0:
         return []
-    jobs = await producer._query.fetch_jobs(demand=demand, queue=producer._queue, node=producer._node, uuid=producer._uuid)
-    served.expect(jobs)
+    jobs: list[Job] = []
+    try:
+        jobs = await producer._query.fetch_jobs(demand=asked, queue=producer._queue, node=producer._node, uuid=producer._uuid)
+    finally:
+        served.came(producer._queue, asked, jobs)
     return jobs
+
+
+def _is_ours(job: Job) -> bool:
+    return bool(job.attempted_by) and serving.of_node(job.attempted_by[0]) is not None
 
 
 def _plain(moment: datetime | None) -> datetime | None:

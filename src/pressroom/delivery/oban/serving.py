@@ -12,12 +12,12 @@ class Serving(Protocol):
 
     async def fire(self) -> None: ...
 
-    def room_for(self, queue: str) -> int:
-        """For how many jobs of this queue there is room."""
+    def ask(self, queue: str, most: int) -> int:
+        """How many jobs of this queue to fetch: there is room for them, and it is kept."""
         ...
 
-    def expect(self, jobs: list[Job]) -> None:
-        """These were fetched and are on their way."""
+    def came(self, queue: str, asked: int, jobs: list[Job]) -> None:
+        """Of those that were asked for, these were fetched and are on their way."""
         ...
 
 

@@ -8,7 +8,7 @@ UPDATE public.oban_jobs AS job
        attempt = job.attempt + coalesce(acked.change, 0),
        errors = CASE WHEN acked.error IS NULL THEN job.errors ELSE job.errors || acked.error::jsonb END,
        meta = CASE WHEN acked.meta IS NULL THEN job.meta ELSE job.meta || acked.meta::jsonb END
-  FROM unnest(%(ids)s::bigint[], %(handed_out)s::timestamp[], %(states)s::text[], %(waits)s::int[], %(changes)s::int[],
+  FROM unnest(%(ids)s::bigint[], %(handed_out)s::timestamp[], %(states)s::text[], %(waits)s::float8[], %(changes)s::int[],
               %(errors)s::text[], %(metas)s::text[]) AS acked (id, handed_out, state, wait, change, error, meta)
  WHERE job.id = acked.id AND job.state = 'executing' AND job.attempted_at = acked.handed_out
 RETURNING job.id

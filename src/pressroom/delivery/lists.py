@@ -1,0 +1,180 @@
+"""The lists in Redis: one that all push to and take from, and beside it one for each worker, of what it has taken."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from redis.asyncio import ConnectionPool
+from redis.asyncio import Redis as Client
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from pressroom.errors import InvalidSettings
+
+BLOCK = 5  # seconds that Redis holds on to us when there is no message
+BRISK = 5.0  # seconds that any other answer may take
+SILENT_AFTER = 15_000  # milliseconds without a sign of life; longer than BLOCK, so that a silent worker takes nothing any more
+LOOK_AFTER_OTHERS = 2_500  # milliseconds in which one look at the others is enough, whoever takes it
+KEEP = 86_400  # seconds after which what nobody knows of any more is gone from Redis
+PIECE = 1 << 20  # bytes to push at once, about
+
+# Move up to ARGV[1] messages from one list to another, and say which.
+TAKE = """
+local taken = {}
+for i = 1, tonumber(ARGV[1]) do
+    local message = redis.call('LMOVE', KEYS[1], KEYS[2], 'LEFT', 'RIGHT')
+    if not message then break end
+    taken[i] = message
+end
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+return taken
+"""
+# Let go of messages, each once.
+LET_GO = """
+for i = 1, #ARGV do redis.call('LREM', KEYS[1], 1, ARGV[i]) end
+"""
+# Return messages to the list by ARGV[1], unless somebody has done so: then they are not ours to return.
+RETURN = """
+for i = 2, #ARGV do
+    if redis.call('LREM', KEYS[2], 1, ARGV[i]) > 0 then redis.call(ARGV[1], KEYS[1], ARGV[i]) end
+end
+"""
+# All that a worker had taken goes to the head of the list, where it was.
+GIVE_BACK = """
+local moved = 0
+while redis.call('LMOVE', KEYS[2], KEYS[1], 'RIGHT', 'LEFT') do moved = moved + 1 end
+return moved
+"""
+# The same for every worker without a sign of life. One script, so that none of them comes back to life in between.
+PUT_BACK = """
+local silent = {}
+for _, worker in ipairs(redis.call('SMEMBERS', KEYS[1] .. ':workers')) do
+    if redis.call('EXISTS', KEYS[1] .. ':alive:' .. worker) == 0 then
+        local moved = 0
+        while redis.call('LMOVE', KEYS[1] .. ':taken:' .. worker, KEYS[1], 'RIGHT', 'LEFT') do moved = moved + 1 end
+        redis.call('SREM', KEYS[1] .. ':workers', worker)
+        silent[#silent + 1] = {worker, moved}
+    end
+end
+return silent
+"""
+
+
+def connect(url: str, place: str) -> Client:
+    """Talks to nobody yet. Raises InvalidSettings, which shows no more of the address than `place` does."""
+    # A command is never sent twice: a BLMOVE that was answered to nobody has moved a message all the same.
+    ours = {
+        "socket_connect_timeout": BRISK,
+        "socket_timeout": BLOCK + 10,
+        "decode_responses": False,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    try:
+        pool = ConnectionPool.from_url(url)
+        pool.connection_kwargs |= ours  # also over what the address says: these are not a matter of taste
+        pool.make_connection()
+    except (TypeError, ValueError):
+        raise InvalidSettings(
+            [
+                f"redis_url: {place!r} is not an address that can be used; it looks like redis://:PASSWORD@HOST:6379/0, "
+                "with percent signs for what is special in the password, and with no options that redis-py does not know"
+            ]
+        ) from None
+    return Client.from_pool(pool)
+
+
+class Lists:
+    """`reached` is called whenever Redis has answered. Everything here may raise RedisError or OSError."""
+
+    def __init__(self, client: Client, reached: Callable[[], None]) -> None:
+        self._client = client
+        self._reached = reached
+        self._take = client.register_script(TAKE)
+        self._let_go = client.register_script(LET_GO)
+        self._return = client.register_script(RETURN)
+        self._give_back = client.register_script(GIVE_BACK)
+        self._put_back = client.register_script(PUT_BACK)
+
+    async def push(self, name: str, messages: Sequence[bytes]) -> None:
+        for piece in _pieces(messages):
+            await self._ask(self._client.rpush(name, *piece))
+
+    async def is_empty(self, name: str) -> bool:
+        return not await self._ask(self._client.llen(name))
+
+    async def first(self, name: str, worker: str) -> bytes | None:
+        """Wait for a message, and take it. None if there was none for a while."""
+        waiting = self._client.blmove(name, _own(name, worker), BLOCK, "LEFT", "RIGHT")
+        message: bytes | None = await self._ask(waiting, within=BLOCK + BRISK)
+        return message
+
+    async def more(self, name: str, worker: str, count: int) -> list[bytes]:
+        messages: list[bytes] = await self._ask(self._take(keys=[name, _own(name, worker)], args=[count, KEEP]))
+        return messages
+
+    async def let_go(self, name: str, worker: str, messages: Collection[bytes]) -> None:
+        if messages:
+            await self._ask(self._let_go(keys=[_own(name, worker)], args=list(messages)))
+
+    async def hand_on(self, name: str, worker: str, messages: Collection[bytes]) -> None:
+        """To the tail: they are for somebody else, and must not be in the way."""
+        if messages:
+            await self._ask(self._return(keys=[name, _own(name, worker)], args=["RPUSH", *messages]))
+
+    async def hand_back(self, name: str, worker: str, messages: Sequence[bytes]) -> None:
+        """To the head, in the order in which they were there."""
+        if messages:
+            await self._ask(self._return(keys=[name, _own(name, worker)], args=["LPUSH", *reversed(messages)]))
+
+    async def give_back(self, name: str, worker: str) -> int:
+        return int(await self._ask(self._give_back(keys=[name, _own(name, worker)])))
+
+    async def show_life(self, name: str, worker: str) -> None:
+        async with self._client.pipeline(transaction=False) as together:
+            together.set(f"{name}:alive:{worker}", b"1", px=SILENT_AFTER)
+            together.sadd(f"{name}:workers", worker)
+            together.expire(f"{name}:workers", KEEP)
+            await self._ask(together.execute())
+
+    async def look_after_others(self, name: str) -> list[tuple[str, int]]:
+        """As `put_back`, unless somebody has just done so."""
+        if await self._ask(self._client.set(f"{name}:looked", b"1", nx=True, px=LOOK_AFTER_OTHERS)):
+            return await self.put_back(name)
+        return []
+
+    async def put_back(self, name: str) -> list[tuple[str, int]]:
+        """Give the messages of silent workers back to their list. Says of each how many it had."""
+        silent = await self._ask(self._put_back(keys=[name]))
+        return [(worker.decode(errors="replace"), moved) for worker, moved in silent]
+
+    async def leave(self, name: str, worker: str) -> None:
+        # Our last BLMOVE was broken off. By the time that Redis has answered this, it has seen that too, and moves nothing more.
+        await self._ask(self._client.delete(f"{name}:alive:{worker}"))
+        await self.give_back(name, worker)
+        await self._ask(self._client.srem(f"{name}:workers", worker))
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _ask(self, answer: Awaitable[Any], within: float = BRISK) -> Any:
+        async with asyncio.timeout(within):
+            result = await answer
+        self._reached()
+        return result
+
+
+def _pieces(messages: Sequence[bytes]) -> Iterator[list[bytes]]:
+    piece: list[bytes] = []
+    size = 0
+    for message in messages:
+        if piece and size + len(message) > PIECE:
+            yield piece
+            piece, size = [], 0
+        piece.append(message)
+        size += len(message)
+    if piece:
+        yield piece
+
+
+def _own(name: str, worker: str) -> str:
+    return f"{name}:taken:{worker}"

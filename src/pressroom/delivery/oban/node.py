@@ -1,0 +1,176 @@
+"""A worker of ours as a node of oban's."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
+from typing import Any
+
+from oban import Cancel, Snooze
+from oban._producer import LocalDispatcher, Producer
+from oban.job import Job
+
+from pressroom.delivery import Offer, Taker
+from pressroom.errors import PressroomError
+
+log = logging.getLogger("pressroom.delivery")
+
+LOOK_AROUND = 0.5  # seconds
+
+
+def queues_of(kind: str) -> tuple[str, str]:
+    """By tier. A queue of its own for each kind, so that workers that take only some get only those."""
+    return f"pressroom-{kind}", f"pressroom-{kind}-background"
+
+
+class Node:
+    """Fetches no more than its worker has room for, and tells oban how each job went."""
+
+    def __init__(
+        self,
+        taker: Taker,
+        fire: Callable[[], Awaitable[object]],
+        cancel: Callable[[str], Awaitable[object]],
+        paused: Callable[[], Awaitable[Collection[str]]],
+    ) -> None:
+        self.name = taker.name
+        self.queues = {queue: 2 * taker.slots for kind in taker.kinds for queue in queues_of(kind)}
+        self.producers: Mapping[str, Producer] = {}
+        self._kinds = {queue: (kind, tier) for kind in taker.kinds for tier, queue in enumerate(queues_of(kind))}
+        self._taker = taker
+        self._fire = fire
+        self._cancel = cancel
+        self._list_paused = paused
+        self._paused: Collection[str] = ()
+        self._expected = [0, 0]  # by tier: asked for or fetched, and not offered yet
+        self._on_the_way: dict[int, int] = {}  # what was fetched, with its tier
+        self._turned_away: set[str] = set()
+        self._cancelling: set[asyncio.Task[object]] = set()
+
+    async def tend(self) -> None:
+        async with asyncio.TaskGroup() as together:
+            together.create_task(self._look_around())
+            together.create_task(self._call_back())
+
+    @property
+    def held(self) -> list[int]:
+        """The oban jobs that this node has, or has an answer for."""
+        producers = list(self.producers.values())
+        answered = [ack.id for producer in producers for ack in producer._pending_acks if ack.id is not None]
+        return [id for producer in producers for id in producer._running_jobs] + answered
+
+    async def _look_around(self) -> None:
+        """Jobs of a kind that is paused are not fetched at all: to refuse each of them again and again would be work.
+
+        A producer whose acks the database did not take tries again when something comes into its queue. That may be never.
+        """
+        while True:
+            with suppress(PressroomError):
+                self._paused = await self._list_paused()
+            for producer in self.producers.values():
+                if producer._pending_acks:
+                    producer.notify()
+            await asyncio.sleep(LOOK_AROUND)
+
+    async def _call_back(self) -> None:
+        while True:
+            await self._taker.slot_freed()
+            self._let_look()
+
+    def _let_look(self) -> None:
+        """Let those producers look again that came when there was no room, those of interactive work first."""
+        turned_away, self._turned_away = self._turned_away, set()
+        for queue in sorted(turned_away, key=lambda queue: self._kinds[queue][1]):
+            if queue in self.producers:
+                self.producers[queue].notify()
+
+    def ask(self, queue: str, most: int) -> int:
+        """How many jobs of a queue to fetch. They are counted from now on, for other queues are fetched from meanwhile."""
+        kind, tier = self._kinds[queue]
+        if kind in self._paused:
+            return 0
+        total, background = self._taker.free_slots()
+        room = total - sum(self._expected)
+        if tier:
+            room = min(room, background - self._expected[1])
+        if room <= 0:
+            self._turned_away.add(queue)
+            return 0
+        asked = min(most, room)
+        self._expected[tier] += asked
+        return asked
+
+    def came(self, queue: str, asked: int, jobs: list[Job]) -> None:
+        tier = self._kinds[queue][1]
+        self._expected[tier] -= asked - len(jobs)
+        self._on_the_way |= {job.id or 0: tier for job in jobs}
+        if len(jobs) < asked:
+            self._let_look()
+
+    def arrived(self, job: Job) -> None:
+        tier = self._on_the_way.pop(job.id or 0, None)
+        if tier is not None:
+            self._expected[tier] -= 1
+
+    async def perform(self, job: Job) -> Snooze | Cancel | None:
+        uid = job.args.get("uid")
+        if not isinstance(uid, str):
+            return Cancel("it does not say which job of Pressroom it is")
+        offer = _Offer(uid, int(bool(job.args.get("tier"))))
+        self.arrived(job)
+        self._taker.offer(offer)
+        again = await offer.answer
+        return None if again is None else Snooze(again)  # type: ignore[arg-type]  # our ack takes parts of a second
+
+    async def fire(self) -> None:
+        await self._fire()
+
+    def cancel(self, uid: str) -> None:
+        task: asyncio.Task[object] = asyncio.ensure_future(self._cancel_one(uid))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+
+    async def _cancel_one(self, uid: str) -> None:
+        try:
+            await self._cancel(uid)
+        except PressroomError as reason:
+            log.warning("job_%s was cancelled in oban, but not here: %s", uid, reason)
+
+
+class Dispatcher(LocalDispatcher):
+    """Whoever cancels a running job with oban's tools cancels ours."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    async def start(self) -> None:
+        return None
+
+    async def stop(self) -> None:
+        return None
+
+    def dispatch(self, producer: Producer, job: Job) -> "asyncio.Task[Any]":
+        task = super().dispatch(producer, job)
+        # Somebody else's job in a queue of ours never comes to us, nor does one that is stopped before it began.
+        task.add_done_callback(lambda _: self._node.arrived(job))
+        return task
+
+    def cancel(self, producer: Producer, job: Job) -> None:
+        super().cancel(producer, job)
+        if isinstance(job.args.get("uid"), str):
+            self._node.cancel(job.args["uid"])
+
+
+class _Offer(Offer):
+    """Oban hears once, at the end, and only when to call again."""
+
+    def __init__(self, uid: str, tier: int) -> None:
+        super().__init__(uid, tier)
+        self.answer: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+
+    def refused(self, again: float | None) -> None:
+        self.settled(again)
+
+    def settled(self, again: float | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(again)

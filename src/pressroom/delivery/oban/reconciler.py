@@ -1,0 +1,95 @@
+"""Repairs what oban forgot, what a node left behind, and what was done to oban's rows behind our back."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from psycopg_pool import AsyncConnectionPool
+
+from pressroom.delivery.oban import hooks
+from pressroom.errors import PressroomError
+
+log = logging.getLogger("pressroom.delivery")
+
+TIDY_EVERY = 5.0  # seconds
+PRUNE_EVERY = 60.0
+KEEP = 3600  # seconds that oban's own rows are kept; ours have the history
+PAGE = 1000
+A_DAY = 24 * 3600.0
+COMMIT_WITHIN = 60.0  # seconds; a cancel is dated when its transaction begins
+
+
+class Reconciler:
+    """`cancel` ends a job of ours whose oban job was cancelled."""
+
+    def __init__(self, pool: AsyncConnectionPool[Any], cancel: Callable[[str], Awaitable[object]]) -> None:
+        self._pool = pool
+        self._cancel = cancel
+        self._looked_at: float | None = None
+        self._pruned_at = time.monotonic()
+
+    async def keep_tidy(self, node: str, held: Callable[[], list[int]], leads: Callable[[], bool]) -> None:
+        while True:
+            await asyncio.sleep(TIDY_EVERY)
+            try:
+                await self.give_back(node, held())
+                if leads():
+                    await self.tidy()
+            except Exception as reason:  # the database may be away; the next round comes
+                log.warning("oban's rows were not looked after: %s", reason)
+
+    async def tidy(self) -> None:
+        """What one node does for all."""
+        await self.end_cancelled()
+        await self.close_abandoned()
+        if time.monotonic() - self._pruned_at > PRUNE_EVERY:
+            self._pruned_at = time.monotonic()
+            await self.prune()
+
+    async def enlist_forgotten(self, kinds: Iterable[str]) -> int:
+        """Page after page for as long as something is found, so that a table that was emptied is soon full again."""
+        after = {kind: (-1, -1) for kind in kinds if kind != "webhook"}
+        enlisted = 0
+        while after:
+            found = await self._run("enlist_forgotten", _as_columns(after) | {"limit": PAGE})
+            enlisted += sum(count for *_, count in found)
+            after = {kind: (tier, seq) for kind, tier, seq, count in found if tier is not None and count}
+        if enlisted:
+            log.warning("%d jobs were unknown to oban and are enlisted again", enlisted)
+        return enlisted
+
+    async def end_cancelled(self) -> None:
+        """Looks no further back than to its last look, for those that it has seen to stay in the table for a while."""
+        begun = time.monotonic()
+        age = A_DAY if self._looked_at is None else begun - self._looked_at + COMMIT_WITHIN
+        cancelled = await self._run("find_cancelled", {"age": age, "limit": PAGE})
+        for (uid,) in cancelled:
+            try:
+                await self._cancel(uid)
+            except PressroomError as reason:
+                log.warning("job_%s was cancelled in oban, but not here: %s", uid, reason)
+        if len(cancelled) < PAGE:
+            self._looked_at = begun
+
+    async def close_abandoned(self) -> None:
+        await self._run("close_abandoned")
+
+    async def give_back(self, node: str, held: list[int]) -> None:
+        given_back = await self._run("give_back", {"node": node, "held": held})
+        if given_back:
+            log.warning("%d oban jobs were handed to this worker and never came; oban has them back", len(given_back))
+
+    async def prune(self) -> None:
+        await self._run("prune", {"age": KEEP, "limit": 20 * PAGE})
+
+    async def _run(self, name: str, parameters: dict[str, Any] | None = None) -> list[Any]:
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(hooks.statement(name), parameters)
+            return await cursor.fetchall() if cursor.description is not None else []
+
+
+def _as_columns(after: dict[str, tuple[int, int]]) -> dict[str, list[Any]]:
+    tiers, seqs = zip(*after.values(), strict=True)
+    return {"kinds": list(after), "tiers": list(tiers), "seqs": list(seqs)}
