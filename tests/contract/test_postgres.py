@@ -15,7 +15,7 @@ from pressroom import Pressroom, kind
 from pressroom.clock import SystemClock
 from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
 from pressroom.model import Status, Tier
-from pressroom.store import postgres_connection, postgres_migrate
+from pressroom.store import postgres_care, postgres_connection, postgres_migrate
 from pressroom.store.postgres_connection import EVENTS
 from tests import looking, postgres
 
@@ -190,3 +190,18 @@ async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_othe
     with pytest.raises(StoreUnavailable), stopped.translated():
         stopped.commit()
     stopped.close()
+
+
+async def test_a_job_takes_its_history_with_it_and_fsck_finds_what_it_left(on_server: str, tmp_path: Path) -> None:
+    """An event has no foreign key to its job, because the server would look for it each time."""
+    async with Pressroom(on_server, kinds=[shout], workers=1, home=str(tmp_path)) as press:
+        job = await press.submit("shout", "hi")
+        await press.wait(job, timeout=20)
+        with psycopg.connect(on_server, autocommit=True) as connection:
+            connection.execute("SET search_path = pressroom")
+            connection.execute("DELETE FROM job")
+            assert connection.execute("SELECT count(*) FROM job_event").fetchone() == (0,)
+            assert postgres_care.audit(on_server) == []
+            connection.execute("INSERT INTO job_event (job_id, at, type) VALUES (77, 0, 'queued')")
+    (found,) = postgres_care.audit(on_server)
+    assert (found.check, found.detail.endswith("has no job")) == ("orphan", True)

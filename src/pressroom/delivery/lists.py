@@ -16,6 +16,7 @@ BRISK = 5.0  # seconds that any other answer may take
 SILENT_AFTER = 15_000  # milliseconds without a sign of life; longer than BLOCK, so that a silent worker takes nothing any more
 LOOK_AFTER_OTHERS = 2_500  # milliseconds in which one look at the others is enough, whoever takes it
 KEEP = 86_400  # seconds after which what nobody knows of any more is gone from Redis
+MANY = 10_000  # connections: one waits at each list, and redis-py's own limit is below sixty kinds with lists of their own
 PIECE = 1 << 20  # bytes to push at once, about
 
 # Move up to ARGV[1] messages from one list to another, and say which.
@@ -70,9 +71,9 @@ def connect(url: str, place: str) -> Client:
         "retry": Retry(NoBackoff(), 0),
     }
     try:
-        pool = ConnectionPool.from_url(url)
+        pool = ConnectionPool.from_url(url, max_connections=MANY)
         pool.connection_kwargs |= ours  # also over what the address says: these are not a matter of taste
-        pool.make_connection()
+        pool.make_connection()  # type: ignore[no-untyped-call]
     except (TypeError, ValueError):
         raise InvalidSettings(
             [
@@ -148,7 +149,7 @@ class Lists:
         return [(worker.decode(errors="replace"), moved) for worker, moved in silent]
 
     async def leave(self, name: str, worker: str) -> None:
-        # Our last BLMOVE was broken off. By the time that Redis has answered this, it has seen that too, and moves nothing more.
+        # Our last BLMOVE was broken off. When Redis has answered this, it has seen that too, and moves nothing more.
         await self._ask(self._client.delete(f"{name}:alive:{worker}"))
         await self.give_back(name, worker)
         await self._ask(self._client.srem(f"{name}:workers", worker))

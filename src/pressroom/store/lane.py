@@ -71,7 +71,9 @@ class End(Enum):
 class Writing(Protocol):
     """A connection as a lane needs it. Every method may raise the database's own errors; `translated` turns them into ours."""
 
-    def begin(self, *, durable: bool, beside: bool) -> None: ...
+    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
+        """`held` for a caller who may take time between two statements."""
+        ...
 
     def carry_out[T](self, work: Work[T]) -> T: ...
 
@@ -211,7 +213,7 @@ class Lane:
         error: BaseException | None = None
         try:
             with self._connection.translated():
-                self._connection.begin(durable=True, beside=False)
+                self._connection.begin(durable=True, beside=False, held=True)
         except BaseException as refused:
             held.tell(held.begun, refused)
             return
@@ -221,7 +223,7 @@ class Lane:
         try:
             with self._connection.translated():
                 while not isinstance(request := held.inbox.get(timeout=max(0.0, deadline - time.monotonic())), End):
-                    self._attempt(request, alone=False)
+                    self._attempt_held(request, held)
                     if request.error is None:
                         held.done.append(request)
                     held.answer(request.answer_early)
@@ -234,6 +236,16 @@ class Lane:
         finally:
             self._connection.roll_back()
         held.end(error)
+
+    def _attempt_held(self, request: "HeldRequest", held: "Held") -> None:
+        """If the connection is lost with the transaction, whoever asked hears so: it is no longer in the inbox."""
+        try:
+            with self._connection.translated():
+                self._attempt(request, alone=False)
+        except BaseException as lost:
+            request.error = lost
+            held.answer(request.answer)
+            raise
 
 
 class Reader:

@@ -46,7 +46,7 @@ class Postgres(Desk):
             self._close_connections()
             raise
         writers, readers = self._connections[:WRITERS], self._connections[WRITERS:]
-        self._ear = Ear(url, heard, lambda: {writer.raw.info.backend_pid for writer in writers})
+        self._ear = Ear(url, heard, lambda: {writer.raw.info.backend_pid for writer in writers if not writer.lost})
         self._asked_at = 0.0
         self._open(writers, readers)
 

@@ -18,7 +18,10 @@ from pressroom.store.statements import load
 SCHEMA = "pressroom"
 CONNECT_TIMEOUT = 10  # seconds
 BUSY_TIMEOUT = 5.0  # seconds that we wait for others to let go of what they hold
-IDLE_TIMEOUT = 10.0  # seconds that a transaction may stand still before the server ends it: its process may be stopped
+# Seconds that a transaction may stand still before the server ends it: its process may be stopped, and with the lock in its
+# hands it stops all others. Less than they wait, so that nobody is refused for it; more for one whose caller may think.
+IDLE_TIMEOUT = 3.0
+HELD_IDLE_TIMEOUT = 6.0
 # A peer that vanished is noticed by the kernel and not by us: without these a lane would wait for it for hours.
 _KEEPALIVE: dict[str, Any] = {
     "keepalives_idle": 10,
@@ -129,12 +132,14 @@ class Connection:
             return []
         return self.execute(text.sql, params)
 
-    def begin(self, *, durable: bool, beside: bool) -> None:
+    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
         self._history.clear()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
         # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
         level = "on" if durable else "off"
         patience = f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}"
+        if held:
+            patience += f"; SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}"
         self._begin(f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})")
 
     def begin_reading(self) -> None:

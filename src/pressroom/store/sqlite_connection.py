@@ -57,7 +57,7 @@ class Connection:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    def begin(self, *, durable: bool, beside: bool) -> None:  # noqa: ARG002
+    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:  # noqa: ARG002
         # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
         level = "FULL" if durable else "NORMAL"
         if level != self._synchronous:

@@ -223,6 +223,7 @@ class Worker:
             await asyncio.sleep(self._poll)
         self._unsure = self._unsure or failed
         self._asked = Room(self._asked.total - room.total, self._asked.background - room.background)
+        self._note_room()  # it may have found nothing for the slots that it asked for
         self._turns.discard(cast("asyncio.Task[None]", asyncio.current_task()))
         if result is not None:
             self._account_for(result.settled)
