@@ -123,16 +123,18 @@ class Pressroom(Queue):
                 loop.call_soon_threadsafe(inside.announce, ())
 
         database = await asyncio.to_thread(backends.open_database, self.settings, self._clock, heard)
+        delivery: Delivery = inside
         try:
-            await self._start_on(database, inside)
+            delivery = backends.make_delivery(self.settings, inside, self._schedules, self._errands(database))
+            await delivery.open()
+            await self._start_on(database, delivery, inside)
         except BaseException:
+            await delivery.close()
             await database.close()
             raise
 
-    async def _start_on(self, database: Database, inside: Embedded) -> None:
+    async def _start_on(self, database: Database, delivery: Delivery, inside: Embedded) -> None:
         settings = self.settings
-        delivery = backends.make_delivery(settings, inside, self._schedules, self._errands(database))
-        await delivery.open()
         switchboard = Switchboard()
         super().__init__(
             database,

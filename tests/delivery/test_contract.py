@@ -28,6 +28,14 @@ async def test_a_job_is_delivered_and_its_result_comes_back(open_press: Open) ->
         assert await press.wait(job, timeout=20) == {"n": 1}
 
 
+async def test_a_kind_is_a_name_like_any_other(open_press: Open) -> None:
+    """Q4: the kinds of design 004, text and not an enumeration; `credential_rewrap` came after the others."""
+    names = ["build_processing", "edition_update", "dashboard_sync", "lifecycle_eval", "git_ref_audit", "purgatory_cleanup"]
+    async with open_press(*(Kind(name, echo) for name in [*names, "credential_rewrap"])) as press:
+        jobs = [await press.submit(name, name) for name in [*names, "credential_rewrap"]]
+        assert [await press.wait(job, timeout=20) for job in jobs] == [*names, "credential_rewrap"]
+
+
 async def test_what_one_process_submits_another_does(open_press: Open) -> None:
     """R15: whoever submits need not work, and whoever works need not have submitted."""
     kind = Kind("echo", echo)

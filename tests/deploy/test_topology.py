@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(300)  # starting twenty processes takes its tim
 PATIENT = Patience(base=0.05, cap=0.3)
 PACE = 0.02  # seconds between submits: there is work at every moment, and no flood
 HASTY = Patience(retries=0, longest=0)
-CONNECTIONS = 4  # of each process: one writes, two read, one listens. docs/deployment.md says so
+CONNECTIONS = 5  # of each process: two write, two read, one listens. docs/deployment.md says so
 
 
 def asked(url: str) -> Client:

@@ -6,7 +6,17 @@ from typing import Any
 
 import msgspec
 
-from pressroom.errors import Backpressure, Cancelled, EngineMissing, PressroomError, Refused, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import (
+    Backpressure,
+    Cancelled,
+    EngineMissing,
+    PressroomError,
+    Refused,
+    SourceInvalid,
+    StoreUnavailable,
+    Timeout,
+    TooLarge,
+)
 from pressroom.model import (
     Claim,
     GaveUp,
@@ -20,6 +30,7 @@ from pressroom.model import (
     Succeeded,
 )
 
+STORE_AGAIN = 2.0  # seconds, more or less, before an attempt that found no store is made again
 MESSAGE_LIMIT = 2_000
 DETAIL_LIMIT = 8_000
 
@@ -47,6 +58,8 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
             return Stopped(str(result))
         case Backpressure() if kind.on_backpressure == "wait":
             return Postponed(str(result), result.retry_after)
+        case StoreUnavailable():  # the bucket, the disk or the database: jobs wait for it, however long it takes
+            return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
         case SourceInvalid() | TooLarge() | EngineMissing() | Refused() | Backpressure():  # wrong today, wrong tomorrow
             return GaveUp(describe(claim, result))
         case _ if claim.attempt >= claim.max_attempts:

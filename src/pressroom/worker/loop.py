@@ -346,7 +346,8 @@ class Worker:
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))
-        if self._delivery.sweep == 0 or claim.key is not None:
+        unannounced = (claim.id, claim.token) not in self._taken  # where one was found by looking there may be more
+        if self._delivery.sweep == 0 or claim.key is not None or unannounced:
             self.hear()  # a slot is free, and settling this one may make another ready
         self._note_room()
         self._wake.set()

@@ -10,8 +10,10 @@ import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
+import msgspec
 import psycopg
 from oban.schema import install_sql
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
 from pressroom.delivery import Taker, Waiting
@@ -115,6 +117,7 @@ async def _hurry(connection: psycopg.AsyncConnection[Any]) -> None:
     """Losing a hand-out or an ack with the power only means that oban asks us once more."""
     await connection.execute("SET synchronous_commit TO off")
     await connection.commit()
+    set_json_loads(msgspec.json.decode, connection)  # three columns of each oban job
 
 
 def _mark(sql: str) -> str:

@@ -30,10 +30,12 @@ WITH looked AS (
         OR (known.state = 'executing'
             AND NOT EXISTS (SELECT 1 FROM pressroom.worker WHERE worker.uid = known.attempted_by[1]))
 ), still AS (
+    -- An array is looked up by index, whatever the planner expects. Who came first has given the job another number.
     SELECT job.id
-      FROM forgotten
-      JOIN pressroom.job ON job.id = forgotten.id AND job.delivery_ref IS NOT DISTINCT FROM forgotten.delivery_ref
-     WHERE job.status = 'queued'
+      FROM pressroom.job
+     WHERE job.id = ANY (ARRAY(SELECT id FROM forgotten)) AND status = 'queued'
+       AND EXISTS (SELECT 1 FROM forgotten
+                    WHERE forgotten.id = job.id AND forgotten.delivery_ref IS NOT DISTINCT FROM job.delivery_ref)
      ORDER BY job.id
        FOR NO KEY UPDATE OF job SKIP LOCKED
 ), numbered AS (
