@@ -44,11 +44,11 @@ def file(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def on_server(postgres_server: str) -> Iterator[str]:
+def on_server(postgres_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a new database on a PostgreSQL server."""
-    address = postgres.new_database(postgres_server)
-    yield address
-    postgres.drop_database(address)
+    monkeypatch.chdir(tmp_path)  # where its artifacts are, unless a setting names another folder
+    with postgres.database_on(postgres_server) as address:
+        yield address
 
 
 @pytest.fixture(params=["file", "on_server"])

@@ -27,6 +27,11 @@ def tables(address: str) -> list[str]:
     return [name for (name,) in rows(address, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")]
 
 
+def empty(address: str) -> None:
+    """Take our tables away, which a new database on the tests' server has from the first."""
+    change(address, f"DROP SCHEMA {postgres_connection.SCHEMA} CASCADE")
+
+
 @contextmanager
 def held(address: str, first: str = "SELECT 1") -> Iterator[None]:
     """Nobody else may write for as long as the block lasts. `first` is done in the same breath, before it."""

@@ -78,6 +78,16 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            _wait_for_children(process.pid)
+
+
+def _wait_for_children(group: int) -> None:
+    """Those of a server that was killed may live a moment longer, and the next one in the same folder would meet them."""
+    deadline = time.monotonic() + 2.0
+    with suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.killpg(group, 0)
+            time.sleep(0.01)
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:

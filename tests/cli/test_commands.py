@@ -12,11 +12,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
-from pressroom import Pressroom, kind, registry, wiring
+from pressroom import Pressroom, config, kind, registry, wiring
 from pressroom.model import VERSION
+from tests import looking
 
 KINDS = """
 import asyncio
@@ -50,11 +50,14 @@ async def endless(job, payload):
 type Run = Callable[..., tuple[int, str, str]]
 
 
+on_file = pytest.mark.parametrize("database", ["file"], indirect=True)  # for what no database changes
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder as a user has it: kinds in a module, settings in pressroom.toml."""
     (tmp_path / "mykinds.py").write_text(KINDS)
-    (tmp_path / "pressroom.toml").write_text('database = "sqlite:///press.db"\nimports = ["mykinds"]\n')
+    (tmp_path / "pressroom.toml").write_text(f'database = "{database}"\nimports = ["mykinds"]\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "mykinds", raising=False)
@@ -75,12 +78,17 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     return command
 
 
+def opened(**options: Any) -> Pressroom:
+    """As an application in this folder would open it."""
+    kinds, _ = registry.import_kinds(["mykinds"])
+    return Pressroom(settings=config.load(), **{"kinds": kinds} | options)
+
+
 def submit(*requests: tuple[str, Any]) -> list[str]:
     """Submit as an application would, and let nobody work."""
 
     async def act() -> list[str]:
-        kinds, _ = registry.import_kinds(["mykinds"])
-        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=None) as press:
+        async with opened(workers=None) as press:
             return [str(await press.submit(name, payload, subject=f"page {name}")) for name, payload in requests]
 
     return asyncio.run(act())
@@ -90,8 +98,7 @@ def work_off(*, timeout: float = 20) -> None:
     """Let a worker in this process finish what is queued."""
 
     async def act() -> None:
-        kinds, _ = registry.import_kinds(["mykinds"])
-        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
+        async with opened(workers=2) as press:
             for job in (await press.list()).jobs:
                 await press.settled(job, timeout=timeout)
 
@@ -182,6 +189,7 @@ def test_a_paused_kind_is_shown_and_resumed(run: Run) -> None:
     assert json.loads(run("queue", "stats", "--json")[1])["paused"] == []
 
 
+@on_file
 def test_check_says_what_is_set_and_where_it_came_from(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_POLL_INTERVAL_MS", "250")
 
@@ -194,6 +202,7 @@ def test_check_says_what_is_set_and_where_it_came_from(run: Run, monkeypatch: py
     assert as_json["well"] is True
 
 
+@on_file
 def test_check_tells_every_wrong_setting_at_once(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "pressroom.toml").write_text('workers = "many"\nlaese = 3\n')
     monkeypatch.setenv("PRESSROOM_WROKERS", "3")
@@ -207,6 +216,7 @@ def test_check_tells_every_wrong_setting_at_once(run: Run, folder: Path, monkeyp
     assert run("jobs", "list")[0] == 2
 
 
+@on_file
 def test_check_finds_a_file_that_is_no_database(run: Run, folder: Path) -> None:
     (folder / "press.db").write_text("no database at all, but long enough to be taken for one " * 40)
 
@@ -225,11 +235,9 @@ def test_fsck_is_content_with_a_healthy_database(run: Run) -> None:
     assert json.loads(run("fsck", "--json")[1]) == []
 
 
-def test_fsck_exits_with_the_rows_that_break_an_invariant(run: Run, folder: Path) -> None:
+def test_fsck_exits_with_the_rows_that_break_an_invariant(run: Run, database: str) -> None:
     (job,) = submit(("shout", {"text": "hi"}))
-    connection = apsw.Connection(str(folder / "press.db"))
-    connection.execute("DELETE FROM job_payload")
-    connection.close()
+    looking.change(database, "DELETE FROM job_payload")
 
     code, out, _ = run("fsck", "--json")
 
@@ -238,13 +246,16 @@ def test_fsck_exits_with_the_rows_that_break_an_invariant(run: Run, folder: Path
     assert job in run("fsck")[1]
 
 
-def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, folder: Path) -> None:
+def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, database: str, folder: Path) -> None:
+    if not database.startswith("sqlite:"):
+        looking.empty(database)
     assert "would apply 0001 jobs" in run("migrate", "--dry-run")[1]
-    assert not (folder / "press.db").exists()
+    assert looking.tables(database) == []
     assert "applied 0001 jobs" in run("migrate")[1]
     assert run("migrate")[1] == "the database is up to date\n"
 
 
+@on_file
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -271,6 +282,7 @@ def test_exit_codes_are_as_documented(run: Run, arguments: list[str], code: int)
     assert "Traceback" not in err
 
 
+@on_file
 def test_a_module_that_cannot_be_imported_is_named(run: Run) -> None:
     code, _, err = run("work", "--import", "no_such_module")
 
@@ -288,7 +300,7 @@ def test_what_a_job_says_cannot_move_the_cursor(run: Run) -> None:
     async def shout(job: Any, payload: Any) -> None: ...
 
     async def act() -> str:
-        async with Pressroom("sqlite:///press.db", kinds=[shout], workers=None) as press:
+        async with opened(kinds=[shout], workers=None) as press:
             return str(await press.submit("shout", {}, subject="\x1b[2J\x1b]0;owned\x07"))
 
     job = asyncio.run(act())
@@ -302,8 +314,8 @@ def a_worker(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "pressroom", "work", *arguments]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
-        assert "working on sqlite:///press.db" in worker.stdout.readline()
         try:
+            assert f"working on {config.masked(config.load().database)} " in worker.stdout.readline()
             yield worker
         finally:
             worker.send_signal(signal.SIGTERM)
@@ -331,10 +343,9 @@ def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run
         assert json.loads(run("jobs", "show", job, "--json")[1])["status"] == "cancelled"
 
 
-def test_two_workers_and_an_application_share_one_file(folder: Path, run: Run) -> None:  # P4
+def test_two_workers_and_an_application_share_one_database(folder: Path, run: Run) -> None:  # P4
     async def act() -> None:
-        kinds, _ = registry.import_kinds(["mykinds"])
-        async with Pressroom("sqlite:///press.db", kinds=kinds, workers=2) as press:
+        async with opened(workers=2) as press:
             jobs = await asyncio.gather(*[press.submit("shout", {"text": f"job {n}"}) for n in range(200)])
             values = await asyncio.gather(*[press.wait(job, timeout=60) for job in jobs])
 

@@ -1,19 +1,25 @@
-"""One service for all tests of the clients."""
+"""One service on each database for all tests of the clients."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from pressroom.client import Client, Patience
+from tests import postgres
 from tests.client.stage import Served
 
 QUICK = Patience(base=0.01, cap=0.1)
 
 
-@pytest.fixture(scope="package")  # and no longer: later tests kill what this process has started
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("served")) as service:
-        yield service
+@pytest.fixture(scope="package", params=["file", "on_server"])  # and no longer: later tests kill what this process has started
+def served(
+    request: pytest.FixtureRequest, _postgres: postgres.Standing, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    with ExitStack() as opened:
+        on_server = request.param == "on_server"
+        database = opened.enter_context(postgres.database_on(_postgres.address())) if on_server else None
+        yield opened.enter_context(Served(tmp_path_factory.mktemp("served"), database=database))
 
 
 @pytest.fixture

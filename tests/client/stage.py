@@ -57,16 +57,19 @@ async def counting(job, payload):
 class Served:
     """The service on one port and in one folder, which can be stopped and started again."""
 
-    def __init__(self, folder: Path, *, grace: float = 5.0, port: int | None = None, **settings: str) -> None:
+    def __init__(
+        self, folder: Path, *, database: str | None = None, grace: float = 5.0, port: int | None = None, **settings: str
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "servedkinds.py").write_text(KINDS)
         self.folder = folder
         self.port = port or free_ports(1)[0]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.database = f"sqlite:///{folder / 'home' / 'pressroom.db'}"
+        self.database = database or f"sqlite:///{folder / 'home' / 'pressroom.db'}"
         self._command = [
             *(sys.executable, "-m", "pressroom", "serve", "--json", "-v", "--import", "servedkinds"),
             *("--listen", f"127.0.0.1:{self.port}", "--home", str(folder / "home"), "--grace", str(grace)),
+            *(("--database", database) if database else ()),
         ]
         self._environ = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")} | settings
         self.process: subprocess.Popen[bytes] | None = None

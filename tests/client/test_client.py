@@ -169,6 +169,7 @@ def test_an_error_of_the_server_is_told_without_its_secrets(client: Client) -> N
     assert "hunter2" not in str(failed.value)
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 def test_a_code_without_a_class_keeps_its_code_and_status(served: Served) -> None:
     with Client(served.url, token="pr_wrong") as client, pytest.raises(errors.PressroomError) as refused:
         client.get("job_01JD0000000000000000000000")
@@ -233,6 +234,7 @@ def test_nobody_there_is_told_as_such(tmp_path: Path) -> None:
             client.wait("job_01JD0000000000000000000000", timeout=0.01)
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = f"http://127.0.0.1:{free_ports(1)[0]}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):

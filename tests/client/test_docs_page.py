@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import html5lib
 import httpx
+import pytest
 from fastapi import FastAPI
 
 from pressroom import Pressroom
@@ -29,8 +30,8 @@ async def documented(database: str) -> AsyncIterator[tuple[httpx.AsyncClient, Fa
             yield client, real
 
 
-async def test_every_operation_and_schema_is_on_the_page(database: str) -> None:
-    async with documented(database) as (client, app):
+async def test_every_operation_and_schema_is_on_the_page(file: str) -> None:
+    async with documented(file) as (client, app):
         page = (await client.get("/docs")).text
         document = app.openapi()
 
@@ -41,8 +42,8 @@ async def test_every_operation_and_schema_is_on_the_page(database: str) -> None:
     html5lib.HTMLParser(strict=True).parse(page)
 
 
-async def test_the_page_needs_nothing_and_allows_nothing(database: str) -> None:
-    async with documented(database) as (client, _):
+async def test_the_page_needs_nothing_and_allows_nothing(file: str) -> None:
+    async with documented(file) as (client, _):
         answer = await client.get("/docs")
 
     style = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
@@ -55,8 +56,8 @@ async def test_the_page_needs_nothing_and_allows_nothing(database: str) -> None:
     assert set(re.findall(r'href="([^#"][^"]*)"', answer.text)) == {"openapi.json"}
 
 
-async def test_the_document_is_not_sent_twice_to_who_has_it(database: str) -> None:
-    async with documented(database) as (client, app):
+async def test_the_document_is_not_sent_twice_to_who_has_it(file: str) -> None:
+    async with documented(file) as (client, app):
         for path in ("/openapi.json", "/docs"):
             first = await client.get(path)
             again = await client.get(path, headers={"If-None-Match": first.headers["etag"]})
@@ -73,6 +74,7 @@ def test_what_a_document_says_is_text_and_not_markup() -> None:
     assert "<img" not in docs.page(evil, "")
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 def test_the_curl_lines_can_be_pasted(served: Served) -> None:
     operation = {"requestBody": {"content": {"application/json": {"example": {"kind": "shout", "payload": {"text": "it's"}}}}}}
     line = docs.curl("post", "/jobs", operation, served.url)

@@ -20,6 +20,7 @@ def blocks(file: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", (DOCS / file).read_text(), re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 def test_every_curl_line_of_the_service_works(served: Served, tmp_path: Path) -> None:
     script = "\n".join(["set -eo pipefail", *blocks("http.md", "sh")]).replace(HERE, served.url)
@@ -33,6 +34,7 @@ def test_every_curl_line_of_the_service_works(served: Served, tmp_path: Path) ->
     assert (tmp_path / "picture.svg").read_text().lstrip().startswith(("<svg", "<?xml"))
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 def test_every_example_of_the_client_works(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESSROOM_URL", served.url)
     monkeypatch.chdir(tmp_path)

@@ -40,12 +40,14 @@ def test_a_file_is_rendered_by_the_service(run: Run, served: Served, tmp_path: P
     assert out.read_bytes().startswith(b"<svg") or b"<svg" in out.read_bytes()
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 def test_the_environment_names_the_service(run: Run, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESSROOM_URL", served.url)
     code, out, _ = run(str(SOURCES / "clusters.dot"), "--to", "svg")
     assert (code, b"<svg" in out) == (0, True)
 
 
+@pytest.mark.parametrize("served", ["file"], indirect=True)
 @pytest.mark.parametrize(
     ("name", "text", "arguments"),
     [

@@ -5,21 +5,22 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from pressroom.backends import open_database
+from pressroom.config import Settings
 from pressroom.errors import NotFound
 from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
-from pressroom.store import artifacts
+from pressroom.store import Database, artifacts
 from pressroom.store.artifacts import Draft
-from pressroom.store.sqlite import SQLite
 from tests.contract.conftest import Shelf
 
 DAY = 86_400_000
 
 
 @asynccontextmanager
-async def opened(database: str, shelf: Shelf) -> AsyncIterator[SQLite]:
-    rows = SQLite(database.removeprefix("sqlite:///"), shelf.clock)
+async def opened(database: str, shelf: Shelf) -> AsyncIterator[Database]:
+    rows = open_database(Settings(database=database), shelf.clock)
     try:
         yield rows
     finally:

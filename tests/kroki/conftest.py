@@ -7,11 +7,13 @@ import sys
 import time
 import venv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests import postgres
 from tests.renderers.node_fixtures import node_packages  # noqa: F401
 from tests.servers import free_ports, running
 
@@ -22,9 +24,14 @@ CLIENTS = ROOT / ".cache" / "kroki-clients"
 @pytest.fixture(scope="package")
 def server(node_packages: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:  # noqa: F811
     """The address of a service of its own, as a client of Kroki is given it."""
+    with _serving(tmp_path_factory.mktemp("kroki")) as address:
+        yield address
+
+
+@contextmanager
+def _serving(home: Path, **settings: str) -> Iterator[str]:
     (port,) = free_ports(1)
-    home = tmp_path_factory.mktemp("kroki")
-    settings = {"PRESSROOM_HOME": str(home / "data"), "PRESSROOM_LISTEN": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
+    settings |= {"PRESSROOM_HOME": str(home / "data"), "PRESSROOM_LISTEN": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
     log = home / "log.txt"
     with running([sys.executable, "-m", "tests.kroki.serving", "serve"], log, os.environ | settings) as process:
         deadline = time.monotonic() + 30
@@ -46,6 +53,24 @@ def _ready(port: int) -> bool:
 def kroki(server: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=server, timeout=60) as client:
         yield client
+
+
+@pytest.fixture(scope="package")
+def kroki_on_server(_postgres: postgres.Standing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """The same on PostgreSQL."""
+    with (
+        postgres.database_on(_postgres.address()) as database,
+        _serving(tmp_path_factory.mktemp("kroki"), PRESSROOM_DATABASE=database) as server,
+        httpx.Client(base_url=server, timeout=60) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["kroki", "kroki_on_server"])
+def either(request: pytest.FixtureRequest) -> httpx.Client:
+    """For what is kept and found again."""
+    client: httpx.Client = request.getfixturevalue(request.param)
+    return client
 
 
 @pytest.fixture(scope="package")

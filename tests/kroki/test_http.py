@@ -83,15 +83,15 @@ def test_the_accepted_type_chooses_the_format(kroki: httpx.Client):
     assert "Accept one of: image/svg+xml" in refused.text
 
 
-def test_options_come_by_query_by_header_and_by_json_and_the_later_wins(kroki: httpx.Client):
+def test_options_come_by_query_by_header_and_by_json_and_the_later_wins(either: httpx.Client):
     circle = "digraph { a -> b -> c -> d -> a }"
     url = f"/graphviz/svg/{encode(circle)}"
-    drawn = {layout: kroki.get(url, params={"layout": layout}).content for layout in ("dot", "circo", "neato")}
+    drawn = {layout: either.get(url, params={"layout": layout}).content for layout in ("dot", "circo", "neato")}
     assert len(set(drawn.values())) == 3
 
-    by_query = kroki.post("/graphviz/svg?LAYOUT=neato", content=circle)
-    by_header = kroki.post("/graphviz/svg?layout=neato", content=circle, headers={"Kroki-Diagram-Options-Layout": "circo"})
-    by_json = kroki.post(
+    by_query = either.post("/graphviz/svg?LAYOUT=neato", content=circle)
+    by_header = either.post("/graphviz/svg?layout=neato", content=circle, headers={"Kroki-Diagram-Options-Layout": "circo"})
+    by_json = either.post(
         "/graphviz/svg?layout=neato",
         json={"diagram_source": circle, "diagram_options": {"Layout": "dot"}},
         headers={"Kroki-Diagram-Options-Layout": "circo"},
@@ -120,12 +120,12 @@ def test_a_theme_of_plantuml_is_applied_and_moves_no_line_of_an_error(kroki: htt
     assert "line 3" in failed.text
 
 
-def test_the_second_answer_comes_from_the_cache_and_a_known_one_is_a_304(kroki: httpx.Client):
+def test_the_second_answer_comes_from_the_cache_and_a_known_one_is_a_304(either: httpx.Client):
     url = f"/graphviz/svg/{encode(fresh())}"
 
-    first, second = kroki.get(url), kroki.get(url)
-    third = kroki.get(url, headers={"If-None-Match": first.headers["etag"]})
-    head = kroki.head(url)
+    first, second = either.get(url), either.get(url)
+    third = either.get(url, headers={"If-None-Match": first.headers["etag"]})
+    head = either.head(url)
 
     assert first.headers["cache-status"].startswith("pressroom; fwd=miss")
     assert second.headers["cache-status"].startswith("pressroom; hit")
@@ -149,21 +149,21 @@ def test_only_what_the_url_says_in_full_is_for_shared_caches(kroki: httpx.Client
     assert cached(kroki.post("/graphviz/svg", content=DOT)) == "private, no-cache"
 
 
-def test_thirty_callers_who_ask_for_the_same_make_one_render(kroki: httpx.Client):
+def test_thirty_callers_who_ask_for_the_same_make_one_render(either: httpx.Client):
     url = f"/graphviz/svg/{encode(fresh())}"
-    jobs = f"{str(kroki.base_url).removesuffix('/kroki/')}/jobs?kind=diagram&limit=200"
+    jobs = f"{str(either.base_url).removesuffix('/kroki/')}/jobs?kind=diagram&limit=200"
     before = len(httpx.get(jobs).json()["items"])
 
     with ThreadPoolExecutor(30) as callers:
-        answers = list(callers.map(lambda _: kroki.get(url), range(30)))
+        answers = list(callers.map(lambda _: either.get(url), range(30)))
 
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
     assert len(httpx.get(jobs).json()["items"]) == before + 1
 
 
-def test_a_wrong_source_is_a_400_with_a_text_that_says_where(kroki: httpx.Client):
-    answer = kroki.post("/graphviz/svg", content="digraph {\n  a -> -> b\n}")
+def test_a_wrong_source_is_a_400_with_a_text_that_says_where(either: httpx.Client):
+    answer = either.post("/graphviz/svg", content="digraph {\n  a -> -> b\n}")
 
     assert (answer.status_code, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
     assert answer.text.startswith("Error 400: ")

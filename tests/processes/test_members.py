@@ -144,8 +144,8 @@ async def test_pause_resume_and_scale_over_http_reach_the_workers(database, star
         ({"scope": Scope.OPERATOR, "everywhere": True}, 200),
     ],
 )
-async def test_workers_and_limits_are_for_the_operator_of_the_whole_place(tmp_path, who, status):
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token(**who)) as client:
+async def test_workers_and_limits_are_for_the_operator_of_the_whole_place(database, who, status):
+    async with on_stage(database) as stage, stage.client(await stage.token(**who)) as client:
         looked = await client.get("/workers")
         scaled = await client.post("/queue/shout/scale", json={"slots": 2})
 
@@ -154,8 +154,8 @@ async def test_workers_and_limits_are_for_the_operator_of_the_whole_place(tmp_pa
 
 
 @pytest.mark.parametrize("body", [{"slots": 0}, {"slots": 1.5}, {"slots": "2"}, {}, {"slots": 2, "more": 1}])
-async def test_a_limit_that_makes_no_sense_is_refused(tmp_path, body):
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token(everywhere=True)) as client:
+async def test_a_limit_that_makes_no_sense_is_refused(file, body):
+    async with on_stage(file) as stage, stage.client(await stage.token(everywhere=True)) as client:
         assert (await client.post("/queue/shout/scale", json=body)).status_code == 422
         assert (await client.post("/queue/shuot/scale", json={"slots": 1})).status_code == 404
 

@@ -4,14 +4,15 @@ import asyncio
 import random
 
 from pressroom import Pressroom, Status
+from pressroom.config import Settings
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal
-from tests.reliability.workload import LEASE, POISON, POLL
+from tests.reliability.workload import POISON
 
 
-async def run(url: str, journal: Journal, seed: str, stopping: asyncio.Event) -> None:
+async def run(place: Settings, journal: Journal, seed: str, stopping: asyncio.Event) -> None:
     dice = random.Random(seed)
-    async with Pressroom(url, workers=None, lease=LEASE, poll_interval=POLL) as press:
+    async with Pressroom(settings=place, workers=None) as press:
         client = Client(press, journal)
         while not stopping.is_set():
             page = await press.list(status=[Status.QUEUED, Status.IN_PROGRESS])

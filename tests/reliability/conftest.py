@@ -1,8 +1,12 @@
-"""Crashes are tried on a file; what a server's crash does is tried in tests of its own."""
+"""A stage on each database. The labs that kill everything choose theirs themselves."""
+
+from pathlib import Path
 
 import pytest
 
+from tests.reliability.stage import Stage
+
 
 @pytest.fixture
-def database(file: str) -> str:
-    return file
+def stage(database: str, tmp_path: Path) -> Stage:
+    return Stage(tmp_path, database)

@@ -5,9 +5,10 @@ import random
 from typing import Any
 
 from pressroom import Pressroom, Tier
+from pressroom.config import Settings
 from tests.reliability.client import Client, Receipt
 from tests.reliability.journal import Journal
-from tests.reliability.workload import LEASE, POLL, Handlers
+from tests.reliability.workload import LEASE, Handlers
 
 # How often each kind is submitted, and how long its jobs run: far shorter than a worker lives, or nothing would ever
 # complete and nothing would be tested. Books are longer than the lease, and have workers of their own.
@@ -25,13 +26,12 @@ CROWD = 60  # with so many jobs queued, a desk waits for the workers
 
 
 class Desk:
-    def __init__(self, url: str, journal: Journal, name: str, seed: str) -> None:
+    def __init__(self, place: Settings, journal: Journal, name: str, seed: str, crowd: int = CROWD) -> None:
         self._name = name
+        self._crowd = crowd
         self._dice = random.Random(seed)
         self._waiters: set[asyncio.Task[None]] = set()
-        self._press = Pressroom(
-            url, kinds=Handlers(journal).kinds(), workers=None, lease=LEASE, poll_interval=POLL, max_queued=1000
-        )
+        self._press = Pressroom(settings=place, kinds=Handlers(journal).kinds(), workers=None, max_queued=1000)
         self._client = Client(self._press, journal)
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -44,7 +44,7 @@ class Desk:
 
     async def _hand(self, number: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
-            if (await self._press.stats()).queued < CROWD:
+            if (await self._press.stats()).queued < self._crowd:
                 await self._submit(self._dice.choices([*MIX], [*MIX.values()])[0], f"{self._name}.{number}")
             await asyncio.sleep(self._dice.uniform(*PAUSE))
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from pressroom.store import sqlite_care
+from pressroom.store import postgres_care, sqlite_care
+from tests import looking
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,19 @@ def read(path: Path) -> Dump:
             ticks=[job for (job,) in rows("SELECT job FROM schedule_tick")],
             complaints=[f"{found.check} {found.job or ''} {found.detail}" for found in sqlite_care.audit(str(path))],
         )
+
+
+def read_server(address: str) -> Dump:
+    """The same of a database on a server."""
+    found = [f"{one.check} {one.job or ''} {one.detail}" for one in postgres_care.audit(address)]
+    return Dump(
+        jobs=[JobRow(*row[:9], *map(_json, row[9:])) for row in looking.rows(address, JOBS)],
+        events=[EventRow(job, type, _json(data)) for job, type, data in looking.rows(address, EVENTS)],
+        publications=[Publication(*row) for row in looking.rows(address, PUBLICATIONS)],
+        letters=[nonce for (nonce,) in looking.rows(address, "SELECT nonce FROM letter")],
+        ticks=[job for (job,) in looking.rows(address, "SELECT job FROM schedule_tick")],
+        complaints=found,
+    )
 
 
 def _json(text: str | None) -> Any:

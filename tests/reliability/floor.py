@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.reliability import dump
+from tests.reliability.dump import Dump
 from tests.reliability.journal import Journal, Line
 from tests.reliability.slot import STOP_LIMIT, Slot, Toll
 from tests.reliability.victims import Victim
@@ -26,17 +28,26 @@ class Floor:
     def run(self, cycles: int) -> None:
         raise NotImplementedError
 
+    def dump(self) -> Dump:
+        return dump.read(self.database)
+
+    def close(self) -> None:
+        """End whatever served the team."""
+
     def hear(self, line: Line) -> None:
         """Something was written to the journal."""
         if line.do == "submit" and line.type == "ok":
             self._acked[line.data["uid"]] = None
 
     def _torment(self, cycles: int) -> None:
-        while self.toll.cycles < cycles:
+        while not self._is_enough(cycles):
             self._look_around()
             for slot in self._slots:
                 slot.step(time.monotonic())
         self.journal.write("info", "peace", wall=time.time())
+
+    def _is_enough(self, cycles: int) -> bool:
+        return self.toll.cycles >= cycles
 
     def _look_around(self) -> None:
         time.sleep(BEAT)

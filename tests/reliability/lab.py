@@ -4,18 +4,19 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from pressroom.store import statements
 from tests.reliability import clerk, founder, nemesis, worker
-from tests.reliability.desk import Desk
+from tests.reliability.desk import CROWD, Desk
 from tests.reliability.floor import Floor
 from tests.reliability.journal import Line
+from tests.reliability.nemesis import Fault
 from tests.reliability.slot import Slot, Toll
 from tests.reliability.victims import Role, Victim, start
-from tests.reliability.workload import MANY
+from tests.reliability.workload import MANY, place_at
 
 TEAM = {"press": 4, "binder": 2, "desk": 3, "clerk": 1}
 PRESS_KINDS = frozenset({"note", "page", "line", "poster", "leaflet", "tick", "bomb"})
@@ -28,12 +29,18 @@ AHEAD = 120.0
 
 
 class Lab(Floor):
+    team = TEAM
+    crowd = CROWD
+    books = 0  # that lie there when the workers come
+    ahead = AHEAD
+    drain_limit = DRAIN_LIMIT
+
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
         super().__init__(folder, "press.db", show)
-        self.url = f"sqlite:///{self.database}"
+        self.place = place_at(f"sqlite:///{self.database}")
         self._seed = seed
         self._open: dict[int, int] = {}  # how many jobs are open, as each worker last saw it
-        self._slots = [self._slot(role, number) for role, count in TEAM.items() for number in range(count)]
+        self._slots = [self._slot(role, number) for role, count in self.team.items() for number in range(count)]
         statements.load("sqlite")  # read once here, not by every child
 
     def run(self, cycles: int) -> None:
@@ -55,7 +62,7 @@ class Lab(Floor):
         """The first who open the file are killed while they make its tables; the last finds nothing half made."""
 
         async def role(stopping: asyncio.Event) -> None:
-            await founder.run(self.url, self.journal, bombs)
+            await founder.run(self.place, self.journal, bombs, self.books)
 
         for point in nemesis.FOUNDER_POINTS:
             victim = self._fork(role, spec=f"{point}=kill")
@@ -80,15 +87,15 @@ class Lab(Floor):
         roles = [self._worker(kinds, schedules=False) for kinds in (PRESS_KINDS, PRESS_KINDS, BINDER_KINDS)]
         self._read_news()
         self._open.clear()  # what the dead told, whose pids may come again
-        team = [self._fork(role, ahead=AHEAD) for role in roles]
-        deadline = time.monotonic() + DRAIN_LIMIT
+        team = [self._fork(role, ahead=self.ahead) for role in roles]
+        deadline = time.monotonic() + self.drain_limit
         while open_jobs := max(self._open.get(victim.pid, MANY) for victim in team):
             if time.monotonic() > deadline:
-                print(f"STUCK: {open_jobs} jobs have not ended {DRAIN_LIMIT:g} s after the last fault", file=sys.stderr)
+                print(f"STUCK: {open_jobs} jobs have not ended {self.drain_limit:g} s after the last fault", file=sys.stderr)
                 break
             self._look_around()
             team = [
-                self._fork(role, ahead=AHEAD) if victim.has_ended() else victim
+                self._fork(role, ahead=self.ahead) if victim.has_ended() else victim
                 for role, victim in zip(roles, team, strict=True)
             ]
         for victim in team:
@@ -99,7 +106,13 @@ class Lab(Floor):
         def begin(times: int, spec: str) -> Victim:
             return self._fork(self._role(role, f"{role}-{number}", f"{self._seed}/{role}/{number}/{times}"), spec=spec)
 
-        return Slot(role, nemesis.faults(self._seed, role, number), begin, self.toll)
+        return Slot(role, self._fate(role, number), begin, self.toll, self._is_at_work)
+
+    def _is_at_work(self, victim: Victim) -> bool:
+        return True
+
+    def _fate(self, role: str, number: int) -> Iterator[Fault]:
+        return nemesis.faults(self._seed, role, number)
 
     def _role(self, role: str, name: str, seed: str) -> Role:
         match role:
@@ -108,12 +121,12 @@ class Lab(Floor):
             case "binder":
                 return self._worker(BINDER_KINDS)
             case "clerk":
-                return partial(clerk.run, self.url, self.journal, seed)
+                return partial(clerk.run, self.place, self.journal, seed)
             case _:
-                return Desk(self.url, self.journal, name, seed).run
+                return Desk(self.place, self.journal, name, seed, self.crowd).run
 
     def _worker(self, kinds: frozenset[str], *, schedules: bool = True) -> Role:
-        return partial(worker.run, self.url, self.journal, kinds, schedules)
+        return partial(worker.run, self.place, self.journal, kinds, schedules)
 
     def _fork(self, role: Role, *, spec: str = "", ahead: float = 0.0) -> Victim:
         return start(role, self.log, spec=spec, clock_ahead=ahead)

@@ -8,6 +8,7 @@ from tests.reliability.journal import Journal
 from tests.reliability.nemesis import Fault, Kill, KillAt, Pause, Terminate
 from tests.reliability.victims import Victim
 
+START_LIMIT = 10.0  # whoever has not begun to work by then is not waited for
 STOP_LIMIT = 10.0  # a process that was told to stop and has not gone by then hangs: far more than its grace
 
 
@@ -36,14 +37,26 @@ class Toll:
 
 
 class Slot:
-    """When its victim dies, the next one takes the place and meets the next fault of the place's fate."""
+    """When its victim dies, the next one takes the place and meets the next fault of the place's fate.
 
-    def __init__(self, role: str, fate: Iterator[Fault], begin: Callable[[int, str], Victim], toll: Toll) -> None:
+    Its time is counted from when it is `at_work`: where starting is slow, it would else die of nothing but starting.
+    """
+
+    def __init__(
+        self,
+        role: str,
+        fate: Iterator[Fault],
+        begin: Callable[[int, str], Victim],
+        toll: Toll,
+        at_work: Callable[[Victim], bool] = lambda _: True,
+    ) -> None:
         self.role = role
         self.victim: Victim | None = None
         self._fate = fate
         self._begin = begin
         self._toll = toll
+        self._at_work = at_work
+        self._starting_until = 0.0
         self._began = 0
         self._fault: Fault
         self._due = 0.0
@@ -55,6 +68,8 @@ class Slot:
             self._fill(now)
         elif self.victim.has_ended():
             self._bury(self.victim)
+        elif now < self._starting_until and not self._at_work(self.victim):
+            self._due = now + self._fault.after
         elif self._resume_at is not None:
             if now >= self._resume_at:
                 self._resume(self.victim, now)
@@ -63,6 +78,7 @@ class Slot:
 
     def _fill(self, now: float) -> None:
         self._meet_next_fault(now)
+        self._starting_until = now + START_LIMIT
         self._began += 1
         self.victim = self._begin(self._began, self._fault.spec if isinstance(self._fault, KillAt) else "")
 

@@ -17,20 +17,20 @@ from tests.reliability import checker, dump, founder, journal
 from tests.reliability.checker import Verdict
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal, Line
-from tests.reliability.workload import LEASE, POLL, Handlers
+from tests.reliability.workload import LEASE, POLL, Handlers, place_at
 
 ROOT = Path(__file__).parents[2]
 
 
 class Stage:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, url: str | None = None) -> None:
         self.folder = folder
         self.database = folder / "press.db"
-        self.url = f"sqlite:///{self.database}"
+        self.url = url or f"sqlite:///{self.database}"
         self.journal = Journal(folder / "journal.jsonl")
 
     async def found(self) -> None:
-        await founder.run(self.url, self.journal)
+        await founder.run(place_at(self.url), self.journal)
 
     def unguard(self, statements: list[str]) -> None:
         connection = apsw.Connection(str(self.database))
@@ -58,7 +58,7 @@ class Stage:
 
     @contextmanager
     def worker(self, *, naive: str | None = None, failpoints: str = "") -> Iterator["WorkerProcess"]:
-        argv = [sys.executable, "-m", "tests.reliability.worker", str(self.folder)]
+        argv = [sys.executable, "-m", "tests.reliability.worker", str(self.folder), "--database", self.url]
         argv += ["--naive", naive] if naive else []
         environment = os.environ | {"PRESSROOM_FAILPOINTS": failpoints}
         with subprocess.Popen(argv, cwd=ROOT, env=environment) as process:
@@ -74,7 +74,8 @@ class Stage:
         return [line for line in self.lines() if line.do == "run" and uid in (None, line.data["uid"])]
 
     def judge(self) -> Verdict:
-        return checker.judge(self.lines(), dump.read(self.database))
+        kept = dump.read(self.database) if self.url.startswith("sqlite:") else dump.read_server(self.url)
+        return checker.judge(self.lines(), kept)
 
 
 class WorkerProcess:

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,24 +15,34 @@ from pressroom import Pressroom, Tier, failpoints
 from pressroom.failpoints import JOB_POINTS
 from pressroom.store import jobs
 from pressroom.store.jobs import Room
+from tests import looking, postgres
 from tests.reliability import founder
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal
 from tests.reliability.stage import drained, until
-from tests.reliability.workload import LEASE, SCHEDULES, Handlers
+from tests.reliability.workload import LEASE, SCHEDULES, Handlers, place_at
 
 
-@pytest.fixture(scope="module")
-def passed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+@pytest.fixture(scope="module", params=["file", "on_server"])
+def passed(
+    request: pytest.FixtureRequest, _postgres: postgres.Standing, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[set[str]]:
     """The points that one short life of a queue passes, with all of them armed to do nothing."""
-    failpoints.arm(";".join(f"{point}=sleep:0" for point in JOB_POINTS))
-    asyncio.run(_live(tmp_path_factory.mktemp("failpoints")))
-    return set(failpoints._registry.seen)
+    folder = tmp_path_factory.mktemp("failpoints")
+    with ExitStack() as opened:
+        url = f"sqlite:///{folder / 'press.db'}"
+        if request.param == "on_server":
+            url = opened.enter_context(postgres.database_on(_postgres.address()))
+            looking.empty(url)
+        failpoints._registry.seen.clear()
+        failpoints.arm(";".join(f"{point}=sleep:0" for point in JOB_POINTS))
+        asyncio.run(_live(url, folder))
+        yield set(failpoints._registry.seen)
 
 
-async def _live(folder: Path) -> None:
-    url, journal = f"sqlite:///{folder / 'press.db'}", Journal(folder / "journal.jsonl")
-    await founder.run(url, journal)
+async def _live(url: str, folder: Path) -> None:
+    journal = Journal(folder / "journal.jsonl")
+    await founder.run(place_at(url), journal)
     kinds = Handlers(journal).kinds()
     async with Pressroom(url, kinds=kinds, workers=None) as press:
         await Client(press, journal).submit("note")

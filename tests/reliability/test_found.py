@@ -2,7 +2,6 @@
 
 import asyncio
 from functools import partial
-from pathlib import Path
 
 from pressroom import Pressroom, Schedule, Tier
 from pressroom.store import jobs, upkeep
@@ -30,9 +29,8 @@ async def cancel_as_a_stranger(stage: Stage, receipt: Receipt | None) -> None:
         await stranger.cancel(receipt.uid)
 
 
-async def test_a_job_that_was_cancelled_before_it_began_never_says_that_it_started(tmp_path: Path) -> None:
+async def test_a_job_that_was_cancelled_before_it_began_never_says_that_it_started(stage: Stage) -> None:
     # I19, I23: a claim recorded the start of every job that it chose, also of those that it then did not get
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:
@@ -46,9 +44,8 @@ async def test_a_job_that_was_cancelled_before_it_began_never_says_that_it_start
     assert [event.type for event in history] == ["queued", "cancelling"]
 
 
-async def test_a_cancelled_job_does_not_stand_between_a_worker_and_the_next(tmp_path: Path) -> None:
+async def test_a_cancelled_job_does_not_stand_between_a_worker_and_the_next(stage: Stage) -> None:
     # I14: it was chosen and not claimed, and took the only free slot each time
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:
@@ -60,9 +57,8 @@ async def test_a_cancelled_job_does_not_stand_between_a_worker_and_the_next(tmp_
         assert await claim(press, "note") == [second.uid]
 
 
-async def test_a_rescuer_that_does_not_know_a_kind_does_not_let_an_older_version_win(tmp_path: Path) -> None:
+async def test_a_rescuer_that_does_not_know_a_kind_does_not_let_an_older_version_win(stage: Stage) -> None:
     # I9: the older one was put back into the line, behind a newer one of a better tier, and was published after it
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:
@@ -80,10 +76,9 @@ async def test_a_rescuer_that_does_not_know_a_kind_does_not_let_an_older_version
     assert stage.judge().regress == []
 
 
-async def test_dead_workers_that_hold_nothing_are_forgotten(tmp_path: Path) -> None:
+async def test_dead_workers_that_hold_nothing_are_forgotten(stage: Stage) -> None:
     """Each was kept for an hour, and every worker looked at each of them every second: after 2,000 restarts that took a
     third of a core for every worker."""
-    stage = Stage(tmp_path)
     await stage.found()
     with stage.worker():
         await until(lambda: any(line.do == "tally" for line in stage.lines()))
@@ -95,9 +90,8 @@ async def test_dead_workers_that_hold_nothing_are_forgotten(tmp_path: Path) -> N
     assert len(cards) == 1
 
 
-async def test_a_tick_names_the_job_that_it_came_to(tmp_path: Path) -> None:
+async def test_a_tick_names_the_job_that_it_came_to(stage: Stage) -> None:
     # I22: a tick whose submit was coalesced named a job that there never was
-    stage = Stage(tmp_path)
     await stage.found()
     hourly = Schedule("hourly", "0 * * * *", "page", payload={"kind": "page"}, key="page:/News")
 
@@ -113,9 +107,8 @@ async def test_a_tick_names_the_job_that_it_came_to(tmp_path: Path) -> None:
     assert ticks == [(job.uid,), (job.uid,)]
 
 
-async def test_a_tick_during_the_grace_is_no_failure_of_the_chore(tmp_path: Path) -> None:
+async def test_a_tick_during_the_grace_is_no_failure_of_the_chore(stage: Stage) -> None:
     # I24: a worker that was told to stop logged an error with a traceback whenever a tick came due meanwhile
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with worker_for(stage) as press:

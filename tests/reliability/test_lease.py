@@ -1,15 +1,12 @@
 """A healthy worker keeps what it holds, however long it takes; a worker that slept too long changes nothing."""
 
-from pathlib import Path
-
 from pressroom import Status
 from tests.reliability.stage import Stage, is_running, until
 from tests.reliability.workload import LEASE
 
 
-async def test_a_slow_job_is_not_stolen_from_a_healthy_worker(tmp_path: Path) -> None:
+async def test_a_slow_job_is_not_stolen_from_a_healthy_worker(stage: Stage) -> None:
     # I5: five times the lease; and one that blocks the event loop, for the heartbeat is a thread
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:
@@ -27,9 +24,8 @@ async def test_a_slow_job_is_not_stolen_from_a_healthy_worker(tmp_path: Path) ->
     assert stage.judge().clean
 
 
-async def test_a_worker_that_slept_past_its_lease_settles_nothing(tmp_path: Path) -> None:
+async def test_a_worker_that_slept_past_its_lease_settles_nothing(stage: Stage) -> None:
     # I4
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:

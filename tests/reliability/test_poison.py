@@ -1,15 +1,12 @@
 """A job that kills whoever runs it is parked; everybody else's jobs are done."""
 
-from pathlib import Path
-
 from pressroom import Status
 from tests.reliability.stage import Stage, drained, until
 from tests.reliability.workload import POISON
 
 
-async def test_a_job_that_kills_three_workers_is_parked_and_the_others_proceed(tmp_path: Path) -> None:
+async def test_a_job_that_kills_three_workers_is_parked_and_the_others_proceed(stage: Stage) -> None:
     # I17
-    stage = Stage(tmp_path)
     await stage.found()
 
     async with stage.desk() as press:

@@ -18,11 +18,16 @@ async def test_jobs_of_stopped_workers_are_queued_again_at_no_charge(tmp_path: P
             together.create_task(stop_again_and_again(Stage(tmp_path / str(number))))
 
 
+async def test_so_they_are_on_a_server(on_server: str, tmp_path: Path) -> None:
+    # I24
+    await stop_again_and_again(Stage(tmp_path, on_server), stops=2)
+
+
 def all_began(stage: Stage, times: int) -> bool:
     return len(stage.runs()) == 3 * times
 
 
-async def stop_again_and_again(stage: Stage) -> None:
+async def stop_again_and_again(stage: Stage, stops: int = STOPS) -> None:
     await stage.found()
     gate = stage.folder / "gate"
 
@@ -30,7 +35,7 @@ async def stop_again_and_again(stage: Stage) -> None:
         client = stage.client(press)
         receipts = [await client.submit("note", gate=gate) for _ in range(3)]
         uids = [receipt.uid for receipt in receipts if receipt is not None]
-        for stop in range(1, STOPS + 1):
+        for stop in range(1, stops + 1):
             with stage.worker() as worker:
                 await until(partial(all_began, stage, stop))
                 worker.terminate()

@@ -18,7 +18,7 @@ from tests.reliability.journal import Journal, Line
 from tests.reliability.lab import AHEAD
 from tests.reliability.stage import drained, until
 from tests.reliability.sweep import COUNT
-from tests.reliability.workload import LEASE, Handlers
+from tests.reliability.workload import LEASE, Handlers, place_at
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,7 +50,7 @@ class AheadClock(SystemClock):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    asyncio.run(founder.run(f"sqlite:///{tmp_path / 'template.db'}", Journal(tmp_path / "template.jsonl")))
+    asyncio.run(founder.run(place_at(f"sqlite:///{tmp_path / 'template.db'}"), Journal(tmp_path / "template.jsonl")))
     return tmp_path
 
 
@@ -84,7 +84,7 @@ async def finish(place: Path) -> None:
     url = f"sqlite:///{place / 'press.db'}"
     with closing(Journal(place / "journal.jsonl")) as notes:
         if place.name.startswith("open"):
-            await founder.run(url, notes)
+            await founder.run(place_at(url), notes)
         async with Pressroom(url, kinds=Handlers(notes).kinds(), workers=4, lease=LEASE, clock=AheadClock()) as press:
             await until(lambda: drained(press))
 

@@ -7,10 +7,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.reliability import dump, journal
+from tests.reliability import journal
 from tests.reliability.dump import Dump
 from tests.reliability.floor import Floor
 from tests.reliability.journal import Line
@@ -42,9 +43,10 @@ class Trial[V: Findings]:
         began = time.monotonic()
         progress = Progress(args.cycles)
         lab = self.lab(folder, args.seed, progress.show)
-        lab.run(args.cycles)
-        progress.end()
-        verdict = self.judge(journal.load(lab.journal.path), dump.read(lab.database))
+        with closing(lab):
+            lab.run(args.cycles)
+            progress.end()
+            verdict = self.judge(journal.load(lab.journal.path), lab.dump())
         reasons = self._reasons(verdict, lab.toll)
         for reason in reasons:
             print(reason, file=sys.stderr)

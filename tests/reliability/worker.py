@@ -1,6 +1,7 @@
 """A worker process: runs jobs until it is told to stop or dies, and tells how many of its late results were refused.
 
-The lab forks it. Tests start it by itself, maybe spoiled: `python -m tests.reliability.worker FOLDER --naive no_fence`.
+The lab forks it. Tests start it by itself, maybe spoiled: `python -m tests.reliability.worker FOLDER --database URL
+--naive no_fence`.
 """
 
 import argparse
@@ -13,21 +14,20 @@ from importlib import import_module
 from pathlib import Path
 
 from pressroom import Pressroom
+from pressroom.config import Settings
 from pressroom.store import statements
 from tests.reliability.journal import Journal
-from tests.reliability.workload import LEASE, POLL, SCHEDULES, Handlers
+from tests.reliability.workload import SCHEDULES, Handlers, place_at
 
 GRACE = 0.3
 
 
-async def run(url: str, journal: Journal, only: Collection[str], schedules: bool, stopping: asyncio.Event) -> None:
+async def run(place: Settings, journal: Journal, only: Collection[str], schedules: bool, stopping: asyncio.Event) -> None:
     press = Pressroom(
-        url,
+        settings=place,
         kinds=[kind for kind in Handlers(journal).kinds() if kind.name in only],
         schedules=[schedule for schedule in SCHEDULES if schedules and schedule.kind in only],
         workers=4,
-        lease=LEASE,
-        poll_interval=POLL,
         cleanup_interval=0.5,
         grace=GRACE,
     )
@@ -35,7 +35,7 @@ async def run(url: str, journal: Journal, only: Collection[str], schedules: bool
         while not stopping.is_set():
             await _tell(press, journal)
             with suppress(TimeoutError):
-                async with asyncio.timeout(0.1):
+                async with asyncio.timeout(3 * place.poll_interval):
                     await stopping.wait()
     await _tell(press, journal, open_jobs=False)
 
@@ -52,6 +52,7 @@ async def _tell(press: Pressroom, journal: Journal, *, open_jobs: bool = True) -
 async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--database", required=True)
     parser.add_argument("--naive")
     args = parser.parse_args()
     logging.basicConfig(filename=args.folder / "log", level=logging.INFO)
@@ -61,7 +62,7 @@ async def main() -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     journal = Journal(args.folder / "journal.jsonl")
     kinds = [kind.name for kind in Handlers(journal).kinds()]
-    await run(f"sqlite:///{args.folder / 'press.db'}", journal, kinds, False, stopping)
+    await run(place_at(args.database), journal, kinds, False, stopping)
 
 
 if __name__ == "__main__":

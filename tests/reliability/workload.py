@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressroom import Backoff, Ending, Kind, OnKey, Schedule, Statement, Transient
+from pressroom.config import Settings
 from pressroom.model import Work
 from tests.reliability.journal import Journal
 
@@ -24,6 +25,13 @@ CREATE TABLE IF NOT EXISTS publication (
 );
 CREATE TABLE IF NOT EXISTS letter (nonce TEXT NOT NULL);
 """
+TABLES_ON_A_SERVER = TABLES.replace("INTEGER PRIMARY KEY AUTOINCREMENT", "BIGSERIAL PRIMARY KEY").replace("INTEGER", "BIGINT")
+
+
+def place_at(database: str, **others: Any) -> Settings:
+    """Where a lab's processes meet."""
+    return Settings(**{"database": database, "lease": LEASE, "poll_interval": POLL} | others)
+
 
 PRUNED = frozenset({"leaflet"})
 POISON = "bomb"

@@ -30,6 +30,7 @@ from pressroom.errors import (
     UnsafeFilesystem,
 )
 from pressroom.store import migrate
+from tests import looking
 
 
 @kind("echo")
@@ -99,8 +100,8 @@ async def test_a_submit_that_cannot_be_kept_is_refused(
         assert (await press.list()).jobs == []
 
 
-async def test_one_bad_request_among_many_lets_none_in(file: str) -> None:
-    async with a_press(file) as press:
+async def test_one_bad_request_among_many_lets_none_in(database: str) -> None:
+    async with a_press(database) as press:
         with pytest.raises(InvalidPayload):
             await press.submit_many([Request("echo", 1), Request("echo", float("nan")), Request("echo", 3)])
 
@@ -135,15 +136,15 @@ async def test_what_is_json_comes_back_as_it_went_in(database: str, payload: Any
 @pytest.mark.parametrize(
     "id", ["", "job_", "x" * 10_000, "job_" + "U" * 26, "Z" * 26, "../../etc/passwd", "\0", "'; DROP TABLE job; --"]
 )
-async def test_an_id_that_names_nothing_is_not_found(file: str, id: str) -> None:
-    async with a_press(file) as press:
+async def test_an_id_that_names_nothing_is_not_found(database: str, id: str) -> None:
+    async with a_press(database) as press:
         for act in (press.get, press.cancel, press.retry, press.wait):
             with pytest.raises(NotFound):
                 await act(id)
 
 
-async def test_a_job_that_runs_cannot_be_retried(file: str) -> None:
-    async with a_press(file) as press:
+async def test_a_job_that_runs_cannot_be_retried(database: str) -> None:
+    async with a_press(database) as press:
         job = await press.submit("echo")
 
         with pytest.raises(NotFinished):
@@ -165,14 +166,14 @@ async def test_a_job_that_runs_cannot_be_retried(file: str) -> None:
     ],
     ids=str,
 )
-async def test_a_listing_out_of_bounds_is_refused(file: str, options: dict[str, Any]) -> None:
-    async with a_press(file) as press:
+async def test_a_listing_out_of_bounds_is_refused(database: str, options: dict[str, Any]) -> None:
+    async with a_press(database) as press:
         with pytest.raises(InvalidArgument):
             await press.list(**options)
 
 
-async def test_a_closed_queue_accepts_nothing(file: str) -> None:
-    async with a_press(file) as press:
+async def test_a_closed_queue_accepts_nothing(database: str) -> None:
+    async with a_press(database) as press:
         pass
 
     with pytest.raises(QueueClosed) as refused:
@@ -263,6 +264,37 @@ async def test_somebody_elses_table_of_the_same_name_is_not_touched(tmp_path: Pa
     connection = apsw.Connection(str(file))
     assert connection.execute("SELECT name FROM sqlite_schema").fetchall() == [("job",)]
     connection.close()
+
+
+async def test_a_table_of_the_same_name_in_another_schema_is_no_matter(on_server: str) -> None:
+    looking.change(on_server, "CREATE TABLE public.job (mine TEXT)")
+
+    async with Pressroom(on_server, kinds=[echo], workers=1) as press:
+        assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+
+    assert looking.rows(on_server, "SELECT * FROM public.job") == []
+
+
+async def test_somebody_elses_schema_of_the_same_name_is_not_touched(on_server: str) -> None:
+    looking.empty(on_server)
+    looking.change(on_server, "CREATE SCHEMA pressroom CREATE TABLE job (mine TEXT)")
+
+    with pytest.raises(NotADatabase):
+        async with a_press(on_server):
+            pass
+
+    assert looking.tables(on_server) == ["job"]
+
+
+async def test_a_server_that_only_reads_says_so(on_server: str) -> None:
+    name = on_server.rpartition("/")[2]
+    looking.change(on_server, f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+
+    with pytest.raises(StoreReadOnly) as refused:
+        async with a_press(on_server):
+            pass
+
+    assert refused.value.code == "store_read_only"
 
 
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

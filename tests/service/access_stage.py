@@ -15,6 +15,7 @@ from pressroom.api.access import Scope
 from pressroom.api.service import Service
 from pressroom.clock import Clock
 from pressroom.wiring import make_service
+from tests import looking
 
 STRANGER = ("203.0.113.9", 40_000)
 
@@ -45,11 +46,10 @@ class Stage:
 
 @asynccontextmanager
 async def on_stage(
-    folder: Path, *, listen: str = "0.0.0.0:8000", works: bool = True, clock: Clock | None = None, **options: Any
+    database: str, *, listen: str = "0.0.0.0:8000", works: bool = True, clock: Clock | None = None, **options: Any
 ) -> AsyncIterator[Stage]:
     workers = 2 if works else None
     options = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0} | options
-    database = f"sqlite:///{folder / 'press.db'}"
     async with Pressroom(database, kinds=[shout], workers=workers, clock=clock, listen=listen, **options) as press:
         service, app = make_service(press)
         yield Stage(press, service, app)
@@ -60,6 +60,7 @@ def without_ids(text: str) -> str:
     return re.sub(r"req_\w{26}|(?:job|wh|msg|[a-z]{2,5})_\w{26}|\b[0-9A-Z]{26}\b", "ID", text)
 
 
-def all_bytes(folder: Path) -> bytes:
-    """Whatever was written anywhere below."""
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+def all_bytes(database: str, folder: Path) -> bytes:
+    """Whatever was written: in every row, and anywhere below."""
+    rows = [looking.rows(database, f'SELECT * FROM "{name}"') for name in looking.tables(database)]
+    return str(rows).encode() + b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -38,10 +38,11 @@ def _respond_briefly(events: Any, closing: asyncio.Event, metrics: Metrics, **ho
 class Server:
     """`known` is what exists, by the operation that it can be asked for: names for the parts of its path."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, database: str, folder: Path, examples: int) -> None:
+        self._database, self._folder = database, folder
         self._listening = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
+        self.examples = examples
         self.tokens: list[str] = []
         self.known: dict[str, list[str]] = {}
         self.turns = itertools.count()
@@ -61,7 +62,7 @@ class Server:
         self._thread.join()
 
     async def _run(self) -> None:
-        async with on_stage(self._folder, webhook_allow=("127.0.0.1",)) as stage:
+        async with on_stage(self._database, home=str(self._folder), webhook_allow=("127.0.0.1",)) as stage:
             self._stage = stage
             self.tokens = [await stage.token(Scope.ADMIN, org) for org in ("ours", "theirs")]
             self.operator = await stage.token(Scope.ADMIN, everywhere=True)

@@ -1,7 +1,5 @@
 """How many requests a minute: 429 is the caller's quota, and every answer tells how they stand."""
 
-from pathlib import Path
-
 import pytest
 
 from pressroom.api.access import Scope
@@ -45,8 +43,8 @@ def test_what_is_remembered_of_callers_is_bounded() -> None:
     assert len(bucket) == 10_000
 
 
-async def test_a_token_past_its_quota_is_told_when_to_come_back(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, rate_limit=2) as stage:
+async def test_a_token_past_its_quota_is_told_when_to_come_back(file: str) -> None:
+    async with on_stage(file, works=False, rate_limit=2) as stage:
         ours, other = await stage.token(Scope.VIEWER), await stage.token(Scope.VIEWER)
         async with stage.client(ours) as client, stage.client(other) as neighbour:
             first, second, third = [await client.get("/jobs") for _ in range(3)]
@@ -63,8 +61,8 @@ async def test_a_token_past_its_quota_is_told_when_to_come_back(tmp_path: Path) 
     assert elsewhere.status_code == 200
 
 
-async def test_an_address_is_counted_before_anybody_asks_for_a_token(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, rate_limit_address=2) as stage:
+async def test_an_address_is_counted_before_anybody_asks_for_a_token(file: str) -> None:
+    async with on_stage(file, works=False, rate_limit_address=2) as stage:
         async with stage.client() as guesser:
             answers = [await guesser.get("/jobs", headers={"Authorization": f"Bearer {n}"}) for n in range(3)]
             alive = await guesser.get("/livez")
@@ -77,8 +75,8 @@ async def test_an_address_is_counted_before_anybody_asks_for_a_token(tmp_path: P
     assert alive.status_code == 200, "probes are not counted"
 
 
-async def test_addresses_of_one_network_of_ipv6_are_one(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, rate_limit_address=1) as stage:
+async def test_addresses_of_one_network_of_ipv6_are_one(file: str) -> None:
+    async with on_stage(file, works=False, rate_limit_address=1) as stage:
         statuses = []
         for address in ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"):
             async with stage.client(address=(address, 1)) as client:
@@ -96,7 +94,7 @@ async def test_addresses_of_one_network_of_ipv6_are_one(tmp_path: Path) -> None:
         ("0.0.0.0:8000", {"rate_limit": 0, "rate_limit_address": 0}, (False, False)),
     ],
 )
-async def test_nobody_is_counted_on_the_loopback_unless_it_is_asked_for(tmp_path, listen, settings, limited) -> None:  # type: ignore[no-untyped-def]
-    async with on_stage(tmp_path, works=False, listen=listen, **settings) as stage:
+async def test_nobody_is_counted_on_the_loopback_unless_it_is_asked_for(file, listen, settings, limited) -> None:  # type: ignore[no-untyped-def]
+    async with on_stage(file, works=False, listen=listen, **settings) as stage:
         quotas: Quotas = stage.service.quotas
         assert (quotas.tokens is not None, quotas.addresses is not None) == limited

@@ -7,7 +7,6 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -77,8 +76,8 @@ async def _furnish(them: httpx.AsyncClient, *, render: bool) -> Theirs:
 
 
 @asynccontextmanager
-async def scene(folder: Path, *, render: bool = False) -> AsyncIterator[Scene]:
-    async with on_stage(folder) as stage:
+async def scene(database: str, *, render: bool = False) -> AsyncIterator[Scene]:
+    async with on_stage(database) as stage:
         ours, others = [await stage.token(Scope.ADMIN, org) for org in ("ours", "theirs")]
         async with stage.client(ours) as us, stage.client(others) as them:
             yield Scene(stage, await _furnish(them, render=render), us, them)
@@ -159,10 +158,14 @@ async def scrapes_are_for_those_who_see_all(scene: Scene) -> None:
         assert "pressroom_jobs" in (await operator.get("/metrics")).text
 
 
+async def workers_are_for_those_who_see_all(scene: Scene) -> None:
+    assert (await scene.us.get("/workers")).status_code == 403
+
+
 async def kinds_are_for_those_who_see_all(scene: Scene) -> None:
     """Who pauses a kind stops it for everybody."""
-    for verb in ("pause", "resume"):
-        assert (await scene.us.post(f"/queue/shout/{verb}")).status_code == 403
+    for verb in ("pause", "resume", "scale"):
+        assert (await scene.us.post(f"/queue/shout/{verb}", json={"slots": 1})).status_code == 403
 
 
 async def links_are_for_whoever_has_them(scene: Scene) -> None:
@@ -276,11 +279,13 @@ TRIALS: dict[str, Trial] = {
     "get_throughput": all_of(shows("/queue/throughput"), shows("/queue/throughput?org=theirs")),
     "pause_kind": kinds_are_for_those_who_see_all,
     "resume_kind": kinds_are_for_those_who_see_all,
+    "scale_kind": kinds_are_for_those_who_see_all,
+    "list_workers": workers_are_for_those_who_see_all,
 }
 
 
-async def test_every_operation_says_how_it_keeps_organisations_apart(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_every_operation_says_how_it_keeps_organisations_apart(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
         document = stage.app.openapi()
 
     operations = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
@@ -289,30 +294,30 @@ async def test_every_operation_says_how_it_keeps_organisations_apart(tmp_path: P
     assert TRIALS.keys() - set(operations) == set(), "there is no such operation any more"
 
 
-async def test_nothing_of_another_organisation_is_seen(tmp_path: Path, subtests: pytest.Subtests) -> None:  # A1, A2
-    async with scene(tmp_path, render=True) as made:
+async def test_nothing_of_another_organisation_is_seen(database: str, subtests: pytest.Subtests) -> None:  # A1, A2
+    async with scene(database, render=True) as made:
         for operation, trial in TRIALS.items():
             with subtests.test(operation):
                 await trial(made)
 
 
-async def test_a_token_for_all_organisations_sees_them_all(tmp_path: Path) -> None:
-    async with scene(tmp_path) as made, made.stage.client(await made.stage.token(Scope.VIEWER, everywhere=True)) as operator:
+async def test_a_token_for_all_organisations_sees_them_all(database: str) -> None:
+    async with scene(database) as made, made.stage.client(await made.stage.token(Scope.VIEWER, everywhere=True)) as operator:
         seen = {job["id"] for job in (await operator.get("/jobs?org=theirs")).json()["items"]}
         assert set(made.theirs.jobs.values()) <= seen
         assert (await operator.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 200
 
 
-async def test_a_token_without_an_organisation_sees_only_rows_without_one(tmp_path: Path) -> None:
-    async with scene(tmp_path) as made:
+async def test_a_token_without_an_organisation_sees_only_rows_without_one(database: str) -> None:
+    async with scene(database) as made:
         own = await made.stage.press.submit("shout", "nobody's")
         async with made.stage.client(await made.stage.token(Scope.VIEWER)) as default:
             assert [job["id"] for job in (await default.get("/jobs")).json()["items"]] == [str(own)]
             assert (await default.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 404
 
 
-async def test_two_tokens_of_one_organisation_do_not_share_idempotency_keys(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_two_tokens_of_one_organisation_do_not_share_idempotency_keys(database: str) -> None:
+    async with on_stage(database, works=False) as stage:
         answers = []
         for body in ("a", "b"):
             async with stage.client(await stage.token(Scope.SUBMITTER, "ours", name="ci")) as client:

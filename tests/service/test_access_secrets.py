@@ -21,7 +21,7 @@ KEY = "canary-idempotency-key"
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-async def test_a_run_that_is_full_of_secrets_tells_none(tmp_path: Path, form: str) -> None:  # L
+async def test_a_run_that_is_full_of_secrets_tells_none(database: str, tmp_path: Path, form: str) -> None:  # L
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     root = logging.getLogger()
@@ -32,7 +32,7 @@ async def test_a_run_that_is_full_of_secrets_tells_none(tmp_path: Path, form: st
     logs.write(form)
     told = []
     try:
-        async with on_stage(tmp_path, auth_enabled=True, auth_user="anna", **CANARIES) as stage:
+        async with on_stage(database, auth_enabled=True, auth_user="anna", **CANARIES) as stage:
             secret = await stage.token(Scope.ADMIN, everywhere=True)
             revoked = await stage.token(Scope.ADMIN)
             await stage.press.tokens.revoke(revoked[:9])
@@ -59,7 +59,7 @@ async def test_a_run_that_is_full_of_secrets_tells_none(tmp_path: Path, form: st
         root.setLevel(level)
 
     secrets = [*CANARIES.values(), secret, revoked, "canary-dsn", "canary-signature"]
-    rows = all_bytes(tmp_path)
+    rows = all_bytes(database, tmp_path)
     answers = "".join(f"{answer.headers}{answer.text}" for answer in told)
     for canary in secrets:
         assert canary not in written.getvalue(), canary

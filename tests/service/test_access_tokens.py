@@ -26,22 +26,22 @@ def test_a_secret_has_a_prefix_enough_chance_and_a_checksum() -> None:
     assert not tokens.is_well_formed(wrong), "a secret scanner must be able to tell"
 
 
-async def test_only_the_hash_of_a_secret_is_stored(tmp_path: Path) -> None:  # A4
-    async with on_stage(tmp_path) as stage:
+async def test_only_the_hash_of_a_secret_is_stored(database: str, tmp_path: Path) -> None:  # A4
+    async with on_stage(database) as stage:
         secret = await stage.token(name="ci")
         async with stage.client(secret) as client:
             assert (await client.get("/jobs")).status_code == 200
         listed = await stage.press.tokens.all()
 
     assert listed[0].prefix == secret[:9]
-    stored = all_bytes(tmp_path)
+    stored = all_bytes(database, tmp_path)
     assert tokens.digest_of(secret).encode() in stored
     assert secret.encode() not in stored
 
 
-async def test_every_token_that_opens_nothing_is_refused_in_the_same_words(tmp_path: Path) -> None:  # A1
+async def test_every_token_that_opens_nothing_is_refused_in_the_same_words(database: str) -> None:  # A1
     clock = ManualClock()
-    async with on_stage(tmp_path, clock=clock, works=False) as stage:
+    async with on_stage(database, clock=clock, works=False) as stage:
         expired = await stage.token(ttl_ms=A_DAY)
         revoked = await stage.token()
         await stage.press.tokens.revoke(revoked[:9])
@@ -63,9 +63,9 @@ async def test_every_token_that_opens_nothing_is_refused_in_the_same_words(tmp_p
     assert answers[0].json()["code"] == "unauthorized"
 
 
-async def test_a_token_is_good_until_it_expires(tmp_path: Path) -> None:
+async def test_a_token_is_good_until_it_expires(database: str) -> None:
     clock = ManualClock()
-    opened = on_stage(tmp_path, clock=clock, works=False)
+    opened = on_stage(database, clock=clock, works=False)
     async with opened as stage, stage.client(await stage.token(ttl_ms=A_DAY)) as client:
         clock.advance(hours=23)
         assert (await client.get("/jobs")).status_code == 200
@@ -74,8 +74,8 @@ async def test_a_token_is_good_until_it_expires(tmp_path: Path) -> None:
         assert (await client.get("/jobs")).status_code == 401
 
 
-async def test_a_revocation_in_this_process_works_at_once(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_a_revocation_in_this_process_works_at_once(database: str) -> None:
+    async with on_stage(database, works=False) as stage:
         secret = await stage.token()
         async with stage.client(secret) as client:
             assert (await client.get("/jobs")).status_code == 200
@@ -85,9 +85,9 @@ async def test_a_revocation_in_this_process_works_at_once(tmp_path: Path) -> Non
             assert (await client.get("/jobs")).status_code == 401
 
 
-async def test_a_revocation_elsewhere_works_within_seconds(tmp_path: Path) -> None:
+async def test_a_revocation_elsewhere_works_within_seconds(database: str) -> None:
     clock = ManualClock()
-    async with on_stage(tmp_path, clock=clock, works=False) as stage, on_stage(tmp_path, clock=clock, works=False) as other:
+    async with on_stage(database, clock=clock, works=False) as stage, on_stage(database, clock=clock, works=False) as other:
         secret = await stage.token()
         async with stage.client(secret) as client:
             assert (await client.get("/jobs")).status_code == 200
@@ -98,9 +98,9 @@ async def test_a_revocation_elsewhere_works_within_seconds(tmp_path: Path) -> No
             assert (await client.get("/jobs")).status_code == 401
 
 
-async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(tmp_path: Path, eventually) -> None:  # type: ignore[no-untyped-def]
+async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(database: str, eventually) -> None:  # type: ignore[no-untyped-def]
     clock = ManualClock()
-    async with on_stage(tmp_path, clock=clock, works=False) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(database, clock=clock, works=False) as stage, stage.client(await stage.token()) as client:
         used = []
         for _ in range(4):
             await client.get("/jobs")
@@ -112,8 +112,8 @@ async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(tmp_pa
     assert used[0] == used[1] < used[2] == used[3]
 
 
-async def test_what_is_remembered_of_tokens_is_bounded(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_what_is_remembered_of_tokens_is_bounded(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
         for _ in range(1_100):
             assert await stage.press.tokens.lookup(tokens.new_secret()) is None
 
@@ -123,8 +123,8 @@ async def test_what_is_remembered_of_tokens_is_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scope", "allowed"), [(Scope.VIEWER, False), (Scope.SUBMITTER, True), (Scope.OPERATOR, True), (Scope.ADMIN, True)]
 )
-async def test_a_viewer_may_look_and_a_submitter_may_also_submit(tmp_path: Path, scope: Scope, allowed: bool) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token(scope)) as client:
+async def test_a_viewer_may_look_and_a_submitter_may_also_submit(file: str, scope: Scope, allowed: bool) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token(scope)) as client:
         looked = await client.get("/jobs")
         submitted = await client.post("/jobs", json={"kind": "shout", "payload": 1})
 
@@ -134,8 +134,8 @@ async def test_a_viewer_may_look_and_a_submitter_may_also_submit(tmp_path: Path,
         assert "needs the scope submitter" in submitted.json()["detail"]
 
 
-async def test_tokens_that_make_no_sense_are_not_made(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_tokens_that_make_no_sense_are_not_made(database: str) -> None:
+    async with on_stage(database, works=False) as stage:
         for how in (
             {"org": ""},
             {"org": " a"},
@@ -151,8 +151,8 @@ async def test_tokens_that_make_no_sense_are_not_made(tmp_path: Path) -> None:
         assert await stage.press.tokens.all() == []
 
 
-async def test_the_loopback_is_open_and_nothing_else_is(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, listen="127.0.0.1:8000", works=False) as stage:
+async def test_the_loopback_is_open_and_nothing_else_is(file: str) -> None:
+    async with on_stage(file, listen="127.0.0.1:8000", works=False) as stage:
 
         async def status(address: str, **how: object) -> int:
             async with stage.client(address=(address, 1), **how) as client:  # type: ignore[arg-type]
@@ -168,14 +168,14 @@ async def test_the_loopback_is_open_and_nothing_else_is(tmp_path: Path) -> None:
             assert (await client.get("/jobs", headers={"Authorization": "Bearer pr_wrong"})).status_code == 401
 
 
-async def test_a_service_off_the_loopback_is_closed_even_to_this_machine(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(address=("127.0.0.1", 1)) as client:
+async def test_a_service_off_the_loopback_is_closed_even_to_this_machine(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(address=("127.0.0.1", 1)) as client:
         assert (await client.get("/jobs")).status_code == 401
 
 
-async def test_a_web_page_cannot_use_the_browser_of_whoever_sits_here(tmp_path: Path) -> None:
+async def test_a_web_page_cannot_use_the_browser_of_whoever_sits_here(file: str) -> None:
     """A page may post to 127.0.0.1, and with a name that points there it may read what it gets. Neither is let in."""
-    async with on_stage(tmp_path, listen="127.0.0.1:8000", base_url="https://docs.example.org", works=False) as stage:
+    async with on_stage(file, listen="127.0.0.1:8000", base_url="https://docs.example.org", works=False) as stage:
 
         async def status(host: str, method: str = "GET", **headers: str) -> int:
             async with stage.client(address=("127.0.0.1", 1), host=host) as client:
@@ -189,9 +189,9 @@ async def test_a_web_page_cannot_use_the_browser_of_whoever_sits_here(tmp_path: 
         assert await status("localhost", "POST", **{"Sec-Fetch-Site": "same-origin"}) == 202
 
 
-async def test_basic_authentication_is_an_alternative_where_it_is_enabled(tmp_path: Path) -> None:
+async def test_basic_authentication_is_an_alternative_where_it_is_enabled(file: str) -> None:
     basic = {"auth_enabled": True, "auth_user": "anna", "auth_pass": "grüße:1"}
-    async with on_stage(tmp_path, works=False, **basic) as stage:
+    async with on_stage(file, works=False, **basic) as stage:
         secret = await stage.token(Scope.SUBMITTER)
 
         async def status(auth: httpx.Auth | None, **headers: str) -> int:
@@ -208,15 +208,15 @@ async def test_basic_authentication_is_an_alternative_where_it_is_enabled(tmp_pa
             assert "Basic" in refused.headers["www-authenticate"]
 
 
-async def test_basic_authentication_guards_writing_even_on_the_loopback(tmp_path: Path) -> None:
+async def test_basic_authentication_guards_writing_even_on_the_loopback(file: str) -> None:
     basic = {"auth_enabled": True, "auth_user": "anna", "auth_pass": "secret"}
-    opened = on_stage(tmp_path, listen="127.0.0.1:8000", works=False, **basic)
+    opened = on_stage(file, listen="127.0.0.1:8000", works=False, **basic)
     async with opened as stage, stage.client(address=("127.0.0.1", 1)) as client:
         assert (await client.get("/jobs")).status_code == 200
         assert (await client.post("/jobs", json={"kind": "shout"})).status_code == 401
         assert (await client.post("/jobs", json={"kind": "shout"}, auth=("anna", "secret"))).status_code == 202
 
 
-async def test_basic_authentication_is_refused_where_it_is_not_enabled(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client() as client:
+async def test_basic_authentication_is_refused_where_it_is_not_enabled(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client() as client:
         assert (await client.get("/jobs", auth=("", ""))).status_code == 401

@@ -1,7 +1,5 @@
 """Pages of other origins: none may read, unless the operator names them."""
 
-from pathlib import Path
-
 import pytest
 
 from pressroom import config
@@ -19,8 +17,8 @@ def preflight(
     return {"Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers}
 
 
-async def test_no_page_may_read_unless_it_is_named(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+async def test_no_page_may_read_unless_it_is_named(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
         looked = await client.get("/jobs", headers={"Origin": PAGE})
         asked = await client.options("/jobs", headers=preflight())
 
@@ -30,8 +28,8 @@ async def test_no_page_may_read_unless_it_is_named(tmp_path: Path) -> None:
         assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-async def test_a_page_that_is_named_may_read_and_submit(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, cors_origins=(PAGE,)) as stage, stage.client(await stage.token()) as client:
+async def test_a_page_that_is_named_may_read_and_submit(file: str) -> None:
+    async with on_stage(file, works=False, cors_origins=(PAGE,)) as stage, stage.client(await stage.token()) as client:
         asked = await client.options("/jobs", headers=preflight())
         submitted = await client.post("/jobs", json={"kind": "shout"}, headers={"Origin": PAGE})
         elsewhere = await client.get("/jobs", headers={"Origin": ANOTHER})
@@ -48,8 +46,8 @@ async def test_a_page_that_is_named_may_read_and_submit(tmp_path: Path) -> None:
     assert deleting.status_code == 400
 
 
-async def test_a_page_may_read_why_it_was_refused(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, cors_origins=("*",), rate_limit_address=1) as stage, stage.client() as client:
+async def test_a_page_may_read_why_it_was_refused(file: str) -> None:
+    async with on_stage(file, works=False, cors_origins=("*",), rate_limit_address=1) as stage, stage.client() as client:
         refused = await client.get("/jobs", headers={"Origin": PAGE})
         counted = await client.get("/jobs", headers={"Origin": PAGE})
         encoded = await client.post("/jobs", content=b"", headers={"Origin": PAGE, "Content-Encoding": "gzip"})
@@ -58,8 +56,8 @@ async def test_a_page_may_read_why_it_was_refused(tmp_path: Path) -> None:
     assert all(answer.headers["access-control-allow-origin"] == "*" for answer in (refused, counted, encoded))
 
 
-async def test_webhooks_and_figures_are_no_page_s_business(tmp_path: Path) -> None:
-    opened = on_stage(tmp_path, works=False, cors_origins=("*",))
+async def test_webhooks_and_figures_are_no_page_s_business(file: str) -> None:
+    opened = on_stage(file, works=False, cors_origins=("*",))
     async with opened as stage, stage.client(await stage.token(everywhere=True)) as client:
         answers = [await client.get(path, headers={"Origin": PAGE}) for path in ("/webhooks", "/metrics")]
 
@@ -78,10 +76,10 @@ async def test_webhooks_and_figures_are_no_page_s_business(tmp_path: Path) -> No
     ],
 )
 async def test_on_the_loopback_only_a_page_that_is_named_needs_no_token(
-    tmp_path: Path, origins: tuple[str, ...], origin: str, status: int
+    file: str, origins: tuple[str, ...], origin: str, status: int
 ) -> None:
     """Otherwise `*` would hand the whole queue to every page that its operator happens to visit."""
-    opened = on_stage(tmp_path, works=False, listen="127.0.0.1:8000", cors_origins=origins)
+    opened = on_stage(file, works=False, listen="127.0.0.1:8000", cors_origins=origins)
     async with opened as stage, stage.client(address=HERE, host="localhost") as client:
         site = "same-origin" if origin == "http://localhost" else "cross-site"
         headers = {"Origin": origin, "Sec-Fetch-Site": site}
@@ -94,8 +92,8 @@ async def test_on_the_loopback_only_a_page_that_is_named_needs_no_token(
     assert plain.status_code == 200
 
 
-async def test_a_name_that_was_pointed_here_is_no_page_of_ours(tmp_path: Path) -> None:
-    opened = on_stage(tmp_path, works=False, listen="127.0.0.1:8000", cors_origins=("*",))
+async def test_a_name_that_was_pointed_here_is_no_page_of_ours(file: str) -> None:
+    opened = on_stage(file, works=False, listen="127.0.0.1:8000", cors_origins=("*",))
     async with opened as stage, stage.client(address=HERE, host="evil.example.org") as client:
         looked = await client.get("/jobs", headers={"Origin": "http://evil.example.org"})
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,8 +39,8 @@ def ids(seen: bytes) -> Iterator[int]:
     return (int(line[4:]) for line in seen.decode().split("\n") if line.startswith("id: "))
 
 
-async def test_a_client_that_is_cut_off_before_an_event_misses_none(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+async def test_a_client_that_is_cut_off_before_an_event_misses_none(database: str) -> None:
+    async with on_stage(database, works=False, listen="127.0.0.1:8000") as stage:
         await stage.press.submit("shout", "before")
         (begins,) = ids(await cut_off(stage))
 
@@ -52,8 +51,8 @@ async def test_a_client_that_is_cut_off_before_an_event_misses_none(tmp_path: Pa
     assert seen.count(b"data: ") == 1, "and what came before is not told again"
 
 
-async def test_an_empty_queue_begins_at_nought(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+async def test_an_empty_queue_begins_at_nought(database: str) -> None:
+    async with on_stage(database, works=False, listen="127.0.0.1:8000") as stage:
         assert list(ids(await cut_off(stage))) == [0]
 
         await stage.press.submit("shout", "the first")

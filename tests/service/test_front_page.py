@@ -2,7 +2,6 @@
 
 import html
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,8 @@ from pressroom.model import VERSION
 from tests.service.access_stage import on_stage
 
 
-async def test_a_person_is_told_what_this_is_without_help_from_elsewhere(tmp_path: Path) -> None:
-    opened = on_stage(tmp_path, works=False)
+async def test_a_person_is_told_what_this_is_without_help_from_elsewhere(file: str) -> None:
+    opened = on_stage(file, works=False)
     async with opened as stage, stage.client() as client:
         page = await client.get("/", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         links = re.findall(r'href="([^"]+)"', page.text)
@@ -27,8 +26,8 @@ async def test_a_person_is_told_what_this_is_without_help_from_elsewhere(tmp_pat
     assert page.headers["vary"] == "Accept"
 
 
-async def test_a_program_is_told_where_everything_is(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client() as client:
+async def test_a_program_is_told_where_everything_is(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client() as client:
         index = (await client.get("/", headers={"Accept": "application/json"})).json()
         there = [(await client.get(index[name])).status_code for name in ("docs", "openapi", "health")]
 
@@ -37,13 +36,13 @@ async def test_a_program_is_told_where_everything_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("accept", ["*/*", "", "text/html", "text/html, application/json"])
-async def test_whoever_does_not_ask_for_json_is_a_person(tmp_path: Path, accept: str) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client() as client:
+async def test_whoever_does_not_ask_for_json_is_a_person(file: str, accept: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client() as client:
         assert (await client.get("/", headers={"Accept": accept})).headers["content-type"].startswith("text/html")
 
 
-async def test_a_host_that_is_markup_stays_text(tmp_path: Path) -> None:  # H9
-    async with on_stage(tmp_path, works=False) as stage, stage.client() as client:
+async def test_a_host_that_is_markup_stays_text(file: str) -> None:  # H9
+    async with on_stage(file, works=False) as stage, stage.client() as client:
         page = await client.get("/", headers={"Host": 'a"><script>alert(1)</script>'})
 
     assert "<script" not in page.text

@@ -1,7 +1,6 @@
 """Requests that nobody sends by mistake: refused in the usual words, at once, and never with a 5xx."""
 
 import gzip
-from pathlib import Path
 
 import httpx
 import pytest
@@ -73,16 +72,16 @@ async def client_of(stage: Stage) -> httpx.AsyncClient:
     return stage.client(await stage.token(Scope.ADMIN))
 
 
-async def test_bodies_that_cannot_be_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    async with on_stage(tmp_path, works=False) as stage, await client_of(stage) as client:
+async def test_bodies_that_cannot_be_are_refused(database: str, subtests: pytest.Subtests) -> None:
+    async with on_stage(database, works=False) as stage, await client_of(stage) as client:
         for name, (body, statuses) in BODIES.items():
             with subtests.test(name):
                 assert_refused(await client.post("/jobs", content=body, headers={"Content-Type": "application/json"}), statuses)
 
 
-async def test_bodies_of_other_kinds_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:  # H3, H6
+async def test_bodies_of_other_kinds_are_refused(file: str, subtests: pytest.Subtests) -> None:  # H3, H6
     bomb = gzip.compress(b" " * 50_000_000)
-    async with on_stage(tmp_path, works=False) as stage, await client_of(stage) as client:
+    async with on_stage(file, works=False) as stage, await client_of(stage) as client:
         for name, headers, body in (
             ("a gzip bomb", {"Content-Encoding": "gzip", "Content-Type": "application/json"}, bomb),
             ("deflate", {"Content-Encoding": "deflate", "Content-Type": "application/json"}, b"{}"),
@@ -95,16 +94,16 @@ async def test_bodies_of_other_kinds_are_refused(tmp_path: Path, subtests: pytes
                 assert_refused(await client.post("/jobs", content=body, headers=headers), {415})
 
 
-async def test_paths_with_tricks_lead_nowhere(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    async with on_stage(tmp_path, works=False) as stage, await client_of(stage) as client:
+async def test_paths_with_tricks_lead_nowhere(database: str, subtests: pytest.Subtests) -> None:
+    async with on_stage(database, works=False) as stage, await client_of(stage) as client:
         for path in PATHS:
             with subtests.test(path[:60]):
                 answer = await client.get(f"http://pressroom{path}")  # whole, because //jobs alone would be a host
                 assert_refused(answer, {404, 410})
 
 
-async def test_a_method_that_is_not_offered_is_told_which_are(tmp_path: Path) -> None:  # H10
-    async with on_stage(tmp_path, works=False) as stage, await client_of(stage) as client:
+async def test_a_method_that_is_not_offered_is_told_which_are(file: str) -> None:  # H10
+    async with on_stage(file, works=False) as stage, await client_of(stage) as client:
         for method in ("PATCH", "PUT", "DELETE", "TRACE", "BREW"):
             answer = await client.request(method, "/jobs")
             assert_refused(answer, {405})
@@ -113,8 +112,8 @@ async def test_a_method_that_is_not_offered_is_told_which_are(tmp_path: Path) ->
         assert overridden.status_code == 200
 
 
-async def test_ranges_are_one_or_none(tmp_path: Path) -> None:  # H5
-    async with on_stage(tmp_path) as stage, await client_of(stage) as client:
+async def test_ranges_are_one_or_none(database: str) -> None:  # H5
+    async with on_stage(database) as stage, await client_of(stage) as client:
         render = {"kind": "render", "payload": {"language": "markdown", "output": "html", "source": "# hello"}}
         job = (await client.post("/jobs", json=render)).json()["id"]
         where = f"/artifacts/{(await client.get(f'/jobs/{job}?wait=50')).json()['result']['artifact']}"
@@ -136,8 +135,8 @@ async def test_ranges_are_one_or_none(tmp_path: Path) -> None:  # H5
     assert {name: head.headers.get(name) for name in same} == same
 
 
-async def test_a_request_id_and_other_headers_are_not_taken_on_trust(tmp_path: Path) -> None:  # H9
-    async with on_stage(tmp_path, works=False) as stage, await client_of(stage) as client:
+async def test_a_request_id_and_other_headers_are_not_taken_on_trust(file: str) -> None:  # H9
+    async with on_stage(file, works=False) as stage, await client_of(stage) as client:
         hostile = {"X-Request-Id": "a<script>", "Host": "evil.example", "X-Forwarded-Host": "evil.example"}
         answer = await client.post("/jobs", json={"kind": "shout"}, headers=hostile)
 

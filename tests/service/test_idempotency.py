@@ -1,7 +1,6 @@
 """`Idempotency-Key` on retry and cancel: what is sent twice happens once, and is answered twice with the same words."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 from pressroom.api.access import Scope
@@ -20,8 +19,8 @@ async def retries_of(stage: Stage) -> int:
     return sum(job.retry_of is not None for job in (await stage.press.list()).jobs)
 
 
-async def test_a_retry_that_is_sent_twice_makes_one_job(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token()) as client:
+async def test_a_retry_that_is_sent_twice_makes_one_job(database: str) -> None:
+    async with on_stage(database) as stage, stage.client(await stage.token()) as client:
         job = await failed_job(stage)
 
         first, second = [await client.post(f"/jobs/{job}/retry", headers=KEY) for _ in range(2)]
@@ -34,8 +33,8 @@ async def test_a_retry_that_is_sent_twice_makes_one_job(tmp_path: Path) -> None:
         assert await retries_of(stage) == 1
 
 
-async def test_retries_that_are_sent_at_once_make_one_job(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token()) as client:
+async def test_retries_that_are_sent_at_once_make_one_job(database: str) -> None:
+    async with on_stage(database) as stage, stage.client(await stage.token()) as client:
         job = await failed_job(stage)
 
         answers = await asyncio.gather(*(client.post(f"/jobs/{job}/retry", headers=KEY) for _ in range(10)))
@@ -44,8 +43,8 @@ async def test_retries_that_are_sent_at_once_make_one_job(tmp_path: Path) -> Non
         assert await retries_of(stage) == 1
 
 
-async def test_without_a_key_every_retry_is_one(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token()) as client:
+async def test_without_a_key_every_retry_is_one(database: str) -> None:
+    async with on_stage(database) as stage, stage.client(await stage.token()) as client:
         job = await failed_job(stage)
 
         for _ in range(2):
@@ -54,8 +53,8 @@ async def test_without_a_key_every_retry_is_one(tmp_path: Path) -> None:
         assert await retries_of(stage) == 2
 
 
-async def test_a_key_is_for_one_request_of_one_caller(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage:
+async def test_a_key_is_for_one_request_of_one_caller(database: str) -> None:
+    async with on_stage(database) as stage:
         job, another = await failed_job(stage), await failed_job(stage)
         async with stage.client(await stage.token()) as client, stage.client(await stage.token(Scope.SUBMITTER)) as neighbour:
             await client.post(f"/jobs/{job}/retry", headers=KEY)
@@ -67,8 +66,8 @@ async def test_a_key_is_for_one_request_of_one_caller(tmp_path: Path) -> None:
     assert other_job.headers.get("idempotency-replayed") is other_caller.headers.get("idempotency-replayed") is None
 
 
-async def test_a_refused_retry_may_work_the_next_time(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token()) as client:
+async def test_a_refused_retry_may_work_the_next_time(database: str) -> None:
+    async with on_stage(database) as stage, stage.client(await stage.token()) as client:
         job: Any = await stage.press.submit("shout", "hi", delay=3600)
 
         refused = await client.post(f"/jobs/{job}/retry", headers=KEY)
@@ -78,8 +77,8 @@ async def test_a_refused_retry_may_work_the_next_time(tmp_path: Path) -> None:
     assert (refused.status_code, accepted.status_code) == (409, 202)
 
 
-async def test_a_cancel_that_is_sent_twice_is_answered_with_the_same_words(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+async def test_a_cancel_that_is_sent_twice_is_answered_with_the_same_words(database: str) -> None:
+    async with on_stage(database, works=False) as stage, stage.client(await stage.token()) as client:
         job = await stage.press.submit("shout", "hi")
 
         first, second = [await client.post(f"/jobs/{job}/cancel", headers=KEY) for _ in range(2)]

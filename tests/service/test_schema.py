@@ -6,7 +6,7 @@ Schemathesis makes the requests. They go over real connections to a real server,
 import copy
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 import jsonschema_rs
@@ -19,14 +19,15 @@ from schemathesis.core.parameters import ParameterLocation
 
 from pressroom.api.routing import Table
 from pressroom.errors import StoreUnavailable
+from tests import postgres
 from tests.service.access_stage import on_stage
 from tests.service.schema_stage import RENDER, WEBHOOK, Server
 
-EXAMPLES = 100
+EXAMPLES = {"file": 100, "on_server": 10}  # what a database makes of a request, the edges show
 LONGEST_WAIT = "0.02"  # what a generated `wait` becomes: the answers are the same, and sixty seconds are not
 
 # What a request as the document allows it may be answered besides, because it is wrong in a way that no schema can put: a kind
-# that is not there, a source that cannot be read, a range past the end, a key that came with another body.
+# that is not there, a source that cannot be read, a range past the end, a key that came with another body, 2.0 for 2.
 REFUSED = {
     "POST /jobs": ("400", "422"),
     "GET /jobs/{id}/result": ("409",),
@@ -34,6 +35,7 @@ REFUSED = {
     "POST /jobs/{id}/retry": ("400", "409", "422"),
     "GET /artifacts/{uid}": ("416",),
     "POST /webhooks": ("422",),
+    "POST /queue/{kind}/scale": ("422",),
     "POST /render": ("400", "422"),
     "POST /render/terminal": ("400",),
     "GET /d/{shortlink}": ("416",),
@@ -66,17 +68,26 @@ SENSE: dict[str, Any] = {
 KROKI = {"type": "graphviz", "format": "svg", "encoded": "eNpLyUwvSizIUHBXqPZIzcnJ17ULzy_KSakFAGxACMY="}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+on_file = pytest.mark.parametrize("server", ["file"], indirect=True)  # for what is about the document alone
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def server(
+    request: pytest.FixtureRequest, _postgres: postgres.Standing, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     """With a chafa that shows what it is given, so that `/render/terminal` does all the rest."""
+    folder = tmp_path_factory.mktemp("schema")
     programs = tmp_path_factory.mktemp("programs")
     chafa = programs / "chafa"
     chafa.write_text("#!/bin/sh\ncat > /dev/null\necho picture\n")
     chafa.chmod(0o755)
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, ExitStack() as opened:
         patched.setenv("PATH", str(programs), prepend=":")
-        with Server(tmp_path_factory.mktemp("schema")) as server:
-            yield server
+        if request.param == "file":
+            database = f"sqlite:///{folder / 'press.db'}"
+        else:
+            database = opened.enter_context(postgres.database_on(_postgres.address()))
+        yield opened.enter_context(Server(database, folder, EXAMPLES[request.param]))
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +130,11 @@ def _at_the_edges(operation: schemathesis.APIOperation, mode: GenerationMode, se
 def _at_random(operation: schemathesis.APIOperation, server: Server) -> None:
     """Half of them wrong, unless it has no part that could be."""
     try:
-        _examples(operation, GenerationMode.NEGATIVE, EXAMPLES // 2, server)
+        _examples(operation, GenerationMode.NEGATIVE, server.examples // 2, server)
     except Unsatisfiable:
-        _examples(operation, GenerationMode.POSITIVE, EXAMPLES, server)
+        _examples(operation, GenerationMode.POSITIVE, server.examples, server)
     else:
-        _examples(operation, GenerationMode.POSITIVE, EXAMPLES // 2, server)
+        _examples(operation, GenerationMode.POSITIVE, server.examples // 2, server)
 
 
 def _examples(operation: schemathesis.APIOperation, mode: GenerationMode, number: int, server: Server) -> None:
@@ -173,6 +184,7 @@ def _make_sense(case: schemathesis.Case, known: list[str], turn: int) -> None:
         case.body, case.query = SOURCE, {"format": "dot"}
 
 
+@on_file
 def test_every_operation_shows_a_request_and_an_answer_that_are_as_it_says(server: Server) -> None:
     for operation in _operations(server.document):
         name = operation["operationId"]
@@ -188,8 +200,8 @@ def test_every_operation_shows_a_request_and_an_answer_that_are_as_it_says(serve
                 assert _fits(content["example"], content["schema"], server.document), f"{name}: {status}"
 
 
-async def test_the_requests_that_are_shown_are_accepted_as_they_are(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token(everywhere=True)) as client:
+async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: str) -> None:
+    async with on_stage(database) as stage, stage.client(await stage.token(everywhere=True)) as client:
         for path, method, operation in _places(stage.app.openapi()):
             for media_type, content in _bodies(operation):
                 body = content["example"]
@@ -205,6 +217,7 @@ async def test_the_requests_that_are_shown_are_accepted_as_they_are(tmp_path: Pa
                 assert answer.status_code in expected, f"{method} {path}: {answer.text}"
 
 
+@on_file
 def test_a_job_may_be_shown_in_the_words_of_its_app(server: Server) -> None:
     for path, method, status in (
         ("/jobs/{id}", "get", "200"),
@@ -216,6 +229,7 @@ def test_a_job_may_be_shown_in_the_words_of_its_app(server: Server) -> None:
         assert content["schema"] == {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("JobView", "DiagramView")]}
 
 
+@on_file
 def test_an_operation_has_one_tag_that_the_document_names(server: Server) -> None:
     tags = {tag["name"] for tag in server.document["tags"]}
     for operation in _operations(server.document):
@@ -223,9 +237,9 @@ def test_an_operation_has_one_tag_that_the_document_names(server: Server) -> Non
         assert operation["tags"][0] in tags
 
 
-async def test_what_stands_around_every_route_is_in_the_document(tmp_path: Path) -> None:
+async def test_what_stands_around_every_route_is_in_the_document(file: str) -> None:
     """Whatever it refuses: compressed bodies, headers without end, and those who ask too often."""
-    async with on_stage(tmp_path, works=False, rate_limit_address=1) as stage, stage.client() as client:
+    async with on_stage(file, works=False, rate_limit_address=1) as stage, stage.client() as client:
         await client.get("/jobs")
         for path, method, operation in _places(stage.app.openapi()):
             for headers in ({"Content-Encoding": "gzip"}, {"X-Long": "x" * 70_000}, {}):
@@ -236,8 +250,8 @@ async def test_what_stands_around_every_route_is_in_the_document(tmp_path: Path)
             assert ("429" in operation["responses"]) == (answer.status_code == 429), f"{method} {path}"
 
 
-async def test_what_nobody_foresaw_is_a_500_that_the_document_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client() as client:
+async def test_what_nobody_foresaw_is_a_500_that_the_document_names(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with on_stage(file, works=False) as stage, stage.client() as client:
 
         async def broken(*_: Any) -> None:
             raise ZeroDivisionError
@@ -250,8 +264,8 @@ async def test_what_nobody_foresaw_is_a_500_that_the_document_names(tmp_path: Pa
             assert "500" in operation["responses"], f"{method} {path}"
 
 
-async def test_whoever_is_asked_for_a_token_reads_so_in_the_document(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_whoever_is_asked_for_a_token_reads_so_in_the_document(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
         document = stage.app.openapi()
         for path, method, operation in _places(document):
             for token in (None, "pr_wrong"):
@@ -264,9 +278,9 @@ async def test_whoever_is_asked_for_a_token_reads_so_in_the_document(tmp_path: P
 
 
 async def test_a_database_that_cannot_be_reached_is_a_503_that_the_document_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+    async with on_stage(database, works=False) as stage:
         token = await stage.token()
 
         async def gone(*_: Any, **__: Any) -> Any:

@@ -20,12 +20,12 @@ SLACK = 2.0  # seconds past the grace
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Any:
+def served(database: str, tmp_path: Path) -> Any:
     """As many as a test wants; none outlives it."""
     started: list[Served] = []
 
     def start(**how: Any) -> Served:
-        started.append(Served(tmp_path / f"served{len(started)}", **how))
+        started.append(Served(tmp_path / f"served{len(started)}", database=database, **how))
         started[-1].start()
         return started[-1]
 
@@ -110,6 +110,7 @@ def test_what_does_not_finish_within_the_grace_goes_back_to_the_queue(served: Ca
         assert job.get().attempts == 0  # our own stop costs no attempt
 
 
+@pytest.mark.parametrize("database", ["file"], indirect=True)  # it does not wait for one
 def test_a_second_signal_ends_it_at_once(served: Callable[..., Served], tmp_path: Path) -> None:
     service = served(grace=60)
     with Client(service.url, patience=PATIENT) as client:

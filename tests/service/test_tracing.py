@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pressroom import JobCancelled, JobFailed, Pressroom, kind, tracing
 from tests.service.access_stage import on_stage
 
+ROOT = Path(__file__).parents[2]
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 CALLER = {"traceparent": f"00-{TRACE}-{SPAN}-01"}
 DOORS: dict[str, tuple[str, str, Any]] = {
@@ -77,8 +78,8 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     provider.shutdown()
 
 
-async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path, spans: InMemorySpanExporter) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+async def test_a_request_is_a_span_of_its_callers_trace(file: str, spans: InMemorySpanExporter) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
         await client.get("/jobs/job_01KA4ZC5Q6T9E0V8W2M7N3P1RS", headers=CALLER)
 
     span = one(spans, "GET /jobs/{id}")
@@ -88,8 +89,8 @@ async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path, spans: I
     assert span.status.is_unset, "a refusal is the caller's error and not ours"
 
 
-async def test_a_request_without_a_trace_begins_one(tmp_path: Path, spans: InMemorySpanExporter) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+async def test_a_request_without_a_trace_begins_one(file: str, spans: InMemorySpanExporter) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
         await client.get("/jobs")
         await client.get("/nowhere")
 
@@ -99,11 +100,11 @@ async def test_a_request_without_a_trace_begins_one(tmp_path: Path, spans: InMem
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_through_every_door_the_row_carries_the_span_that_submitted(
-    door: str, tmp_path: Path, spans: InMemorySpanExporter
+    door: str, database: str, spans: InMemorySpanExporter
 ) -> None:
     method, path, body = DOORS[door]
     headers = CALLER | ({"Idempotency-Key": "one"} if door == "jobs once" else {})
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(database, works=False) as stage, stage.client(await stage.token()) as client:
         answer = await client.request(method, path, json=body, headers=headers)
         assert answer.status_code == 202, answer.text
         (job,) = (await stage.press.list()).jobs
@@ -116,7 +117,7 @@ async def test_through_every_door_the_row_carries_the_span_that_submitted(
     assert job.trace == {"request_id": answer.headers["x-request-id"], "traceparent": f"00-{TRACE}-{id_of(sent)}-01"}
 
 
-async def test_every_attempt_is_a_child_of_the_span_that_submitted(tmp_path: Path, spans: InMemorySpanExporter) -> None:
+async def test_every_attempt_is_a_child_of_the_span_that_submitted(database: str, spans: InMemorySpanExporter) -> None:
     tries = iter([ValueError("not yet"), None])
 
     @kind("second_time_lucky", max_attempts=2)
@@ -125,7 +126,7 @@ async def test_every_attempt_is_a_child_of_the_span_that_submitted(tmp_path: Pat
             raise error
         return f"{trace.get_current_span().get_span_context().span_id:016x}"
 
-    async with Pressroom(f"sqlite:///{tmp_path / 'press.db'}", kinds=[handler], workers=1) as press:
+    async with Pressroom(database, kinds=[handler], workers=1) as press:
         with trace.get_tracer("caller").start_as_current_span("mine"):
             job = await press.submit("second_time_lucky")
         seen = await press.wait(job, timeout=20)
@@ -143,16 +144,16 @@ async def test_every_attempt_is_a_child_of_the_span_that_submitted(tmp_path: Pat
     assert seen == id_of(worked), "what the handler does belongs to the attempt"
 
 
-async def test_the_parent_survives_a_restart(tmp_path: Path, spans: InMemorySpanExporter) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+async def test_the_parent_survives_a_restart(database: str, spans: InMemorySpanExporter) -> None:
+    async with on_stage(database, works=False) as stage, stage.client(await stage.token()) as client:
         job = (await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER)).json()["id"]
 
-    later = await in_another_process(LATER, f"sqlite:///{tmp_path / 'press.db'}", job)
+    later = await in_another_process(LATER, database, job)
 
     assert json.loads(later) == ["process shout", TRACE, id_of(one(spans, "send shout"))]
 
 
-async def test_an_attempt_that_was_stopped_is_marked(tmp_path: Path, spans: InMemorySpanExporter) -> None:
+async def test_an_attempt_that_was_stopped_is_marked(database: str, spans: InMemorySpanExporter) -> None:
     started = asyncio.Event()
 
     @kind("endless")
@@ -160,7 +161,7 @@ async def test_an_attempt_that_was_stopped_is_marked(tmp_path: Path, spans: InMe
         started.set()
         await asyncio.Event().wait()
 
-    async with Pressroom(f"sqlite:///{tmp_path / 'press.db'}", kinds=[endless], workers=1) as press:
+    async with Pressroom(database, kinds=[endless], workers=1) as press:
         job = await press.submit("endless")
         await started.wait()
         await press.cancel(job)
@@ -171,9 +172,9 @@ async def test_an_attempt_that_was_stopped_is_marked(tmp_path: Path, spans: InMe
 
 
 async def test_an_error_of_ours_marks_the_request(
-    tmp_path: Path, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+    file: str, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
 
         async def broken() -> None:
             raise ZeroDivisionError
@@ -185,9 +186,9 @@ async def test_an_error_of_ours_marks_the_request(
     assert (span.status.status_code, attributes(span)["http.response.status_code"]) == (trace.StatusCode.ERROR, 500)
 
 
-async def test_a_state_too_long_for_a_row_is_left_out_and_the_job_accepted(tmp_path: Path, spans: InMemorySpanExporter) -> None:
+async def test_a_state_too_long_for_a_row_is_left_out_and_the_job_accepted(database: str, spans: InMemorySpanExporter) -> None:
     long = ",".join(f"vendor{number}={'x' * 250}" for number in range(30))
-    async with on_stage(tmp_path, works=False) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(database, works=False) as stage, stage.client(await stage.token()) as client:
         short = await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER | {"tracestate": "vendor=x"})
         much = await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER | {"tracestate": long, "baggage": long})
         kept = [(await stage.press.get(answer.json()["id"])).trace or {} for answer in (short, much)]
@@ -198,9 +199,9 @@ async def test_a_state_too_long_for_a_row_is_left_out_and_the_job_accepted(tmp_p
 
 
 async def test_without_an_sdk_a_callers_trace_is_passed_on_and_nothing_else_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on_stage(tmp_path) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(file) as stage, stage.client(await stage.token()) as client:
         passed = (await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER)).json()["id"]
         await stage.press.wait(passed, timeout=20)
         monkeypatch.setattr(tracing, "_tracer", None)  # asking it for a span would fail
@@ -211,22 +212,21 @@ async def test_without_an_sdk_a_callers_trace_is_passed_on_and_nothing_else_is_d
         assert list((await stage.press.get(plain)).trace or {}) == ["request_id"]
 
 
-async def test_without_the_api_nothing_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_api_nothing_is_missing(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "trace", None)
-    async with on_stage(tmp_path / "service", works=True) as stage, stage.client(await stage.token()) as client:
+    async with on_stage(file) as stage, stage.client(await stage.token()) as client:
         job = (await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER)).json()["id"]
         assert await stage.press.wait(job, timeout=20) == "hi"
         failing = await stage.press.submit("shout", "fail", max_attempts=1)
         with pytest.raises(JobFailed):
             await stage.press.wait(failing, timeout=20)
 
-    assert await in_another_process(ALONE, f"sqlite:///{tmp_path / 'library.db'}") == "hi\n"
+    assert await in_another_process(ALONE, file) == "hi\n"
 
 
 async def in_another_process(script: str, *arguments: str) -> str:
-    done = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+    command = [sys.executable, "-c", script, *arguments]
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,7 +1,6 @@
 """A wait ends with the job, with the caller's time, or with the service, whichever comes first."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -34,8 +33,8 @@ async def closed_while_they_wait(
             return await asyncio.gather(*waits)
 
 
-async def test_a_hundred_waits_are_answered_with_the_job_as_it_is(tmp_path: Path, eventually: Any) -> None:
-    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+async def test_a_hundred_waits_are_answered_with_the_job_as_it_is(database: str, eventually: Any) -> None:
+    async with on_stage(database, works=False, listen="127.0.0.1:8000") as stage:
         job = await stage.press.submit("shout", "nobody works here")
         polls = [("GET", f"/jobs/{job}?wait=60", {}), ("GET", f"/jobs/{job}/result?wait=60", {})]
 
@@ -46,7 +45,7 @@ async def test_a_hundred_waits_are_answered_with_the_job_as_it_is(tmp_path: Path
     assert all(answer.headers["retry-after"] for answer in answers)
 
 
-async def test_a_render_that_is_waited_for_is_a_job_or_a_503(tmp_path: Path, eventually: Any) -> None:
+async def test_a_render_that_is_waited_for_is_a_job_or_a_503(database: str, eventually: Any) -> None:
     def asked(number: int) -> dict[str, Any]:
         return {"json": {"source": f"digraph {{ n{number} }}", "format": "dot"}}
 
@@ -60,7 +59,7 @@ async def test_a_render_that_is_waited_for_is_a_job_or_a_503(tmp_path: Path, eve
             ("PUT", f"/diagrams/sync{number}?mode=sync", asked(200 + number)),
             ("POST", "/kroki/graphviz/svg", {"content": f"digraph {{ k{number} }}"}),
         ]
-    async with on_stage(tmp_path, works=False, listen="127.0.0.1:8000") as stage:
+    async with on_stage(database, works=False, listen="127.0.0.1:8000") as stage:
         answers = await closed_while_they_wait(stage, eventually, *requests)
 
     assert [answer.status_code for answer in answers] == [503, 202, 202, 202, 503, 503] * 10
@@ -69,8 +68,8 @@ async def test_a_render_that_is_waited_for_is_a_job_or_a_503(tmp_path: Path, eve
     assert answers[1].json()["status"] == "pending"
 
 
-async def test_what_ended_before_it_closed_is_told(tmp_path: Path) -> None:
-    async with on_stage(tmp_path) as stage:
+async def test_what_ended_before_it_closed_is_told(database: str) -> None:
+    async with on_stage(database) as stage:
         job = await stage.press.submit("shout", "done")
         await stage.press.settled(job, timeout=10)
         stage.service.closing.set()
@@ -78,8 +77,8 @@ async def test_what_ended_before_it_closed_is_told(tmp_path: Path) -> None:
         assert (await settled(stage.service, job, 60)).result == "done"
 
 
-async def test_a_wait_says_why_it_ended(tmp_path: Path, eventually: Any) -> None:
-    async with on_stage(tmp_path, works=False) as stage:
+async def test_a_wait_says_why_it_ended(database: str, eventually: Any) -> None:
+    async with on_stage(database, works=False) as stage:
         job = await stage.press.submit("shout", "nobody works here")
 
         with pytest.raises(WaitTimeout):

@@ -16,21 +16,16 @@ type Run = Callable[..., tuple[int, Any, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
 
     def command(*argv: str) -> tuple[int, Any, str]:
         """Its exit code, what it printed as JSON, and what it said."""
-        code = main(wiring._Wires(), ["webhooks", *argv, "--json", "--home", str(tmp_path)])
+        code = main(wiring._Wires(), ["webhooks", *argv, "--json", "--database", database])
         out, said = capsys.readouterr()
         return code, [json.loads(line) for line in out.splitlines()], said
 
     return command
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'pressroom.db'}"
 
 
 def test_a_webhook_is_added_listed_and_removed(run: Run) -> None:
