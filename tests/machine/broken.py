@@ -4,7 +4,7 @@ Each mistake is a small one that somebody could make: a condition left out, a co
 trigger of the database would refuse it, that guard is taken away too, so that it is the machine that must speak.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 from pressroom.model import Row, Statement, Work
 from pressroom.store import endings, jobs
+from pressroom.store.endings import Settled
 from pressroom.store.jobs import Room
 from pressroom.store.statements import load
 from pressroom.store.steps import Kinds
@@ -20,6 +21,7 @@ from tests.machine.on_postgres import stories_on
 from tests.machine.on_sqlite import OnSqlite
 
 _MODULES = (jobs, endings)
+_give_back = jobs.give_back
 _KEY_GUARD = ("INDEX job_holder",)
 _ENDING_GUARDS = ("TRIGGER job_moves", "INDEX job_event_ending")
 _DELETE_GUARD = ("TRIGGER job_delete_only_ended",)
@@ -106,6 +108,21 @@ def _step_forward_only(org_id: str, key: str | None) -> Work[None]:
     yield Statement("step_forward", {"org_id": org_id, "key": key})
 
 
+def _give_back_all(worker: str, _held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
+    return (yield from _give_back(worker, (), kinds))
+
+
+def _give_back_as_crashed(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
+    released = yield from _give_back(worker, held, kinds)
+    for one in released:
+        yield Statement("UPDATE job SET crashes = crashes + 1 WHERE id = :id AND status = 'queued'", {"id": one.claim.id})
+    return released
+
+
+def _never_ask_again(_status: str, _waits_for: str | None, _left: int) -> None:
+    return None
+
+
 MISTAKES = [
     # I3, I4: who may write
     Mistake(
@@ -178,6 +195,17 @@ MISTAKES = [
     Mistake("claim_beside_by_place_alone", "order beside", "claim_next", "ORDER BY tier, seq LIMIT :total", "ORDER BY seq LIMIT :total", dialects=("postgres",)),
     Mistake("claim_beside_keeps_its_token", "I4 beside", "claim_next", "claim = claim + 1, ", "", dialects=("postgres",)),
     Mistake("claim_beside_who_sleeps", "line beside", "claim_next", " AND waits_for IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
+    Mistake("claim_beside_a_limited_kind", "limit beside", "claim_next", " OR kind.slots IS NOT NULL", "", dialects=("postgres",)),
+    # By name, within limits, and what nobody heard of
+    Mistake("claim_named_of_a_paused_kind", "named beside", "claim_named", "paused = 1 OR ", ""),
+    Mistake("claim_named_out_of_line", "named line beside", "claim_named", "waits_for IS NULL OR ", "waits_for IN ('key') OR waits_for IS NULL OR ", guards=_KEY_GUARD),
+    Mistake("claim_named_before_joining_the_line", "named line beside", "claim_named", " AND key IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
+    Mistake("claim_named_past_the_limit", "named limit", "claim_named", " OR (slots IS NOT NULL AND :limited = 0)", ""),
+    Mistake("claim_past_the_limit", "limit named line", "list_spare", "kind.slots - count(job.id)", "kind.slots"),
+    Mistake("never_ask_again", "named", patch=("_when_to_ask_again", _never_ask_again)),
+    Mistake("give_back_what_is_held", "I5", patch=("give_back", _give_back_all)),
+    Mistake("give_back_for_everybody", "I5", "list_claims_of", " AND worker = :worker"),
+    Mistake("what_is_given_back_has_crashed", "I17", patch=("give_back", _give_back_as_crashed)),
 ]  # fmt: skip
 
 

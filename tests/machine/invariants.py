@@ -42,6 +42,7 @@ def check(model: Model, mirror: Mirror, now: int, *, law: str | None = None) -> 
     demand(mirror.cache == model.cache, "I11", "the cache holds {}, not {}", mirror.cache, model.cache)
     if model.items:
         demand(mirror.read_items() == model.items, "I23", "items moved that nobody moved, or did not move")
+    _limits_are_kept(model, mirror, changes)
     for line in {row.line for change in changes for row in change if row is not None}:
         if line is not None:
             _line_is_in_order(mirror, line)
@@ -177,6 +178,18 @@ def _line_is_in_order(mirror: Mirror, line: tuple[str, str]) -> None:
         demand(best is ready[0], "line", "{} may start before {}", ready[0], best)
 
 
+def _limits_are_kept(model: Model, mirror: Mirror, changes: Sequence[Change]) -> None:
+    """More may run than a limit allows if it came later; then none is started."""
+    for kind, slots in model.limits.items():
+        if any(after is not None and after.kind == kind and _has_started(before, after) for before, after in changes):
+            running = [row for row in mirror.open.values() if row.kind == kind and row.status == "in_progress"]
+            demand(len(running) <= slots, "limit", "of {}, limited to {}, there run {}", kind, slots, running)
+
+
+def _has_started(before: Row | None, after: Row) -> bool:
+    return after.status == "in_progress" and (before is None or before.claim != after.claim)
+
+
 def _order(row: Row) -> tuple[int, int]:
     return (row.tier, row.seq)
 
@@ -195,7 +208,8 @@ def check_order_of_claims(
 ) -> None:
     """What was ready is what was taken and what is still ready. None of the rest is better, unless there was no room for it.
 
-    I15: a full room leaves the rest as it is; `check` has seen that nothing else changed. `beside` others nobody is woken.
+    I15: a full room leaves the rest as it is; `check` has seen that nothing else changed. `beside` others nobody is woken,
+    and kinds with a limit are left alone. A kind that is full stands back behind worse ones of other kinds.
     """
     background = [claim for claim in claims if claim.tier > 0]
     full, no_background = len(claims) == room.total, len(background) == room.background
@@ -205,8 +219,12 @@ def check_order_of_claims(
         demand(beside or row.waits_for != "time" or row.run_at > now, "line", "a claim did not wake {}", row)
         if row.waits_for is not None or row.kind not in kinds or row.kind in model.paused:
             continue
+        if beside and row.kind in model.limits:
+            continue
         taken = background if row.tier > 0 and not full else claims
         why_not = full or (row.tier > 0 and no_background)
+        if model.is_full(row.kind):
+            why_not, taken = True, [claim for claim in taken if claim.kind == row.kind]
         demand(why_not, "order", "there was room in {} for {}, yet only {} were taken", room, row, claims)
         demand(
             all((claim.tier, claim.seq) < _order(row) for claim in taken), "order", "{} was better than one of {}", row, claims

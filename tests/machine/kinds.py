@@ -106,6 +106,16 @@ CLAIMABLE: list[tuple[str, ...]] = [
     ("draft", "pack"),
 ]
 
+# Names that a delivery offers: of open jobs or of all there were, counted round, and None for one that there never was.
+NAMES: list[tuple[bool, tuple[int | None, ...]]] = [
+    (True, (0, 1, 2, 3, 4, 5, 6, 7)),
+    (True, (0, 1)),
+    (True, (-1, -1, -2)),
+    (True, (None, 1, 3, 5)),
+    (False, (0, -3, 2, None)),
+    (False, (None,)),
+]
+
 # How a handler's attempt may end; worker.judge says what it means.
 RESULTS: list[Returned | BaseException] = [
     Returned('"fine"', ()),

@@ -9,6 +9,8 @@ class Violation(AssertionError):
     frame   a step changes what it is about, and nothing else
     fsck    `pressroom fsck` finds nothing
     beside  claimed alone or beside others, the same jobs come in the same order
+    limit   of a limited kind nobody starts another while as many run as may, or more because the limit came later
+    named   by its name a job is given if it could be claimed as the best now; for the others it is told when to ask again
     twins   what happens on one database happens on the other
     """
 

@@ -17,6 +17,7 @@ from tests.machine.kinds import (
     CLAIMABLE,
     EVERY_KIND,
     JUMPS,
+    NAMES,
     RESULTS,
     ROOMS,
     SAME,
@@ -41,11 +42,12 @@ STRANGERS = ((), (), ("wiki", "index"), EVERY_KIND)  # the kinds that the proces
 HOOKLESS = (*STRANGERS, None)  # it knows all, but their hooks fail and are left out
 DEAD = ((), *((worker,) for worker in WORKERS))
 EVERYTHING = "everything"
+NOBODY = "nobody"
 
 TENDED: list[tuple[str, Any]] = [
     *[("prune", None)] * 6,
     *(("survey", kinds) for kinds in CLAIMABLE[:3]),
-    *(("pause", kind) for kind in (*EVERY_KIND, "pack")),
+    *(("give_back", worker) for worker in WORKERS),
     *(("end_deferred_cancels", unknown) for unknown in HOOKLESS),
     ("end_deferred_late", None),
     *(("fire", hours_ago) for hours_ago in (0, 0, 1)),
@@ -107,6 +109,22 @@ class QueueMachine(RuleBasedStateMachine):
     def claim(self, how: tuple[str, Room, Sequence[str]]) -> None:
         worker, room, kinds = how
         self.world.claim(worker, kinds, room)
+
+    @deed(how=one_of(WORKERS, NAMES, CLAIMABLE, (None, None, *RESULTS[::2])))
+    def claim_named(self, how: tuple[str, tuple[bool, tuple[int | None, ...]], Sequence[str], Result | None]) -> None:
+        """A delivery offers jobs by name to a worker, which may have one to settle."""
+        worker, offered, kinds, result = how
+        uids = self._names(*offered)
+        held = [] if result is None else [(claim, result) for claim in self.world.held[worker][:1]]
+        self.world.turn(worker, held, kinds, Room(1, 1), named=uids)
+
+    @deed(how=one_of(WORKERS, (None, None, *NAMES), ROOMS[1:4], (True, True, False)))
+    def lose_the_answer(self, how: tuple[str, tuple[bool, tuple[int | None, ...]] | None, Room, bool]) -> None:
+        """A claim is committed, and its worker never hears of it. It may find out."""
+        worker, offered, room, finds_out = how
+        self.world.turn(worker, (), EVERY_KIND, room, named=() if offered is None else self._names(*offered), heard_of=False)
+        if finds_out:
+            self.world.give_back(worker)
 
     @deed(how=one_of((False, False, False, True), PICKS, RESULTS))
     def settle(self, how: tuple[bool, int, Result]) -> None:
@@ -183,17 +201,26 @@ class QueueMachine(RuleBasedStateMachine):
         if noticed:
             self.world.clamp_leases()
 
+    @deed(how=one_of(EVERY_KIND, ("pause", "pause", 1, 1, 2, None)))
+    def operate(self, how: tuple[str, str | int | None]) -> None:
+        """What operators do: a kind is paused or goes on; only so many of it may run at once, or as many as there are slots."""
+        kind, what = how
+        if isinstance(what, str):
+            self.world.pause(kind, kind not in self.world.model.paused)
+        else:
+            self.world.scale(kind, what)
+
     @deed(how=st.sampled_from(TENDED))
     def tend(self, how: tuple[str, Any]) -> None:
-        """What chores and operators do."""
+        """What chores do, and workers now and then."""
         world = self.world
         match how:
             case "prune", _:
                 world.prune()
             case "survey", kinds:
                 world.survey(kinds)
-            case "pause", kind:
-                world.pause(kind, kind not in world.model.paused)
+            case "give_back", worker:
+                world.give_back(worker)
             case "end_deferred_cancels", unknown:
                 world.end_deferred_cancels(without(world.kinds, unknown))
             case "end_deferred_late", _:
@@ -240,6 +267,9 @@ class QueueMachine(RuleBasedStateMachine):
                 self.world.submit(asked)
         return list(jobs.values())[pick % len(jobs)]
 
+    def _names(self, open: bool, picks: Sequence[int | None]) -> list[str]:
+        return [NOBODY if pick is None else self._job(pick, open=open).uid for pick in picks]
+
     def _held(self, pick: int) -> Claim:
         """One of the claims that living workers hold: or one that is ready, or was a dead worker's, or is new."""
         world = self.world
@@ -248,6 +278,8 @@ class QueueMachine(RuleBasedStateMachine):
                 world.rescue(lost, world.kinds, 0.0)
             for kind in sorted(world.model.paused):
                 world.pause(kind, False)
+            for kind in sorted(world.model.limits):
+                world.scale(kind, None)
             world.submit(USUAL[pick % len(USUAL)])
             if not self._claim():
                 world.submit(Asked("pack", tier=0))

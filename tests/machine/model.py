@@ -4,6 +4,7 @@ The model never predicts what is the store's to choose (which number comes next,
 what the store answered, objects if that answer breaks a promise, and then knows how every row must look.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -118,6 +119,7 @@ class Model:
     cache: dict[str, tuple[int, int]] = field(default_factory=dict)
     items: dict[Item, str] = field(default_factory=dict)
     paused: set[str] = field(default_factory=set)
+    limits: dict[str, int] = field(default_factory=dict)  # how many of a kind may be in progress
     published: dict[tuple[str, str, str | None], int] = field(default_factory=dict)
     ticks: dict[int, str] = field(default_factory=dict)  # of the one schedule, with the job of each
     last_tick: int | None = None
@@ -283,6 +285,13 @@ class Model:
             job.phase = job.progress = None
             self._happened(job, "started")
 
+    def running(self) -> Counter[str]:
+        """How many of each kind are in progress."""
+        return Counter(job.kind for job in self.open.values() if job.status is Status.IN_PROGRESS)
+
+    def is_full(self, kind: str) -> bool:
+        return kind in self.limits and self.running()[kind] >= self.limits[kind]
+
     def holds(self, claim: Claim) -> bool:
         job = self.open.get(claim.id)
         return job is not None and job.status is Status.IN_PROGRESS and job.token == claim.token
@@ -369,6 +378,17 @@ class Model:
         last = self.published.get(job.thing, 0)
         demand(job.answers > last, "I9", "{} completed submit {} after submit {} was answered", job, job.answers, last)
         self.published[job.thing] = job.answers
+
+    def given_back(self, said: Sequence[Settled], worker: str, held: Iterable[Claim], kinds: Kinds, now: int) -> None:
+        """What a worker was given and knows nothing of is released, which costs nothing (I15, I17); what it holds is not."""
+        mine = {(job.id, job.token) for job in self.open.values() if job.worker == worker and job.lease_until is not None}
+        known = {(claim.id, claim.token) for claim in held}
+        released = {(one.claim.id, one.claim.token) for one in said}
+        demand(released <= mine - known, "I5", "{} gave back {}, and holds {} of {}", worker, released, known, mine)
+        demand(released == mine - known, "I16", "{} gave back {}, but was given {}", worker, released, mine - known)
+        for settled in said:
+            demand(isinstance(settled.outcome, Released), "I15", "what nobody worked on ended: {}", settled)
+            self.settled(settled, kinds, now)
 
     # What a worker tells
 

@@ -21,7 +21,7 @@ _TABLES: LiteralString = "render_cache, job_item, job_input, job_payload, job_ev
 _FORGET: LiteralString = (
     "BEGIN; SET LOCAL session_replication_role = replica; "  # no trigger objects, and no row is looked up for its references
     + "; ".join(f"DELETE FROM {table}" for table in _TABLES.split(", "))
-    + "; UPDATE kind SET paused = 0; SELECT setval('job_number', 1, false); COMMIT"
+    + "; UPDATE kind SET paused = 0, slots = NULL; SELECT setval('job_number', 1, false); COMMIT"
 )
 _SWEEP: LiteralString = f"TRUNCATE {_TABLES} CASCADE"
 

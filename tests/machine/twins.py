@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.model import Claim, Row, Statement, Status, Submitted, Work
 from pressroom.store import look
+from pressroom.store.endings import Settled
 from pressroom.store.jobs import Survey, Turn
 from pressroom.store.look import BEYOND, Filter
 from tests.machine.law import demand
@@ -50,15 +51,22 @@ def _plainly(told: list[object]) -> Iterator[object]:
         match one:
             case Submitted():
                 yield _without(one, "id")
-            case Turn(settled, claims):
-                yield [(settlement.claim.uid, settlement.status, settlement.superseded_by) for settlement in settled]
+            case Turn(settled, claims, again):
+                yield [_ending_of(settlement) for settlement in settled]
                 yield [_without(claim, "id", "seq") for claim in claims]
+                yield again
+            case [Settled(), *_]:
+                yield sorted(map(_ending_of, one), key=str)
             case Survey():
-                yield (one.ready, one.due)
+                yield (one.ready, one.due, one.limited)
             case [Submitted() | Claim(), *_]:
                 yield from _plainly(one)
             case bool() | Status() | None:
                 yield one
+
+
+def _ending_of(settled: Settled) -> tuple[str, Status | None, str | None]:
+    return (settled.claim.uid, settled.status, settled.superseded_by)
 
 
 def _visible() -> Work[list[tuple[str, Any]]]:

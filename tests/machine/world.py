@@ -8,9 +8,9 @@ import msgspec
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
 from pressroom.request import again
-from pressroom.store import endings, fsck, jobs, look, progress, upkeep
+from pressroom.store import endings, fsck, jobs, limits, look, progress, upkeep
 from pressroom.store.endings import Settlement
-from pressroom.store.jobs import NewJob, Room
+from pressroom.store.jobs import NewJob, Room, Turn
 from pressroom.store.steps import Kinds, now
 from pressroom.store.upkeep import DeferredCancel, Lost
 from pressroom.worker.judge import Returned, judge
@@ -29,6 +29,7 @@ from tests.machine.kinds import (
 )
 from tests.machine.law import demand
 from tests.machine.model import Job, Model
+from tests.machine.named import expected_by_name
 from tests.machine.stages import Stage
 
 NOUN, ITEMS = "editions", ["main", "v2"]
@@ -130,43 +131,85 @@ class World:
         room: Room,
         *,
         hookless: bool = False,
+        named: Sequence[str] = (),
+        heard_of: bool = True,
     ) -> list[Claim]:
-        """Settle what has ended, claim what there is room for. `hookless`: the kind's hook failed and is left out."""
+        """Settle what has ended, claim what there is room for, or what is named. `hookless`: the kind's hook failed and is left
+        out. `heard_of`: the answer reaches the worker.
+        """
         settlements = [Settlement(claim, judge(claim, self.kinds[claim.kind], result, 0.5)) for claim, result in results]
         own = endings.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
         if self.stage.crowded and not settlements:
-            self._makes_no_difference(worker, kinds, room)
-        beside = self._goes_beside([one.claim for one in settlements], own)
-        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own, beside=beside), beside=beside)
+            self._makes_no_difference(worker, kinds, room, named)
+        startable = self._startable(worker, kinds) if named and not settlements else None
+        beside = self._goes_beside([one.claim for one in settlements], own, named)
+        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, beside=beside), beside=beside)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
         for settled in turn.settled:
             self.model.settled(settled, own, self.clock.now)
             self._give_up(settled.claim)
+        if named:
+            self._as_named(turn, named, kinds, startable, beside=beside)
+            room = Room(len(named), len(named))  # whoever offers by name has seen to the room
         self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
-        self.held[worker] += turn.claims
+        if heard_of:
+            self.held[worker] += turn.claims
         self._check(law="I4" if stale else None)
-        if room.total:
+        if room.total and not named:
             at = self.clock.now
             invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, at, beside=beside)
         return turn.claims
 
-    def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds) -> bool:
+    def _as_named(
+        self, turn: Turn, named: Sequence[str], kinds: Sequence[str], startable: set[str] | None, *, beside: bool
+    ) -> None:
+        taken = {claim.uid for claim in turn.claims}
+        if startable is not None:
+            demand(taken <= startable, "named", "{} were taken; to the best belong {}", taken, startable)
+        given, again = expected_by_name(self.model, self.mirror, named, kinds, self.clock.now, beside=beside)
+        demand(taken == given, "named", "of {} there were given {}, not {}", named, taken, given)
+        demand(turn.again == again, "named", "when to ask again is {}, not {}", turn.again, again)
+
+    def _startable(self, worker: str, kinds: Sequence[str]) -> set[str]:
+        """Whom a claim of the best would take, had it all the room."""
+        everybody = _unlimited(jobs.claim(worker, kinds, Room(1_000, 1_000), LEASE))
+        return {claim.uid for claim in self.stage.rehearse(everybody)}
+
+    def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds, named: Sequence[str]) -> bool:
         """Every other turn, where it may."""
         self._turns += 1
         allowed = self.stage.crowded and all(endings.is_plain(claim, kinds) for claim in claims)
-        return allowed and self._turns % 2 == 1 and not (self._wakes and self._somebody_is_due())
+        differs = self._somebody_is_due() or (self.model.limits and not named)
+        return allowed and self._turns % 2 == 1 and not (self._wakes and differs)
 
     def _somebody_is_due(self) -> bool:
         return any(row.waits_for == "time" and row.run_at <= self.clock.now for row in self.mirror.open.values())
 
-    def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: Room) -> None:
-        alone = self.stage.rehearse(jobs.claim(worker, kinds, room, LEASE))
-        beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE)))
+    def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: Room, named: Sequence[str]) -> None:
+        """Kinds with a limit are left alone by who claims the best beside others; by name it gets them too."""
+        alone: object
+        beside: object
+        if named:
+            alone = self.stage.rehearse(jobs.claim_named(worker, named, kinds, LEASE, beside=False))
+            beside = self.stage.rehearse(_all_awake(jobs.claim_named(worker, named, kinds, LEASE, beside=True)))
+        else:
+            free = [kind for kind in kinds if kind not in self.model.limits]
+            alone = self.stage.rehearse(jobs.claim(worker, free, room, LEASE))
+            beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE)))
         demand(alone == beside, "beside", "alone one gets {}, and beside others {}", alone, beside)
 
     def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
         self.turn(WORKERS[0], [(claim, result)], (), Room(0, 0), hookless=hookless)
+
+    def give_back(self, worker: str) -> None:
+        """The worker is unsure whether it was given what it never heard of."""
+        held = self.held[worker]
+        said = self._do(jobs.give_back(worker, {(claim.id, claim.token) for claim in held}, self.kinds))
+        self.model.given_back(said, worker, held, self.kinds, self.clock.now)
+        for settled in said:
+            self._give_up(settled.claim)
+        self._check()
 
     def crash(self, worker: str) -> None:
         """The worker forgets what it holds. It may come back as a ghost and settle late."""
@@ -328,6 +371,13 @@ class World:
         (self.model.paused.add if paused else self.model.paused.discard)(kind)
         self._check()
 
+    def scale(self, kind: str, slots: int | None) -> None:
+        self._do(limits.scale(kind, slots))
+        self.model.limits.pop(kind, None)
+        if slots is not None:
+            self.model.limits[kind] = slots
+        self._check()
+
     def fire(self, hours_ago: int) -> None:
         """A process starts, saves its schedule, and fires a tick."""
         self._do(upkeep.save_schedule(HOURLY))
@@ -342,15 +392,17 @@ class World:
         """An idle worker's look: is there work, and which running jobs are to be stopped."""
         found = self._do(jobs.survey(kinds, look_for_work=True))
         demand(found.ready == self.has_work(kinds), "line", "the survey says {} of {}", found, [*self.mirror.open.values()])
+        demand(found.limited == self.model.limits.keys(), "limit", "limited are {}, not {}", self.model.limits, found.limited)
         asked = {(job.id, job.token) for job in self.model.open.values() if job.asked and job.status is Status.IN_PROGRESS}
         demand(set(found.cancelling) == asked, "I19", "to be stopped are {}, not {}", asked, found.cancelling)
         self._check()
 
     def has_work(self, kinds: Sequence[str] = EVERY_KIND) -> bool:
         """Whether a worker would find something: a job that may start, or one whose time has come."""
-        now, paused = self.clock.now, self.model.paused
+        now = self.clock.now
+        closed = {kind for kind in kinds if kind in self.model.paused or self.model.is_full(kind)}
         queued = [row for row in self.mirror.open.values() if row.status == "queued"]
-        ready = any(row.waits_for is None and row.kind in kinds and row.kind not in paused for row in queued)
+        ready = any(row.waits_for is None and row.kind in kinds and row.kind not in closed for row in queued)
         return ready or any(row.waits_for == "time" and row.run_at <= now for row in queued)
 
     def jump(self, seconds: float) -> None:
@@ -402,6 +454,8 @@ class World:
     def _drain(self) -> None:
         for kind in sorted(self.model.paused):
             self.pause(kind, False)
+        for kind in sorted(self.model.limits):
+            self.scale(kind, None)
         for lost in self.spot_lost(WORKERS):
             self.rescue(lost, self.kinds, 0.0)
         self.end_deferred_cancels(self.kinds)
@@ -438,6 +492,11 @@ def _all_awake[T](work: Work[T]) -> Work[T]:
     moment = yield from now()
     yield Statement("wake_due", {"now": moment})
     yield from jobs.wake_keyed(moment)
+    return (yield from work)
+
+
+def _unlimited[T](work: Work[T]) -> Work[T]:
+    yield Statement("UPDATE kind SET slots = NULL WHERE slots IS NOT NULL")
     return (yield from work)
 
 

@@ -11,6 +11,9 @@ from pressroom.errors import (
     InvalidArgument,
     NotFound,
     SourceInvalid,
+    StoreBusy,
+    StoreFull,
+    StoreUnavailable,
     Timeout,
     Transient,
 )
@@ -64,6 +67,14 @@ def test_what_may_pass_is_tried_again_until_the_attempts_are_used_up(error: Base
     assert isinstance(second, Retry)
     assert (first.wait, second.wait) == (2, 4)
     assert isinstance(third, GaveUp)
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("S3 is down"), StoreFull("no room"), StoreBusy("busy")])
+def test_a_store_that_is_away_is_waited_for_and_costs_no_attempt(error: Exception) -> None:  # I26, found by ./dev chaos
+    outcome = verdict(error, failures=2)
+
+    assert isinstance(outcome, Postponed)
+    assert outcome.wait == 2.0
 
 
 def test_a_periodic_kind_gets_one_retry() -> None:  # Q34
