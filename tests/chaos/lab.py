@@ -25,6 +25,7 @@ POLL = 0.2  # a look at a server costs more than one at a file, and news of work
 SLEEP = 3.5 * LEASE  # until somebody who leads has surely taken the sleeper's books; of two sleepers, one does not lead
 
 FEW_OPEN = 0.15
+PROLONGED = 50  # cycles at most
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
 # Pauses are few: whoever is stopped in a transaction stops all others until the server ends it or it goes on.
@@ -78,7 +79,7 @@ class ServerLab(Lab):
         if not super()._is_enough(cycles):
             return False
         worth_it = self._stale > 0 and self._still_open < FEW_OPEN * len(self._acked)
-        return worth_it or self.toll.cycles >= 2 * cycles
+        return worth_it or self.toll.cycles >= cycles + PROLONGED
 
     def _is_at_work(self, victim: Victim) -> bool:
         """Connections take their time, so a process is left alone until it has begun something."""

@@ -79,6 +79,7 @@ class Proxy:
         self._weather = Weather.FAIR
         self._fair = asyncio.Event()
         self._connections: set[_Connection] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
@@ -128,14 +129,29 @@ class Proxy:
         asyncio.run_coroutine_threadsafe(doing, self._loop).result(10)
 
     async def _listen(self) -> None:
-        self._listener = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=CHUNK)
-        self.port = self._listener.sockets[0].getsockname()[1]
+        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=100)
+        self._listener.setblocking(False)
+        self.port = self._listener.getsockname()[1]
+        self._accepting = asyncio.create_task(self._accept(self._listener))
+
+    async def _accept(self, listener: socket.socket) -> None:
+        """By hand: asyncio's own server leaves a connection behind that comes while it is being closed."""
+        while True:
+            connection, _ = await self._loop.sock_accept(listener)
+            serving = asyncio.create_task(self._serve(connection))
+            self._serving.add(serving)
+            serving.add_done_callback(self._serving.discard)
+
+    async def _be_gone(self) -> None:
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        self._listener.close()
 
     async def _change(self, weather: Weather) -> None:
         before, self._weather = self._weather, weather
         (self._fair.clear if weather is Weather.STALL else self._fair.set)()
         if weather is Weather.REFUSE:
-            self._listener.close()
+            await self._be_gone()
             await self._reset_all()
         elif before is Weather.REFUSE:
             await self._listen()
@@ -146,15 +162,14 @@ class Proxy:
             _reset(connection.server)
 
     async def _end(self) -> None:
-        self._listener.close()
+        await self._be_gone()
         await self._reset_all()
         self._fair.set()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close in the next round
 
-    async def _serve(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+    async def _serve(self, accepted: socket.socket) -> None:
+        reader, client = await asyncio.open_connection(sock=accepted, limit=CHUNK)
         try:
             answers, server = await asyncio.open_connection("127.0.0.1", self._upstream, limit=CHUNK)
         except OSError:
@@ -164,7 +179,7 @@ class Proxy:
         self._connections.add(connection)
         try:
             await asyncio.gather(self._up(reader, connection), self._down(answers, connection))
-        except (OSError, EOFError, asyncio.CancelledError):  # cancelled only when the proxy ends
+        except (OSError, EOFError):
             pass
         finally:
             self._connections.discard(connection)

@@ -1,6 +1,7 @@
 """What the chaos lab found, told once more where it can be seen at once."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -9,8 +10,12 @@ import pytest
 from pressroom import Pressroom, kind
 from pressroom.config import Settings
 from pressroom.errors import StoreUnavailable
-from pressroom.store import lane, postgres_connection
+from pressroom.model import Succeeded
+from pressroom.store import jobs, lane, postgres_care, postgres_connection, upkeep
+from pressroom.store.endings import Settlement
+from pressroom.store.jobs import Room
 from pressroom.worker.chores import UNLED_ROUNDS
+from tests import looking
 
 
 @kind("shout")
@@ -66,3 +71,29 @@ def test_whoever_is_stopped_in_a_transaction_is_ended_before_others_are_refused(
     """I4. A paused process held the lock of all writers for ten seconds, and those who waited were refused after five."""
     assert postgres_connection.IDLE_TIMEOUT < postgres_connection.BUSY_TIMEOUT
     assert lane.HOLD_LIMIT < postgres_connection.HELD_IDLE_TIMEOUT
+
+
+@kind("leaflet", retention=timedelta(0))
+async def leaflet(job: Any, payload: Any) -> None:
+    return None
+
+
+async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history(on_server: str) -> None:
+    """I20. Without a foreign key, the event of its ending comes after its row is gone, and stays."""
+    async with Pressroom(on_server, kinds=[leaflet], workers=None) as press:
+        run = press._database.run
+        await press.submit("leaflet", None)
+        (claim,) = await run(lambda: jobs.claim("somebody", ["leaflet"], Room(1, 1), 60_000), name="turn")
+        ending = [Settlement(claim, Succeeded("null"))]
+        with looking.held(on_server):
+            first = asyncio.create_task(run(lambda: upkeep.prune(10), name="prune"))  # holds the lane while the others gather
+            await asyncio.sleep(0.2)
+            others = asyncio.gather(
+                run(lambda: jobs.turn(ending, "somebody", (), Room(0, 0), 0, press.kinds), name="turn"),
+                run(lambda: upkeep.prune(10), name="prune"),
+            )
+            await asyncio.sleep(0.2)
+        await first
+        assert (await others)[1] == 1
+
+    assert postgres_care.audit(on_server) == []

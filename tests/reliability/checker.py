@@ -113,7 +113,9 @@ def two_holders(dump: Dump) -> list[str]:
     held: dict[str, str] = {}
     offenders = []
     for event in dump.events:
-        job = jobs[event.job_id]
+        job = jobs.get(event.job_id)
+        if job is None:  # the history of nobody: fsck says so
+            continue
         thing = job.key or job.uid
         if event.type == "started":
             if thing in held:

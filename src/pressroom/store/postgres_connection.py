@@ -130,6 +130,8 @@ class Connection:
         if name in _HISTORY and not self._readonly:
             self._history.append((text, params))
             return []
+        if name == "delete_jobs" and self._history:  # it may tell of these, and is written when they are gone
+            self._history.append((self._texts["forget_history"], params))
         return self.execute(text.sql, params)
 
     def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
