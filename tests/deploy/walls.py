@@ -10,25 +10,33 @@ import os
 import subprocess
 import sys
 
-from tests.deploy.files import DEPLOY
+from tests.deploy.files import DEPLOY, ROOT
 
 USER = 10001
 _NO_NEW_PRIVILEGES = 38
+_BIND = 4096
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 
 
 def main(command: list[str]) -> None:
     os.unshare(os.CLONE_NEWNS)
-    for mount in (
-        ["--make-rprivate", "/"],
-        ["-t", "tmpfs", "-o", "noexec,nosuid,nodev,size=1g,mode=1777", "tmpfs", "/tmp"],
-        ["-o", "remount,bind,ro", "/"],
-    ):
-        subprocess.run(["mount", *mount], check=True)
+    project = os.open(ROOT, os.O_PATH)
+    _mount("--make-rprivate", "/")
+    _mount("-t", "tmpfs", "-o", "noexec,nosuid,nodev,size=1g,mode=1777", "tmpfs", "/tmp")
+    if ROOT.is_relative_to("/tmp"):  # it is hidden now, and we still have hold of it
+        ROOT.mkdir(parents=True)
+        # mount(8) would follow the link to a path, and that path is empty now.
+        if ctypes.CDLL(None).mount(f"/proc/self/fd/{project}".encode(), os.fsencode(ROOT), None, _BIND, None) != 0:
+            raise OSError(f"{ROOT} could not be kept")
+    _mount("-o", "remount,bind,ro", "/")
     _become_ordinary()
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _filter_system_calls()
     os.execv(command[0], command)  # here the capabilities go, because the user is not root
+
+
+def _mount(*how: str) -> None:
+    subprocess.run(["mount", *how], check=True)
 
 
 def _become_ordinary() -> None:

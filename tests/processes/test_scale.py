@@ -100,7 +100,7 @@ async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually):
         press._database.run, press._database.read = counted_run, counted_read
         await eventually(lambda: looks > 20)
 
-        assert turns <= 1, "one may have been under way"
+        assert turns <= looks / 5, "now and then one hears of something; it does not try at every look"
         gate.touch()
         await asyncio.gather(*(press.settled(job, timeout=60) for job in held))
     assert most_at_once(log) == 1

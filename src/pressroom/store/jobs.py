@@ -419,13 +419,9 @@ def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
     if not look_for_work:
         return Survey(False, cancelling)
     moment = yield from now()
-    spare = yield from limits.spare()
-    limited = frozenset(spare)
-    ((next_due,),) = yield Statement("next_due")
-    if next_due is not None and next_due <= moment:
+    seen = yield Statement("look_around")
+    limited = frozenset(kind for kind, spare, *_ in seen if spare is not None)
+    if any(next_due is not None and next_due <= moment for *_, next_due in seen):
         return Survey(True, cancelling, due=True, limited=limited)
-    paused = {name for (name,) in (yield Statement("list_paused"))}
-    for kind in sorted(kinds, key=lambda kind: kind not in limited):  # a claim for these finds the others too
-        if kind not in paused and spare.get(kind, 1) > 0 and (yield Statement("any_ready", {"kind": kind})):
-            return Survey(True, cancelling, due=kind in limited, limited=limited)
-    return Survey(False, cancelling, limited=limited)
+    ready = {kind for kind, spare, startable, _ in seen if startable and (spare is None or spare > 0)} & set(kinds)
+    return Survey(bool(ready), cancelling, due=not ready.isdisjoint(limited), limited=limited)

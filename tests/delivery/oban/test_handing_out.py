@@ -8,6 +8,7 @@ import pytest
 from oban._producer import Producer
 
 from pressroom import Kind, Request, Status, Tier, Transient
+from pressroom.delivery.oban.node import Node, queues_of
 from pressroom.errors import StopTimeout
 from tests.delivery.oban.conftest import Eventually, Open
 from tests.delivery.oban.stage import PERFORM, Tables, node_of, pause, reconciler_of, serving
@@ -232,3 +233,26 @@ def _insert(tables: Tables, uid: str, *, worker: str = PERFORM, args: dict[str, 
         worker,
         json.dumps({"uid": uid, "tier": 0} if args is None else args),
     )
+
+
+class _OneSlot:
+    """A worker with one slot, as a node sees it."""
+
+    name, kinds, slots, free = "one-slot", ("render",), 1, 0
+
+    def free_slots(self) -> tuple[int, int]:
+        return self.free, self.free
+
+
+async def test_background_work_does_not_take_the_slot_that_interactive_work_came_for_first() -> None:
+    """Each queue looks when it is told to, and who is first is a matter of milliseconds; who is served first is not."""
+    taker = _OneSlot()
+    node = Node(taker, *[None] * 3)  # type: ignore[arg-type]  # it does nothing but count here
+    interactive, background = queues_of("render")
+    assert node.ask(interactive, 2) == 0
+    assert node.ask(background, 2) == 0
+    taker.free = 1
+    assert node.ask(background, 2) == 0
+    assert node.ask(interactive, 2) == 1
+    node.came(interactive, 1, [])
+    assert node.ask(background, 2) == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,7 @@ from pressroom.errors import PressroomError
 log = logging.getLogger("pressroom.delivery")
 
 LOOK_AROUND = 0.5  # seconds
+FIRST_FOR = 2.0  # seconds for which background work waits for a queue of interactive work to look again
 
 
 def queues_of(kind: str) -> tuple[str, str]:
@@ -45,6 +47,7 @@ class Node:
         self._expected = [0, 0]  # by tier: asked for or fetched, and not offered yet
         self._on_the_way: dict[int, int] = {}  # what was fetched, with its tier
         self._turned_away: set[str] = set()
+        self._first: dict[str, float] = {}  # queues of interactive work that found no room, and when
         self._cancelling: set[asyncio.Task[object]] = set()
 
     async def tend(self) -> None:
@@ -92,16 +95,25 @@ class Node:
         total, background = self._taker.free_slots()
         room = total - sum(self._expected)
         if tier:
-            room = min(room, background - self._expected[1])
+            room = 0 if self._somebody_is_first() else min(room, background - self._expected[1])
         if room <= 0:
             self._turned_away.add(queue)
+            if not tier:
+                self._first[queue] = time.monotonic()
             return 0
         asked = min(most, room)
         self._expected[tier] += asked
         return asked
 
+    def _somebody_is_first(self) -> bool:
+        """Whether interactive work was turned away and has not been fetched since. Its queue may be paused: not for ever."""
+        recent = time.monotonic() - FIRST_FOR
+        return any(turned_away_at > recent for turned_away_at in self._first.values())
+
     def came(self, queue: str, asked: int, jobs: list[Job]) -> None:
         tier = self._kinds[queue][1]
+        if len(jobs) < asked:
+            self._first.pop(queue, None)
         self._expected[tier] -= asked - len(jobs)
         self._on_the_way |= {job.id or 0: tier for job in jobs}
         if len(jobs) < asked:
