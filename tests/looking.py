@@ -49,8 +49,8 @@ def held(address: str, first: str = "SELECT 1") -> Iterator[None]:
 
 def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a database that somebody else holds after a moment."""
-    for module in (sqlite_connection, postgres_connection):
-        monkeypatch.setattr(module, "BUSY_TIMEOUT", 0.02)
+    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 0.02)
+    monkeypatch.setattr(postgres_connection, "BUSY_TIMEOUT", 0.5)  # here the lanes of one process wait for each other, too
 
 
 @contextmanager

@@ -6,6 +6,7 @@ I1-I4, I6, I7, I21, I26. How soon the rate is back is measured by `./dev chaos`,
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import msgspec
@@ -26,12 +27,36 @@ CASES += [("oban", name) for name in ("worker-killed", "backends-terminated", "c
 CASES += [("embedded", name) for name in ("postgres-crashed", "clock-back")]
 
 
+class Street:
+    """One house at a time, which stands until another is asked for."""
+
+    def __init__(self) -> None:
+        self._standing = ExitStack()
+        self._delivery = ""
+
+    def house(self, delivery: str) -> House:
+        if delivery != self._delivery:
+            self.close()
+            folder = Path(tempfile.mkdtemp(prefix="pressroom-chaos-"))
+            self._standing.callback(shutil.rmtree, folder, ignore_errors=True)
+            self._house = self._standing.enter_context(House(folder, delivery, s3=delivery == "redis"))
+            self._delivery = delivery
+        return self._house
+
+    def close(self) -> None:
+        self._delivery = ""
+        self._standing.close()
+
+
 @pytest.fixture(scope="module")
-def house(request: pytest.FixtureRequest) -> Iterator[House]:
-    folder = Path(tempfile.mkdtemp(prefix="pressroom-chaos-"))
-    with House(folder, request.param, s3=request.param == "redis") as house:
-        yield house
-    shutil.rmtree(folder, ignore_errors=True)
+def street() -> Iterator[Street]:
+    with closing(Street()) as street:
+        yield street
+
+
+@pytest.fixture
+def house(request: pytest.FixtureRequest, street: Street) -> House:
+    return street.house(request.param)
 
 
 @pytest.mark.timeout(240)
