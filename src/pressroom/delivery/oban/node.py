@@ -47,6 +47,8 @@ class Node:
         self._expected = [0, 0]  # by tier: asked for or fetched, and not offered yet
         self._on_the_way: dict[int, int] = {}  # what was fetched, with its tier
         self._turned_away: set[str] = set()
+        self._looked: dict[str, float] = {}  # when each queue was fetched from
+        self._last_background = 0.0  # when background work was last given room
         self._first: dict[str, float] = {}  # queues of interactive work that found no room, and when
         self._cancelling: set[asyncio.Task[object]] = set()
 
@@ -95,7 +97,7 @@ class Node:
         total, background = self._taker.free_slots()
         room = total - sum(self._expected)
         if tier:
-            room = 0 if self._somebody_is_first() else min(room, background - self._expected[1])
+            room = 0 if self._somebody_comes_first() else min(room, background - self._expected[1])
         if room <= 0:
             self._turned_away.add(queue)
             if not tier:
@@ -103,15 +105,36 @@ class Node:
             return 0
         asked = min(most, room)
         self._expected[tier] += asked
+        if tier:
+            self._last_background = time.monotonic()
         return asked
 
-    def _somebody_is_first(self) -> bool:
-        """Whether interactive work was turned away and has not been fetched since. Its queue may be paused: not for ever."""
-        recent = time.monotonic() - FIRST_FOR
-        return any(turned_away_at > recent for turned_away_at in self._first.values())
+    def _somebody_comes_first(self) -> bool:
+        """Whether interactive work was turned away and has not been fetched since. Its queue may be paused: not for ever.
+
+        With one slot none is kept free for it, and news may be lost or late: then its queues look before every background job.
+        """
+        now = time.monotonic()
+        if any(turned_away_at > now - FIRST_FOR for turned_away_at in self._first.values()):
+            return True
+        behind = [queue for queue in self._interactive() if self._looked.get(queue, -1.0) <= self._last_background]
+        for queue in behind:
+            self.producers[queue].notify()
+        return bool(behind)
+
+    def _interactive(self) -> list[str]:
+        """Queues that have to look first: none if there is always a slot for them, and none that may not look."""
+        if self._taker.slots > 1:
+            return []
+        producers = self.producers.items()
+        return [queue for queue, one in producers if self._kinds.get(queue, ("", 1))[1] == 0 and self._may_look(queue, one)]
+
+    def _may_look(self, queue: str, producer: Producer) -> bool:
+        return not producer._paused and self._kinds[queue][0] not in self._paused
 
     def came(self, queue: str, asked: int, jobs: list[Job]) -> None:
         tier = self._kinds[queue][1]
+        self._looked[queue] = time.monotonic()
         if len(jobs) < asked:
             self._first.pop(queue, None)
         self._expected[tier] -= asked - len(jobs)
