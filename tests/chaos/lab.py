@@ -25,7 +25,7 @@ POLL = 0.2  # a look at a server costs more than one at a file, and news of work
 SLEEP = 3.5 * LEASE  # until somebody who leads has surely taken the sleeper's books; of two sleepers, one does not lead
 
 FEW_OPEN = 0.15
-PROLONGED = 50  # cycles at most
+PROLONGED = 25  # cycles at most
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
 # Pauses are few: whoever is stopped in a transaction stops all others until the server ends it or it goes on.
