@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pressroom.store import statements
+from pressroom.worker.chores import PATIENCE, RESCUE_INTERVAL
 from tests import postgres, servers
 from tests.reliability import dump, nemesis
 from tests.reliability.dump import Dump
@@ -22,10 +23,12 @@ LATE = ("pressroom.store.postgres", "pressroom.delivery.redis", "pressroom.deliv
 
 POLL = 0.2  # a look at a server costs more than one at a file, and news of work comes without looking
 
-SLEEP = 3.5 * LEASE  # until somebody who leads has surely taken the sleeper's books; of two sleepers, one does not lead
+# Until somebody has surely taken the sleeper's books, also where the one who leads sleeps as well: a lease, the patience that the
+# others have with a leader, and a look each second.
+SLEEP = LEASE + PATIENCE / 1000 + 3 * RESCUE_INTERVAL
 
 FEW_OPEN = 0.15
-PROLONGED = 25  # cycles at most
+PROLONGED = 150  # cycles at most
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
 # Pauses are few: whoever is stopped in a transaction stops all others until the server ends it or it goes on.

@@ -26,5 +26,5 @@ def test_fifty_faults_on_a_server_lose_nothing_and_do_nothing_twice(delivery: st
     figures = dict(pair.split("=") for pair in last.removeprefix("verdict: PASS ").split())
     assert int(figures["cycles"]) >= 50
     assert int(figures["lost"]) == int(figures["duplicated"]) == int(figures["two_terminal"]) == int(figures["integrity"]) == 0
-    assert int(figures["stale_accepted"]) == 0
-    assert float(figures["done"]) > 0.5  # of a long run the lab asks for more, and for late writes that were refused
+    assert int(figures["stale_accepted"]) == 0 < int(figures["stale_provoked"])
+    assert float(figures["done"]) > 0.8

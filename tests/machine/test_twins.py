@@ -15,7 +15,7 @@ from tests.machine.twins import TwinMachine
 def test_what_happens_on_one_database_happens_on_the_other(on_server: str) -> None:
     """Section 6.6 of reliability.md: answers, rows, histories, figures, the order of the line, the cache, ticks."""
     with stories_on(on_server) as server:
-        run(played_on(OnSqlite, server, machine=TwinMachine), examples=20, steps=50)
+        run(played_on(OnSqlite, server, machine=TwinMachine), examples=40, steps=50)
 
 
 @pytest.mark.parametrize("planted", PLANTED[:3], ids=lambda planted: planted.name)
