@@ -23,8 +23,8 @@ LATE = ("pressroom.store.postgres", "pressroom.delivery.redis", "pressroom.deliv
 
 POLL = 0.2  # a look at a server costs more than one at a file, and news of work comes without looking
 
-# Until somebody has surely taken the sleeper's books, also where the one who leads sleeps as well: a lease, the patience that the
-# others have with a leader, and a look each second.
+# Until somebody has surely taken the sleeper's books, also where the one who leads sleeps as well: a lease, the patience that
+# the others have with a leader, and a look each second.
 SLEEP = LEASE + PATIENCE / 1000 + 3 * RESCUE_INTERVAL
 
 FEW_OPEN = 0.15
