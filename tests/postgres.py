@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,7 +44,11 @@ def server(folder: Path, *settings: str, fsync: bool = False, port: int | None =
     unprivileged = _without_root()
     if not data.exists():
         _make(folder, unprivileged)
-    usual = ("listen_addresses=127.0.0.1", f"fsync={'on' if fsync else 'off'}", "max_connections=200")
+    # What is shared lies in the folder: a server that is killed leaves it behind, and /dev/shm may be small.
+    usual = (
+        *("listen_addresses=127.0.0.1", f"fsync={'on' if fsync else 'off'}"),
+        *("max_connections=200", "dynamic_shared_memory_type=mmap"),
+    )
     brisk = ("full_page_writes=off", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0")
     chosen = (*usual, *(() if fsync else brisk), *settings)
     command = [
@@ -53,9 +57,19 @@ def server(folder: Path, *settings: str, fsync: bool = False, port: int | None =
     ]
     url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
     log = folder / "log.txt"
-    with running(command, log, environ=_environ(folder)) as process:
-        wait_until(lambda: _answers(url), process, log)
-        yield url
+    try:
+        with running(command, log, environ=_environ(folder)) as process:
+            wait_until(lambda: _answers(url), process, log)
+            yield url
+    finally:
+        _forget_segment(data)
+
+
+def _forget_segment(data: Path) -> None:
+    """The System V memory by which a server knows that it is alone; the kernel has room for 4,096 of them."""
+    with suppress(FileNotFoundError, IndexError):
+        segment = (data / "postmaster.pid").read_text().splitlines()[6].split()[1]
+        subprocess.run(["ipcrm", "-m", segment], capture_output=True)
 
 
 def _make(folder: Path, unprivileged: list[str]) -> None:

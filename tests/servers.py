@@ -1,6 +1,7 @@
 """Real servers for tests: started on free ports of 127.0.0.1, in a folder of their own, and ended with all their children."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+PORTS = (10_000, 32_000)
 READY_WITHIN = 60.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
 
 
@@ -60,11 +62,20 @@ def weed() -> str:
 
 
 def free_ports(count: int) -> list[int]:
+    """Below those that the kernel gives to whoever connects: one of these is still free when a server comes back to it."""
     with ExitStack() as open_together:
-        sockets = [open_together.enter_context(closing(socket.socket())) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        return [open_together.enter_context(closing(_bound())).getsockname()[1] for _ in range(count)]
+
+
+def _bound() -> socket.socket:
+    while True:
+        one = socket.socket()
+        try:
+            one.bind(("127.0.0.1", random.SystemRandom().randrange(*PORTS)))
+        except OSError:
+            one.close()
+        else:
+            return one
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
+from pressroom.errors import QueueClosed
 from pressroom.store import Database, jobs, upkeep
 
 log = logging.getLogger("pressroom.worker")
@@ -43,6 +44,8 @@ class LeaseKeeper:
         while not self._stopping.wait(self._beat):
             try:
                 self._renew()
+            except QueueClosed:
+                return  # nothing that is held can be kept any longer
             except Exception:
                 log.exception("a heartbeat failed; the next one comes in %.1f s", self._beat)
 

@@ -10,7 +10,7 @@ from oban._scheduler import clear_scheduled, register_scheduled, scheduled_entri
 from pressroom import Kind, Schedule, Status
 from tests import postgres
 from tests.delivery.oban.conftest import Eventually, Open
-from tests.delivery.oban.stage import Mail, Tables, client, serving
+from tests.delivery.oban.stage import YEARLY, Mail, Tables, client, serving
 from tests.journeys.stage import Gate
 
 
@@ -138,9 +138,9 @@ async def test_our_ticks_are_not_theirs_nor_theirs_ours(open_press: Open, tables
     """Oban's list of crons is the whole process's: every instance in it would insert everybody's."""
     known = scheduled_entries()
     clear_scheduled()
-    register_scheduled("* * * * *", Mail)
+    register_scheduled(YEARLY, Mail)
     try:
-        schedule = Schedule("nightly", "* * * * *", "echo")
+        schedule = Schedule("yearly", YEARLY, "echo")
         async with open_press(Kind("echo", echo), schedules=[schedule]) as press, client(on_server, queues={"idle": 1}) as oban:
             minute = datetime(2030, 1, 1, tzinfo=UTC)
             await (await serving(press))._scheduler._evaluate(minute)
