@@ -383,4 +383,5 @@ def masked(address: str) -> str:
         return address
     if not at:
         return f"{scheme}://{rest}"
-    return f"{scheme}://{credentials.partition(':')[0]}:***@{host}"
+    user, colon, _ = credentials.partition(":")
+    return f"{scheme}://{user}{':***' if colon else ''}@{host}"

@@ -321,6 +321,8 @@ class Kind:
             yield "timeout is above 0 seconds, or None for no limit"
         if self.retention < timedelta(0):
             yield "retention is not negative"
+        if not isinstance(self.backoff, Backoff):
+            yield "backoff is a Backoff, such as Backoff(base=1, cap=60)"
         if self.on_backpressure not in ("wait", "fail"):
             yield "on_backpressure is 'wait' or 'fail'"
 

@@ -211,6 +211,7 @@ def test_settings_out_of_bounds_are_refused_all_at_once(make: Any) -> None:
         lambda: kind("x", timeout=0)(echo.handler),
         lambda: kind("x", retention=timedelta(days=-1))(echo.handler),
         lambda: kind("x", on_backpressure="explode")(echo.handler),
+        lambda: kind("x", backoff=lambda attempt: 1.0)(echo.handler),
     ],
 )
 def test_a_kind_or_schedule_that_makes_no_sense_is_refused(make: Any) -> None:

@@ -77,6 +77,18 @@ def test_a_store_that_is_away_is_waited_for_and_costs_no_attempt(error: Exceptio
     assert outcome.wait == 2.0
 
 
+class Confused(Backoff):
+    def delay(self, failures: int, luck: float) -> float:
+        return self.base if self.base != 0 else 1 / self.base
+
+
+@pytest.mark.parametrize("base", [0.0, -1.0, float("nan"), float("inf"), 1e30])
+def test_a_backoff_that_fails_or_says_nonsense_leaves_no_job_hanging(base: float) -> None:
+    assert verdict(Transient("no"), kind=replace(KIND, backoff=Confused(base))) == Retry(
+        describe(a_claim(), Transient("no")), Backoff().delay(1, 0.5)
+    )
+
+
 def test_a_periodic_kind_gets_one_retry() -> None:  # Q34
     twice = replace(KIND, max_attempts=2)
     claim = a_claim()

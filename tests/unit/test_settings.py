@@ -102,6 +102,7 @@ def test_every_setting_is_documented() -> None:
         ),
         ("postgresql://me:a@b@db/press?password=secret", "postgresql://me:***@db/press?password=***"),
         ("redis://:secret@cache:6379/0", "redis://:***@cache:6379/0"),
+        ("postgresql://me@db/press", "postgresql://me@db/press"),
         ("postgresql://db/press", "postgresql://db/press"),
         ("sqlite:///press.db", "sqlite:///press.db"),
     ],

@@ -1,5 +1,6 @@
 """What an attempt's result means. Values in, a value out: no clock, no database, no dice."""
 
+import logging
 import traceback
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from pressroom.errors import (
     TooLarge,
 )
 from pressroom.model import (
+    Backoff,
     Claim,
     GaveUp,
     Kind,
@@ -30,6 +32,9 @@ from pressroom.model import (
     Succeeded,
 )
 
+log = logging.getLogger("pressroom.worker")
+
+LONGEST = 366 * 86_400.0  # seconds that a kind may wait before its next attempt
 STORE_AGAIN = 2.0  # seconds, more or less, before an attempt that found no store is made again
 MESSAGE_LIMIT = 2_000
 DETAIL_LIMIT = 8_000
@@ -65,7 +70,19 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
         case _ if claim.attempt >= claim.max_attempts:
             return GaveUp(describe(claim, result))
         case _:
-            return Retry(describe(claim, result), kind.backoff.delay(claim.attempt, luck))
+            return Retry(describe(claim, result), _pause(claim, kind, luck))
+
+
+def _pause(claim: Claim, kind: Kind, luck: float) -> float:
+    """As the kind says. One that cannot say waits as any other would: its job is not left hanging for it."""
+    try:
+        pause = kind.backoff.delay(claim.attempt, luck)
+        if 0 <= pause <= LONGEST:
+            return pause
+        log.error("the backoff of %s said %r seconds; the usual time is waited", kind.name, pause)
+    except Exception:
+        log.exception("the backoff of %s failed; the usual time is waited", kind.name)
+    return Backoff().delay(claim.attempt, luck)
 
 
 def describe(claim: Claim, error: BaseException) -> dict[str, Any]:
