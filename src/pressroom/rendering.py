@@ -97,6 +97,7 @@ class Rendering:
     def open(self, database: Database, make_store: Callable[[], Blobs]) -> None:
         self.database = database
         self._make_store = make_store
+        vars(self).pop("blobs", None)  # of the last time that it was open
         self.presses = Presses(self._size or None)
 
     @cached_property

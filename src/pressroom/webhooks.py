@@ -63,11 +63,6 @@ class Webhooks:
         self._clock = clock
         self._base_url = base_url
         self._quiet_until: dict[str, float] = {}
-        self._crew: Crew | None = None
-        self._couriers: Worker | None = None
-        self._hiring = asyncio.Lock()
-        self._stopping = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
         self.kind = Kind(
             NAME,
             self.handle,
@@ -82,6 +77,11 @@ class Webhooks:
     def open(self, database: Database, announce: Callable[[], None]) -> None:
         self._database = database
         self._announce = announce
+        self._crew: Crew | None = None
+        self._couriers: Worker | None = None
+        self._hiring = asyncio.Lock()
+        self._stopping = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, crew: Crew | None, leads: Callable[[], bool] = lambda: True) -> None:
         self._crew = crew

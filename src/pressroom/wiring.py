@@ -7,7 +7,8 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cached_property, partial
@@ -22,7 +23,7 @@ from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout
+from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy
 from pressroom.ids import new_uid
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck as walk_artifacts
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from pressroom.promote import Promotion, Tell
 
 log = logging.getLogger("pressroom")
+
+START_PATIENCE = 60.0  # seconds in which a store that is busy while we start may come free
 
 
 class Pressroom(Queue):
@@ -95,11 +98,7 @@ class Pressroom(Queue):
         self._schedules = registry.checked(schedules, self._registered)
         self._works = workers is not None
         self._open = False
-        self._finished = False
-        self._released = 0
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self.worker: Worker | None = None
-        self.leadership: Leadership | None = None
+        self._forget_last_time()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -129,13 +128,18 @@ class Pressroom(Queue):
             await delivery.open()
             await self._start_on(database, delivery, inside)
         except BaseException:
-            await delivery.close()
-            await database.close()
+            if self._open:
+                with contextlib.suppress(PressroomError):
+                    await self.stop(grace=0)
+            else:
+                await delivery.close()
+                await database.close()
             raise
 
     async def _start_on(self, database: Database, delivery: Delivery, inside: Embedded) -> None:
         settings = self.settings
         switchboard = Switchboard()
+        self._forget_last_time()
         super().__init__(
             database,
             delivery,
@@ -146,7 +150,7 @@ class Pressroom(Queue):
         )
         self.rendering.open(database, self._make_artifact_store)
         self.webhooks.open(database, partial(inside.announce, ()))
-        await self._database.run(lambda: jobs.register(self._registered), name="register")
+        await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
         self._collecting = asyncio.create_task(self._collect())
@@ -164,6 +168,15 @@ class Pressroom(Queue):
         )
         if self._works:
             await self._start_work(inside, switchboard)
+
+    def _forget_last_time(self) -> None:
+        """A queue that was stopped may be started again."""
+        self.worker: Worker | None = None
+        self.leadership: Leadership | None = None
+        self._finished = False
+        self._released = 0
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        vars(self).pop("tokens", None)
 
     async def finish(self, grace: float | None = None) -> None:
         """Claim nothing more, let what runs end within the grace, release the rest. Everything else goes on until `stop`."""
@@ -256,14 +269,16 @@ class Pressroom(Queue):
         return await self._database.read(upkeep.list_workers)
 
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
+        database = self._database
         for schedule in self._schedules:
-            await self._database.run(partial(upkeep.save_schedule, schedule), name="schedule")
+            await _patiently(partial(database.run, partial(upkeep.save_schedule, schedule), name="schedule"))
         # Deliveries have slots of their own: a receiver that is slow must not keep renders waiting.
         delivered = {name: kind for name, kind in self._taken.items() if name == webhooks.NAME}
         rendered = {name: kind for name, kind in self._taken.items() if name not in delivered}
-        self.worker = self._make_worker(self._delivery, switchboard, rendered, self.settings.slots)
-        await self.worker.start()
-        self.leadership = Leadership(self._database, self.worker.name)
+        worker = self._make_worker(self._delivery, switchboard, rendered, self.settings.slots)
+        await _patiently(worker.start)
+        self.worker = worker
+        self.leadership = Leadership(database, worker.name)
         await self.leadership.start()
         self.chores.start()
         crew = partial(self._make_worker, inside, switchboard, delivered, webhooks.COURIERS)
@@ -334,6 +349,19 @@ class Pressroom(Queue):
         if self.worker is not None:
             self.worker.stop_job(id)
             self.webhooks.stop_job(id)
+
+
+async def _patiently[T](step: Callable[[], Awaitable[T]]) -> T:
+    """A store that is busy while we start is waited for. To end, and to be started again, would come to the same, later."""
+    deadline = time.monotonic() + START_PATIENCE
+    while True:
+        try:
+            return await step()
+        except StoreBusy as reason:
+            if time.monotonic() >= deadline:
+                raise
+            log.warning("starting, when the store is free: %s", reason)
+            await asyncio.sleep(0.1)
 
 
 def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:

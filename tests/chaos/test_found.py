@@ -1,6 +1,7 @@
 """What the chaos lab found, told once more where it can be seen at once."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -97,3 +98,20 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
         assert (await others)[1] == 1
 
     assert postgres_care.audit(on_server) == []
+
+
+async def test_who_starts_while_others_hold_the_store_waits_for_them(
+    database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, eventually: Callable[..., Any]
+) -> None:
+    """I4. It ended after five seconds: on a busy machine two paused processes can hold the store longer than that."""
+    looking.be_impatient(monkeypatch)
+    async with Pressroom(database, workers=None):
+        pass  # the tables are there
+
+    press = Pressroom(database, kinds=[leaflet], workers=1)
+    with looking.held(database):
+        starting = asyncio.create_task(press.start())
+        await eventually(lambda: caplog.text.count("starting, when the store is free") > 1, within=30)
+    await starting
+    assert await press.wait(await press.submit("leaflet", None), timeout=30) is None
+    await press.stop()

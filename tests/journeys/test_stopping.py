@@ -271,11 +271,68 @@ async def test_stopping_twice_is_stopping_once(anywhere):
         await press.stop()
 
 
+def our_threads():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("pressroom")}
+
+
 async def test_a_queue_that_was_stopped_can_be_opened_again(database):
     press = Pressroom(database, kinds=[shout], workers=1)
     for text in ("one", "two"):
         async with press:
             assert await press.wait(await press.submit("shout", text)) == text.upper()
+
+
+async def test_a_queue_that_was_opened_again_stops_as_it_did_the_first_time(anywhere, gate, eventually):
+    before = our_threads()
+    press = Pressroom(anywhere, kinds=[held_by(gate)], workers=1)
+    await press.start()
+    await press.tokens.any_holds()
+    await press.stop()
+
+    await press.start()
+    await press.submit("held", "slow")
+    await eventually(lambda: gate.came)
+    await press.tokens.any_holds()
+    await eventually(lambda: not press.webhooks._stopping.is_set())
+    assert all(not task.done() for task in press.webhooks._tasks)
+    with pytest.raises(StopTimeout):
+        await press.stop(grace=0)
+
+    await eventually(lambda: our_threads() <= before)
+    await press.start()  # what had to be released the last time is forgotten
+    gate.open()
+    await press.stop()
+
+
+async def test_a_queue_that_was_opened_again_renders(database):
+    press = Pressroom(database, workers=1)
+    for text in ("# One", "# Two"):
+        async with press:
+            made = await press.wait(await press.render("markdown", text, "html"), timeout=60)
+            artifact = await press.artifact(made["artifact"])
+            assert text[2:] in b"".join([chunk async for chunk in await press.read(artifact)]).decode()
+
+
+@pytest.mark.parametrize("part", ["worker.chores.Chores.start", "worker.leader.Leadership.start", "webhooks.Webhooks.start"])
+async def test_a_start_that_fails_leaves_nothing_behind(anywhere, eventually, monkeypatch, part):
+    """Whoever tries again, as a supervisor does within one process, must not gather workers that nobody stops."""
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    before = our_threads()
+    with monkeypatch.context() as broken:
+        broken.setattr(f"pressroom.{part}", fail)
+        press = Pressroom(anywhere, kinds=[shout], workers=1)
+        with pytest.raises(ZeroDivisionError):
+            await press.start()
+
+    await eventually(lambda: our_threads() <= before)
+    await eventually(lambda: asyncio.all_tasks() == {asyncio.current_task()})
+    with pytest.raises(QueueClosed):
+        await press.submit("shout", "hi")
+    async with press:
+        assert await press.wait(await press.submit("shout", "hi")) == "HI"
 
 
 async def test_a_cancel_that_came_before_the_stop_is_carried_out(database, gate, eventually):
@@ -314,21 +371,18 @@ async def test_an_attempt_that_fails_while_the_queue_stops_is_tried_again_when_i
 
 # P16
 async def test_a_closed_queue_leaves_no_thread_no_task_and_no_worker_behind(anywhere, eventually):
-    def ours():
-        return [thread for thread in threading.enumerate() if thread.name.startswith("pressroom")]
-
     @kind("plain")
     def plain(job, payload):
         return payload
 
-    before = set(ours())
+    before = our_threads()
     async with Pressroom(anywhere, kinds=[shout, plain], workers=4) as press:
         await press.wait(await press.submit("shout", "hi"))
         await press.wait(await press.submit("plain", "hi"))
-        assert set(ours()) > before
+        assert our_threads() - before
         assert len(await press.workers()) == 1
 
-    await eventually(lambda: set(ours()) <= before)
+    await eventually(lambda: our_threads() <= before)
     await eventually(lambda: asyncio.all_tasks() == {asyncio.current_task()})
     if "memory" not in anywhere:
         async with Pressroom(anywhere, workers=None) as press:

@@ -34,6 +34,7 @@ class Leadership:
         self._until = 0.0
         self._renew_at = 0.0
         self._stopping = asyncio.Event()
+        self._looking: asyncio.Task[None] | None = None
 
     @property
     def leads(self) -> bool:
@@ -47,7 +48,8 @@ class Leadership:
     async def stop(self) -> None:
         """Whoever looks next leads."""
         self._stopping.set()
-        await self._looking
+        if self._looking is not None:
+            await self._looking
         if not self.leads:
             return
         self._until = 0.0

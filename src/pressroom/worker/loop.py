@@ -6,7 +6,6 @@ import logging
 import math
 import random
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +13,7 @@ from typing import cast
 
 from pressroom.delivery import Delivery, Offer
 from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
-from pressroom.model import VERSION, Claim, Kind, Outcome, Postponed, Released, Retry, Status, Work
+from pressroom.model import VERSION, Claim, Kind, Outcome, Released, Status, Work
 from pressroom.store import Database, endings, jobs, steps, upkeep
 from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
@@ -22,6 +21,7 @@ from pressroom.worker import process
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import WorkerStopping, judge, timed_out
 from pressroom.worker.lease import LeaseKeeper
+from pressroom.worker.offers import Offers
 from pressroom.worker.run import Attempt
 from pressroom.worker.threads import Threads
 
@@ -83,8 +83,7 @@ class Worker:
         self._looks = math.isfinite(delivery.sweep)  # for work itself, or is it only ever told
         self._hungry = self._looks
         self._looked_at = 0.0
-        self._offers: tuple[deque[Offer], deque[Offer]] = (deque(), deque())  # by tier
-        self._taken: dict[tuple[int, int], Offer] = {}
+        self._offers = Offers()
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
         self._news = 0
@@ -116,7 +115,7 @@ class Worker:
         """
         deadline = time.monotonic() + grace
         self._claiming, self._stopping = drain, True
-        self._refuse_offers()
+        self._offers.refuse_all()
         await self._until_idle(deadline)
         while drain and await self._due_by(deadline):
             await self._until_idle(deadline)
@@ -174,7 +173,7 @@ class Worker:
         room = self._room()
         if not self._claiming or room.total <= 0:
             return False
-        return self._hungry or bool(self._offers[0]) or (bool(self._offers[1]) and room.background > 0)
+        return self._hungry or self._offers.any_for(room)
 
     def _room(self) -> Room:
         """Free slots, not counting those that a turn under way has asked for."""
@@ -186,7 +185,7 @@ class Worker:
         settlements, self._finished = self._finished, []
         room = self._room() if self._claiming else Room(0, 0)
         room = Room(max(0, room.total), max(0, room.background))
-        offers = self._pick_offers(room)
+        offers = self._offers.pick(room)
         if offers:
             room = Room(len(offers), sum(offer.tier > 0 for offer in offers))
         elif not self._hungry:
@@ -196,12 +195,6 @@ class Worker:
         if not task.done():
             self._turns.add(task)
 
-    def _pick_offers(self, room: Room) -> list[Offer]:
-        interactive, background = self._offers
-        chosen = [interactive.popleft() for _ in range(min(room.total, len(interactive)))]
-        left = min(room.total - len(chosen), room.background)
-        return chosen + [background.popleft() for _ in range(min(left, len(background)))]
-
     async def _turn(self, settlements: list[Settlement], offers: list[Offer], room: Room) -> None:
         news, failed = self._news, True
         try:
@@ -210,15 +203,13 @@ class Worker:
         except StoreUnavailable as reason:
             log.error("the store is unavailable, trying again: %s", reason)
             self._finished = settlements + self._finished
-            for offer in reversed(offers):
-                self._offers[offer.tier > 0].appendleft(offer)
+            self._offers.put_back(offers)
             await asyncio.sleep(self._poll)
             result = None
         except Exception:
             log.exception("a turn failed")
             result = await self._settle_one_by_one(settlements)
-            for offer in offers:
-                offer.refused(jobs.REFUSED_FOR)
+            self._offers.refuse(offers)
             offers = []
             await asyncio.sleep(self._poll)
         self._unsure = self._unsure or failed
@@ -228,7 +219,8 @@ class Worker:
         if result is not None:
             self._account_for(result.settled)
             if offers:
-                self._answer_offers(offers, result)
+                self._offers.answer(offers, result)
+                self._note_room()
             elif len(result.claims) < room.total and news == self._news:
                 self._hungry = False
             for claim in result.claims:
@@ -236,26 +228,6 @@ class Worker:
                 if len(self._finished) >= HANDFUL and len(self._turns) < TURNS_IN_FLIGHT:
                     self._begin_turn()  # let these be written while the handlers of the rest run
         self._wake.set()
-
-    def _answer_offers(self, offers: Sequence[Offer], result: Turn) -> None:
-        claims = {claim.uid: claim for claim in result.claims}
-        known = frozenset(claims)
-        for offer in offers:
-            claim = claims.pop(offer.uid, None)  # popped, for the same job may be offered twice
-            if claim is None:
-                if offer.uid not in result.again and offer.uid not in known:
-                    log.warning("job_%s was announced, but there is no such job; it is left alone", offer.uid)
-                offer.refused(result.again.get(offer.uid))
-            else:
-                self._taken[claim.id, claim.token] = offer
-                offer.taken()
-        self._note_room()
-
-    def _refuse_offers(self) -> None:
-        """We are going: whoever offered may offer to another worker at once."""
-        for offers in self._offers:
-            while offers:
-                offers.popleft().refused(0.0)
 
     async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], room: Room) -> Turn:
         beside = self._may_run_beside(settlements)
@@ -307,9 +279,7 @@ class Worker:
 
     def _account_for(self, settled: Sequence[Settled]) -> None:
         for one in settled:
-            offer = self._taken.pop((one.claim.id, one.claim.token), None)
-            if offer is not None:
-                offer.settled(_wait_of(one))
+            self._offers.settled(one)
             if one.status is None:
                 self.tally.stale += 1
                 log.warning("job_%s was taken away while it ran here; its late result was refused", one.claim.uid)
@@ -346,8 +316,8 @@ class Worker:
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))
-        unannounced = (claim.id, claim.token) not in self._taken  # where one was found by looking there may be more
-        if self._delivery.sweep == 0 or claim.key is not None or unannounced:
+        found = not self._offers.brought(claim)  # by looking, and where one was found there may be more
+        if self._delivery.sweep == 0 or claim.key is not None or found:
             self.hear()  # a slot is free, and settling this one may make another ready
         self._note_room()
         self._wake.set()
@@ -375,7 +345,7 @@ class Worker:
         if not self._claiming:
             offer.refused(0.0)
             return
-        self._offers[offer.tier > 0].append(offer)
+        self._offers.add(offer)
         self._wake.set()
 
     def free_slots(self) -> tuple[int, int]:
@@ -385,10 +355,10 @@ class Worker:
         """
         if not self._claiming:
             return 0, 0
-        interactive, background = map(len, self._offers)
+        background = self._offers.background
         ahead = self.slots if self._usual_time < SHORT else 0
         busy = len(self._running) + self._asked.total
-        total = self.slots + ahead - busy - interactive - background
+        total = self.slots + ahead - busy - self._offers.interactive - background
         most = self.slots - self._reserved + ahead - self._background - self._asked.background - background
         return max(0, total), max(0, min(total, most))
 
@@ -515,10 +485,3 @@ class Worker:
             lease=int(self._lease * 1000),
             stopping=self._stopping,
         )
-
-
-def _wait_of(settled: Settled) -> float | None:
-    """After how many seconds a settled job is to be tried again, if it is."""
-    if settled.status is not Status.QUEUED:
-        return None
-    return settled.outcome.wait if isinstance(settled.outcome, Retry | Postponed) else 0.0

@@ -1,0 +1,86 @@
+"""Jobs that a delivery offered by name: those that wait for a slot here, and those that were taken and are not settled yet."""
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+
+from pressroom.delivery import Offer
+from pressroom.model import Claim, Postponed, Retry, Status
+from pressroom.store import jobs
+from pressroom.store.endings import Settled
+from pressroom.store.jobs import Room, Turn
+
+log = logging.getLogger("pressroom.worker")
+
+
+class Offers:
+    def __init__(self) -> None:
+        self._interactive: deque[Offer] = deque()
+        self._background: deque[Offer] = deque()
+        self._taken: dict[tuple[int, int], Offer] = {}
+
+    @property
+    def interactive(self) -> int:
+        return len(self._interactive)
+
+    @property
+    def background(self) -> int:
+        return len(self._background)
+
+    def add(self, offer: Offer) -> None:
+        self._of(offer).append(offer)
+
+    def any_for(self, room: Room) -> bool:
+        return bool(self._interactive) or (bool(self._background) and room.background > 0)
+
+    def pick(self, room: Room) -> list[Offer]:
+        chosen = [self._interactive.popleft() for _ in range(min(room.total, self.interactive))]
+        left = min(room.total - len(chosen), room.background)
+        return chosen + [self._background.popleft() for _ in range(min(left, self.background))]
+
+    def put_back(self, offers: Sequence[Offer]) -> None:
+        for offer in reversed(offers):
+            self._of(offer).appendleft(offer)
+
+    def answer(self, offers: Sequence[Offer], turn: Turn) -> None:
+        """As the turn that was to claim them came out."""
+        claims = {claim.uid: claim for claim in turn.claims}
+        known = frozenset(claims)
+        for offer in offers:
+            claim = claims.pop(offer.uid, None)  # popped, for the same job may be offered twice
+            if claim is None:
+                if offer.uid not in turn.again and offer.uid not in known:
+                    log.warning("job_%s was announced, but there is no such job; it is left alone", offer.uid)
+                offer.refused(turn.again.get(offer.uid))
+            else:
+                self._taken[claim.id, claim.token] = offer
+                offer.taken()
+
+    def refuse(self, offers: Sequence[Offer]) -> None:
+        """Their turn failed for a reason of ours: ask again later."""
+        for offer in offers:
+            offer.refused(jobs.REFUSED_FOR)
+
+    def refuse_all(self) -> None:
+        """We are going: whoever offered may offer to another worker at once."""
+        for offers in (self._interactive, self._background):
+            while offers:
+                offers.popleft().refused(0.0)
+
+    def brought(self, claim: Claim) -> bool:
+        return (claim.id, claim.token) in self._taken
+
+    def settled(self, one: Settled) -> None:
+        offer = self._taken.pop((one.claim.id, one.claim.token), None)
+        if offer is not None:
+            offer.settled(_wait_of(one))
+
+    def _of(self, offer: Offer) -> deque[Offer]:
+        return self._background if offer.tier > 0 else self._interactive
+
+
+def _wait_of(settled: Settled) -> float | None:
+    """After how many seconds a settled job is to be tried again, if it is."""
+    if settled.status is not Status.QUEUED:
+        return None
+    return settled.outcome.wait if isinstance(settled.outcome, Retry | Postponed) else 0.0
