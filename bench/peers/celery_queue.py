@@ -9,7 +9,6 @@ from course import PAYLOAD, REDIS, Queue, run
 app = Celery("bench", broker=REDIS)
 app.conf.update(
     task_ignore_result=True,
-    worker_prefetch_multiplier=200,
     broker_connection_retry_on_startup=True,
     worker_hijack_root_logger=False,
     worker_send_task_events=False,

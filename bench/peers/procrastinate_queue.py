@@ -28,7 +28,7 @@ class Procrastinate(Queue):
         await self.noop.batch_defer_async(*({"payload": PAYLOAD} for _ in range(count)))
 
     async def work(self) -> None:
-        await app.run_worker_async(concurrency=10, install_signal_handlers=False)
+        await app.run_worker_async(concurrency=50, install_signal_handlers=False)
 
     async def left(self) -> int:
         unfinished = "SELECT count(*) AS jobs FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"

@@ -32,7 +32,7 @@ class Saq(Queue):
         async def noop(ctx: Any, *, payload: Any) -> None:
             self.begun()
 
-        await Worker(self.queue, functions=[("noop", noop)], concurrency=10).start()
+        await Worker(self.queue, functions=[("noop", noop)], concurrency=50).start()
 
     async def left(self) -> int:
         return await self.queue.count("incomplete")
