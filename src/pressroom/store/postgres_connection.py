@@ -40,6 +40,8 @@ _TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 # Statements that add to the history, and whose rows nobody reads before the commit. They are kept until then.
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
+# These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
+_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads"})
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
@@ -84,6 +86,8 @@ class Connection:
         self._readonly = readonly
         self._texts = {name: translate_parameters(text) for name, text in load("postgres").items()}
         self._history: list[tuple[Text, Any]] = []
+        self._untold: list[tuple[Text, Any]] = []
+        self._moment: int | None = None  # by the database's clock, when the transaction began
         self._marked = 0
         self.raw = self._connect()
 
@@ -107,8 +111,22 @@ class Connection:
             return raw
 
     def execute(self, text: str, params: Any = None) -> list[Row]:
-        cursor = self._cursor.execute(text, params)
-        return cursor.fetchall() if cursor.description is not None else []
+        self._ask(text, params)
+        return self._cursor.fetchall() if self._cursor.description is not None else []
+
+    def _ask(self, text: str, params: Any = None, *, prepare: bool | None = None) -> None:
+        if not self._untold:
+            self._cursor.execute(text, params, prepare=prepare)
+            return
+        with self.raw.pipeline():
+            self._tell_untold()
+            self._cursor.execute(text, params, prepare=prepare)
+
+    def _tell_untold(self) -> None:
+        """Within a pipeline."""
+        untold, self._untold = self._untold, []
+        for text, params in untold:
+            self.raw.execute(text.sql, params)
 
     def carry_out[T](self, work: Work[T]) -> T:
         """Feed a unit of work its statements' rows until it returns."""
@@ -121,8 +139,12 @@ class Connection:
 
     def _rows(self, name: str, params: Any) -> list[Row]:
         text = self._texts.get(name)
-        if name == "read_clock" and self._clock is not None:
-            return [(self._clock.now_ms(),)]
+        if name == "read_clock":
+            if self._clock is not None:
+                return [(self._clock.now_ms(),)]
+            if self._moment is not None:
+                moment, self._moment = self._moment, None
+                return [(moment,)]
         if text is None:
             text = translate_parameters(name)
         if params:
@@ -130,19 +152,29 @@ class Connection:
         if name in _HISTORY and not self._readonly:
             self._history.append((text, params))
             return []
+        if name in _TOLD_LATER and not self._readonly:
+            self._untold.append((text, params))
+            return []
         if name == "delete_jobs" and self._history:  # it may tell of these, and is written when they are gone
             self._history.append((self._texts["forget_history"], params))
         return self.execute(text.sql, params)
 
     def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
-        self._history.clear()
+        self._forget()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
         # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
         level = "on" if durable else "off"
         patience = f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}"
         if held:
             patience += f"; SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}"
-        self._begin(f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})")
+        text = f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})"
+        if held:  # it is asked for later, and then wants to know how late
+            self._begin(text)
+            return
+        self._begin(f"{text}; {self._texts['read_clock'].sql}")
+        while self._cursor.nextset():
+            pass
+        ((self._moment,),) = self._cursor.fetchall()
 
     def begin_reading(self) -> None:
         self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -171,6 +203,7 @@ class Connection:
         if self.lost:
             return False
         del self._history[self._marked :]
+        self._untold.clear()
         self._say("ROLLBACK TO unit; RELEASE unit")
         return True
 
@@ -182,6 +215,7 @@ class Connection:
             self._believe(self._cursor.statusmessage)
             return
         with self.raw.pipeline():
+            self._tell_untold()
             self.raw.execute(f"SELECT pg_advisory_xact_lock({EVENTS})")
             for text, params in history:
                 self.raw.execute(text.sql, params)
@@ -194,8 +228,13 @@ class Connection:
         if said != "COMMIT":
             raise StoreUnavailable(f"{masked(self._url)} rolled the transaction back")
 
-    def roll_back(self) -> None:
+    def _forget(self) -> None:
         self._history.clear()
+        self._untold.clear()
+        self._moment = None
+
+    def roll_back(self) -> None:
+        self._forget()
         if self.lost:
             return
         try:
@@ -215,8 +254,8 @@ class Connection:
         self.raw.close()
 
     def _say(self, text: str) -> None:
-        """Several statements without parameters in one round trip."""
-        self._cursor.execute(text, prepare=False)
+        """Several statements without parameters in one round trip; one alone, if there is something untold."""
+        self._ask(text, prepare=False)
 
 
 def _prepared(params: Any, text: Text) -> Any:
