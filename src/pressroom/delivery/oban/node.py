@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from oban import Cancel, Snooze
+from oban import Snooze
+from oban._executor import Executor
 from oban._producer import LocalDispatcher, Producer
 from oban.job import Job
 
@@ -16,6 +17,7 @@ from pressroom.errors import PressroomError
 
 log = logging.getLogger("pressroom.delivery")
 
+PERFORM = "pressroom.delivery.oban.workers.Perform"
 LOOK_AROUND = 0.5  # seconds
 FIRST_FOR = 2.0  # seconds for which background work waits for a queue of interactive work to look again
 
@@ -147,15 +149,9 @@ class Node:
         if tier is not None:
             self._expected[tier] -= 1
 
-    async def perform(self, job: Job) -> Snooze | Cancel | None:
-        uid = job.args.get("uid")
-        if not isinstance(uid, str):
-            return Cancel("it does not say which job of Pressroom it is")
-        offer = _Offer(uid, int(bool(job.args.get("tier"))))
+    def offer(self, job: Job, uid: str, answer: Callable[[float | None], None]) -> None:
         self.arrived(job)
-        self._taker.offer(offer)
-        again = await offer.answer
-        return None if again is None else Snooze(again)  # type: ignore[arg-type]  # our ack takes parts of a second
+        self._taker.offer(_Offer(uid, int(bool(job.args.get("tier"))), answer))
 
     async def fire(self) -> None:
         await self._fire()
@@ -184,11 +180,33 @@ class Dispatcher(LocalDispatcher):
     async def stop(self) -> None:
         return None
 
-    def dispatch(self, producer: Producer, job: Job) -> "asyncio.Task[Any]":
+    def dispatch(self, producer: Producer, job: Job) -> "asyncio.Future[Any]":  # type: ignore[override]
+        uid = job.args.get("uid")
+        if job.worker == PERFORM and isinstance(uid, str):
+            return self._offer(producer, job, uid)
         task = super().dispatch(producer, job)
-        # Somebody else's job in a queue of ours never comes to us, nor does one that is stopped before it began.
+        # Somebody else's job in a queue of ours never comes to us.
         task.add_done_callback(lambda _: self._node.arrived(job))
         return task
+
+    def _offer(self, producer: Producer, job: Job, uid: str) -> "asyncio.Future[Any]":
+        """What oban's executor does, without a task that would do nothing but wait for an answer: hundreds wait at once."""
+        over: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        executor = Executor(job=job, safe=True)
+        executor._report_started()
+
+        def answer(again: float | None) -> None:
+            if over.done():  # given up, for we had to stop
+                return
+            said: Any = None if again is None else Snooze(again)  # type: ignore[arg-type]  # our ack takes parts of a second
+            executor.result = said
+            executor._record_stopped()
+            executor._report_stopped()
+            producer._pending_acks.append(executor.action)
+            over.set_result(None)
+
+        self._node.offer(job, uid, answer)
+        return over
 
     def cancel(self, producer: Producer, job: Job) -> None:
         super().cancel(producer, job)
@@ -199,13 +217,12 @@ class Dispatcher(LocalDispatcher):
 class _Offer(Offer):
     """Oban hears once, at the end, and only when to call again."""
 
-    def __init__(self, uid: str, tier: int) -> None:
+    def __init__(self, uid: str, tier: int, answer: Callable[[float | None], None]) -> None:
         super().__init__(uid, tier)
-        self.answer: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+        self._answer = answer
 
     def refused(self, again: float | None) -> None:
-        self.settled(again)
+        self._answer(again)
 
     def settled(self, again: float | None) -> None:
-        if not self.answer.done():
-            self.answer.set_result(again)
+        self._answer(again)

@@ -1,6 +1,6 @@
 """Who in this process serves which oban node. Oban makes its workers itself, so they have to ask."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from oban.job import Job
 
@@ -8,8 +8,6 @@ TICKS = "pressroom-schedules"
 
 
 class Serving(Protocol):
-    async def perform(self, job: Job) -> Any: ...
-
     async def fire(self) -> None: ...
 
     def ask(self, queue: str, most: int) -> int:
