@@ -1,5 +1,6 @@
 """What the database says, read after each step."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -64,7 +65,7 @@ class Change(NamedTuple):
     after: Row | None
 
 
-class Mirror:
+class Mirror(ABC):
     """The tables as they were at the last look."""
 
     _all: str
@@ -79,9 +80,9 @@ class Mirror:
         self._last_event = 0
         self._run: Callable[..., Any]
 
+    @abstractmethod
     def look(self) -> list[Change]:
         """Take in what the last step wrote, and return how jobs changed."""
-        raise NotImplementedError
 
     def _see_jobs(self, seen: Iterable[tuple[int, Row | None]]) -> list[Change]:
         changes = []

@@ -6,6 +6,7 @@ killed at any moment.
 """
 
 import importlib.metadata
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -71,7 +72,7 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Engine:
+class Engine(ABC):
     """One language, some outputs. Class attributes and class methods are read outside of the box, so they load nothing."""
 
     name: ClassVar[str]
@@ -114,10 +115,10 @@ class Engine:
         """What it must find in its environment, which otherwise is next to empty."""
         return {}
 
-    def render(self, source: str, output: str, options: Any) -> Rendered:
-        raise NotImplementedError
+    @abstractmethod
+    def render(self, source: str, output: str, options: Any) -> Rendered: ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to end
         """Called when the press ends in peace. A press that is killed has no such moment."""
 
 

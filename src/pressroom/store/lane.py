@@ -11,6 +11,7 @@ import logging
 import queue
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -366,7 +367,7 @@ class HeldTransaction:
         return await future
 
 
-class Desk:
+class Desk(ABC):
     """What every database does with those who come: it takes their units and holds transactions open for them."""
 
     def __init__(self) -> None:
@@ -390,9 +391,9 @@ class Desk:
             await asyncio.to_thread(thread.join)
         await self._hang_up()
 
+    @abstractmethod
     async def _hang_up(self) -> None:
         """Close the connections: nobody uses them any more."""
-        raise NotImplementedError
 
     async def run[T](
         self,
