@@ -153,7 +153,7 @@ MISTAKES = [
     Mistake("hit_while_another_is_open", "I9", "find_cached", "(:key IS NULL", "(true"),
     Mistake("join_the_older_of_two", "I9", "find_in_flight", "newer.seq > job.seq", "false"),
     # I11, I12: joining
-    Mistake("hit_what_has_expired", "I11", "find_cached", " AND render_cache.expires_at > :now"),
+    Mistake("hit_what_has_expired", "I11 I9", "find_cached", " AND render_cache.expires_at > :now"),
     Mistake("never_join", "I11", "find_in_flight", "cancel_requested = 0", "false"),
     Mistake("join_another_key", "I11 I9 I8", "find_in_flight", "coalesce(key, '') = coalesce(:key, '')", "true"),
     Mistake("join_what_is_cancelled", "I11 I9", "find_in_flight", " AND cancel_requested = 0"),
@@ -181,9 +181,9 @@ MISTAKES = [
     # Lines and order
     Mistake("two_of_a_key", "line", "step_forward", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
     Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
-    Mistake("wake_without_the_key", "line", "wake_keyed", "SET waits_for = 'key'", "SET waits_for = NULL", guards=_KEY_GUARD),
-    Mistake("wake_and_forget_the_line", "line", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
-    Mistake("never_wake_a_key", "line", patch=("wake_keyed", _forget_to_wake)),
+    Mistake("wake_without_the_key", "line named", "wake_keyed", "SET waits_for = 'key'", "SET waits_for = NULL", guards=_KEY_GUARD),
+    Mistake("wake_and_forget_the_line", "line named", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
+    Mistake("never_wake_a_key", "line named", patch=("wake_keyed", _forget_to_wake)),
     Mistake("never_wake", "line", "wake_due", "run_at <= :now", "run_at < 0"),
     Mistake("claim_by_place_alone", "order beside", patch=("_choose", _choose_by_place)),
     Mistake("a_retry_keeps_its_place", "order", "settle_jobs", "seq = coalesce(s.seq, job.seq)", "seq = job.seq"),

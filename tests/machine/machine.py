@@ -111,11 +111,15 @@ class QueueMachine(RuleBasedStateMachine):
         worker, room, kinds = how
         self.world.claim(worker, kinds, room)
 
-    @deed(how=one_of(WORKERS, NAMES, CLAIMABLE, (None, None, *RESULTS[::2])))
-    def claim_named(self, how: tuple[str, tuple[bool, tuple[int | None, ...]], Sequence[str], Result | None]) -> None:
-        """A delivery offers jobs by name to a worker, which may have one to settle."""
-        worker, offered, kinds, result = how
+    @deed(how=one_of(WORKERS, NAMES, CLAIMABLE, (None, None, *RESULTS[::2]), (None, None, None, 1)))
+    def claim_named(
+        self, how: tuple[str, tuple[bool, tuple[int | None, ...]], Sequence[str], Result | None, int | None]
+    ) -> None:
+        """A delivery offers jobs by name to a worker, which may have one to settle; their kind may just have been limited."""
+        worker, offered, kinds, result, limit = how
         uids = self._names(*offered)
+        if limit is not None and uids[0] != NOBODY:
+            self.world.scale(self.world.model.by_uid[uids[0]].kind, limit)
         held = [] if result is None else [(claim, result) for claim in self.world.held[worker][:1]]
         self.world.turn(worker, held, kinds, Room(1, 1), named=uids)
 

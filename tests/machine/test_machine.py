@@ -37,6 +37,7 @@ def law_of(broken: BaseException) -> str:
     return broken.law if isinstance(broken, Violation) else "guard"
 
 
+@pytest.mark.timeout(900)  # the unluckiest takes half a minute alone
 @pytest.mark.parametrize("mistake", mistakes_on("sqlite"), ids=lambda mistake: mistake.name)
 def test_the_machine_notices(mistake: Mistake) -> None:
     with mistake.on_sqlite() as machine, pytest.raises((Violation, apsw.ConstraintError)) as caught:

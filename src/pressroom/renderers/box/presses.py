@@ -18,7 +18,7 @@ class Presses:
     def __init__(self, size: int | None = None, *, idle: float = 300.0) -> None:
         self._size = size or os.cpu_count() or 1
         self._idle = idle
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[type[Engine], Pool] = {}
         self._swept = False
 
     async def render(
@@ -34,17 +34,17 @@ class Presses:
             await pool.close()
 
     def pools(self) -> Mapping[str, Pool]:
-        return self._pools
+        return {engine.name: pool for engine, pool in self._pools.items()}
 
     def _pool(self, engine: type[Engine]) -> Pool:
-        pool = self._pools.get(engine.name)
+        pool = self._pools.get(engine)
         if pool is None:
             if not self._swept:
                 self._swept = True
                 sweep_folders()
             if missing := engine.missing():
                 raise EngineMissing(f"{engine.name} cannot work here: {missing.what}; to mend it: {missing.install}")
-            pool = self._pools[engine.name] = Pool(engine, self._size, idle=self._idle)
+            pool = self._pools[engine] = Pool(engine, self._size, idle=self._idle)
         return pool
 
 
