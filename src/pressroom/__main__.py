@@ -1,5 +1,5 @@
 import sys
 
-from pressroom.wiring import main
+from pressroom.command import main
 
 sys.exit(main())

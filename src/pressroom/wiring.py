@@ -9,14 +9,12 @@ import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cached_property, partial
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
-from pressroom import backends, cli, config, registry, rendering, webhooks
+from pressroom import backends, registry, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
 from pressroom.clock import Clock, SystemClock
@@ -26,7 +24,6 @@ from pressroom.delivery.embedded import Embedded
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy
 from pressroom.ids import new_uid
 from pressroom.keeping.collect import collect
-from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.model import Kind, Schedule, Submitted
 from pressroom.notify.inside import Switchboard
 from pressroom.notify.tail import Tail
@@ -34,21 +31,15 @@ from pressroom.queue import Queue
 from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
-from pressroom.store import Database, fsck, jobs, look, upkeep
+from pressroom.store import Database, jobs, look, upkeep
 from pressroom.store.artifacts import Artifact
-from pressroom.store.artifacts_fsck import Unsound
-from pressroom.store.care import Finding
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
 from pressroom.worker.leader import Leadership
 from pressroom.worker.loop import Worker
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from pressroom.api.service import Service
     from pressroom.api.tokens import Tokens
-    from pressroom.promote import Promotion, Tell
 
 log = logging.getLogger("pressroom")
 
@@ -87,11 +78,11 @@ class Pressroom(Queue):
         self.settings = dataclasses.replace(base, **{name: value for name, value in changes.items() if value is not None})
         if problems := list(self.settings.problems()):
             raise InvalidSettings(problems)
-        self._clock = clock or SystemClock()
+        self.clock = clock or SystemClock()
         lifetime = timedelta(seconds=self.settings.cache_ttl)
-        self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self._clock)
+        self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self.clock)
         self.diagrams = Diagrams(self.rendering, self.settings)
-        self.webhooks = Webhooks(self._clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
+        self.webhooks = Webhooks(self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
         ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind)
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
         self._taken = self._registered if only is None else registry.only(only, self._registered)
@@ -121,7 +112,7 @@ class Pressroom(Queue):
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
                 loop.call_soon_threadsafe(inside.announce, ())
 
-        database = await asyncio.to_thread(backends.open_database, self.settings, self._clock, heard)
+        database = await asyncio.to_thread(backends.open_database, self.settings, self.clock, heard)
         delivery: Delivery = inside
         try:
             delivery = backends.make_delivery(self.settings, inside, self._schedules, self._errands(database))
@@ -161,7 +152,7 @@ class Pressroom(Queue):
             self._schedules,
             switchboard.tell,
             self.for_schedule,
-            self._clock,
+            self.clock,
             lease=settings.lease,
             prune_interval=settings.cleanup_interval,
             leads=self._leads,
@@ -258,7 +249,7 @@ class Pressroom(Queue):
         """Who may use the service of this database."""
         from pressroom.api.tokens import Tokens
 
-        return Tokens(self._database, self._clock)
+        return Tokens(self._database, self.clock)
 
     async def schedules(self) -> list[tuple[Schedule, int]]:
         """Every schedule known to the database, with its last tick in milliseconds."""
@@ -331,7 +322,7 @@ class Pressroom(Queue):
         if not folder and not self.settings.s3_bucket:
             self._temporary = tempfile.TemporaryDirectory(prefix="pressroom-artifacts-", ignore_cleanup_errors=True)
             folder = self._temporary.name
-        return backends.make_artifact_store(self.settings, folder, self._clock)
+        return backends.make_artifact_store(self.settings, folder, self.clock)
 
     def _make_tail(self) -> Tail:
         database = self._database
@@ -362,122 +353,3 @@ async def _patiently[T](step: Callable[[], Awaitable[T]]) -> T:
                 raise
             log.warning("starting, when the store is free: %s", reason)
             await asyncio.sleep(0.1)
-
-
-def make_service(press: Pressroom) -> tuple["Service", "FastAPI"]:
-    """The HTTP service of an open Pressroom."""
-    from pressroom.api import limits
-    from pressroom.api import webhooks as webhook_routes
-    from pressroom.api.access import Gate, is_loopback
-    from pressroom.api.app import make_app
-    from pressroom.api.basic import Basic
-    from pressroom.api.metrics import Metrics
-    from pressroom.api.service import Service
-    from pressroom.apps.diagrams import kroki
-    from pressroom.apps.diagrams import renders as diagrams
-    from pressroom.apps.diagrams import routes as diagram_routes
-
-    settings = press.settings
-    alone = is_loopback(settings.address[0])
-    quotas = limits.Quotas(
-        _limit(settings.rate_limit, None if alone else limits.PER_TOKEN),
-        _limit(settings.rate_limit_address, None if alone else limits.PER_ADDRESS),
-        logins=settings.login_limit,
-    )
-    gate = Gate(
-        press.tokens.lookup,
-        open_to_loopback=alone,
-        basic=Basic(settings.auth_user, settings.auth_pass) if settings.auth_enabled else None,
-        quota=quotas,
-        own_host=urlsplit(settings.base_url).hostname,
-        origins=settings.cors_origins,
-    )
-    base_url = settings.base_url
-    voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
-    service = Service(press, press.rendering, press.settings, gate, Metrics(), voices, quotas=quotas)
-    routers = [
-        diagram_routes.router(service, press.diagrams),
-        kroki.router(service, press.diagrams),
-        webhook_routes.router(service, press.webhooks),
-    ]
-    return service, make_app(service, routers)
-
-
-def _limit(wanted: int | None, usual: int | None) -> int | None:
-    return usual if wanted is None else wanted or None
-
-
-class _Wires:
-    """What the command line asks for, made of the parts chosen here."""
-
-    def load(self, flags: Mapping[str, Any], file: str | None) -> Settings:
-        return config.load(flags, file=file)
-
-    def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
-        known, schedules = registry.import_kinds(settings.imports)
-        if kinds is not None:
-            schedules = [schedule for schedule in schedules if schedule.kind in kinds]
-        workers = settings.workers if works else None
-        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
-
-    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
-        from pressroom.api import serve as server  # the service's libraries are not everybody's
-        from pressroom.api.access import is_loopback
-
-        host, port = settings.address
-        listener = server.listen(host, port)
-        if settings.home:
-            os.makedirs(settings.home, exist_ok=True)
-        known, schedules = registry.import_kinds(settings.imports)
-        workers = settings.workers if works else None
-        async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
-            service, app = make_service(press)
-            shown = f"[{host}]" if ":" in host else host
-            closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
-            listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
-            async with asyncio.TaskGroup() as together:
-                together.create_task(server.serve(app, service, listener, grace=settings.grace))
-                await service.closing.wait()
-                await press.finish()
-
-    @asynccontextmanager
-    async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:
-        async with Pressroom(settings=settings, workers=None) as press:
-            yield press.tokens
-
-    @asynccontextmanager
-    async def webhooks(self, settings: Settings) -> AsyncIterator[Webhooks]:
-        async with Pressroom(settings=settings, workers=None) as press:
-            yield press.webhooks
-
-    def examine(self, settings: Settings) -> list[Finding]:
-        return backends.examine(settings)
-
-    def audit(self, settings: Settings) -> list[fsck.Violation]:
-        return backends.audit(settings)
-
-    async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
-        async with Pressroom(settings=settings, workers=None) as press:
-            return await walk_artifacts(press.rendering.blobs, press.rendering.database)
-
-    def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
-        from pressroom import promote
-
-        return promote.rehearse(settings, to, artifacts_to_s3=artifacts_to_s3)
-
-    def promote(
-        self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
-    ) -> "Promotion":
-        from pressroom import promote
-
-        return promote.promote(settings, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note)
-
-    def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
-        missing = backends.pending_migrations(settings)
-        if apply and missing:
-            asyncio.run(backends.migrate(settings))
-        return [f"{migration.number:04} {migration.name}" for migration in missing]
-
-
-def main() -> int:
-    return cli.main(_Wires())

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, config, kind, registry, wiring
+from pressroom import Pressroom, config, kind, registry, command
 from pressroom.model import VERSION
 from tests import looking
 
@@ -69,7 +69,7 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     def command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
         try:
-            code = wiring.main()
+            code = command.main()
         except SystemExit as end:
             code = int(end.code or 0)
         printed = capsys.readouterr()
@@ -364,8 +364,8 @@ def test_the_library_needs_none_of_the_services_packages() -> None:
 import sys
 for name in ("starlette", "fastapi", "uvicorn", "prometheus_client", "httpx", "obstore", "psycopg", "redis", "oban"):
     sys.modules[name] = None  # as if it were not installed
-import pressroom, pressroom.wiring
-pressroom.wiring.main()
+import pressroom, pressroom.command
+pressroom.command.main()
 """
     ran = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")

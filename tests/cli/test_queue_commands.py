@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pressroom import wiring
+from pressroom import command
 from pressroom.testing import ManualClock
 from tests.service.queue_stage import BAD, GOOD, Floor, floor, job
 
@@ -26,7 +26,7 @@ def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
     def command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", "queue", *arguments, "--database", database])
         try:
-            code = wiring.main()
+            code = command.main()
         except SystemExit as end:
             code = int(end.code or 0)
         printed = capsys.readouterr()

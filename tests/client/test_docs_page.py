@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from pressroom import Pressroom
 from pressroom.api import docs
-from pressroom.wiring import make_service
+from pressroom.serving import make_service
 from tests.client.stage import Served
 
 

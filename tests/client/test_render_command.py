@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import Pressroom, wiring
+from pressroom import Pressroom, command
 from tests.client.stage import Served, until
 from tests.servers import free_ports
 
@@ -25,7 +25,7 @@ type Run = Callable[..., tuple[int, bytes, str]]
 def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     def command(*arguments: str) -> tuple[int, bytes, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", "render", *arguments])
-        code = wiring.main()
+        code = command.main()
         printed = capfdbinary.readouterr()
         return code, printed.out, printed.err.decode()
 

@@ -15,7 +15,7 @@ from pressroom.errors import SourceInvalid, Timeout
 from pressroom.renderers import MEDIA_TYPES, Rendered, documents
 from pressroom.renderers.documents import Asked
 from pressroom.testing import ManualClock
-from pressroom.wiring import make_service
+from pressroom.serving import make_service
 
 TOKENS = {
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.routing import NoMatchFound
 
-from pressroom import wiring
+from pressroom import command, serving
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import kroki
 
@@ -23,8 +23,8 @@ def make_service(press: Any) -> tuple[Service, FastAPI]:
     return service, app
 
 
-_as_wired = wiring.make_service
+_as_wired = serving.make_service
 
 if __name__ == "__main__":
-    wiring.make_service = make_service
-    sys.exit(wiring.main())
+    serving.make_service = make_service
+    sys.exit(command.main())

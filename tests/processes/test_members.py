@@ -11,7 +11,7 @@ from functools import partial
 import httpx
 import pytest
 
-from pressroom import Request, wiring
+from pressroom import Request, command
 from pressroom.api.access import Scope
 from pressroom.model import VERSION
 from pressroom.store import upkeep
@@ -170,7 +170,7 @@ def arguments(monkeypatch, *words):
 async def test_the_command_line_shows_workers_and_scales_kinds(database, monkeypatch, capsys):
     async def run(*words):
         with arguments(monkeypatch, *words, "--database", database):
-            code = await asyncio.to_thread(wiring.main)
+            code = await asyncio.to_thread(command.main)
         return code, capsys.readouterr()
 
     async with here(database, workers=2, only=["stamp"]) as press:

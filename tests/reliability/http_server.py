@@ -2,11 +2,11 @@
 
 import sys
 
-from pressroom import cli, wiring
+from pressroom import cli, command
 from tests.reliability import http_naive
 
 if __name__ == "__main__":
     _, naive, *argv = sys.argv
     if naive:
         getattr(http_naive, naive)()
-    sys.exit(cli.main(wiring._Wires(), argv))
+    sys.exit(cli.main(command._Wires(), argv))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pressroom import cli, failpoints, rendering, wiring
+from pressroom import cli, failpoints, rendering, command
 from pressroom.renderers.documents import Asked
 from pressroom.store import statements
 from tests.reliability.victims import Victim, fork
@@ -67,7 +67,7 @@ def start(argv: Sequence[str], log: Path, environ: Mapping[str, str], *, spec: s
         _write_to(log)
         os.environ.update(environ)
         failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
-        return cli.main(wiring._Wires(), argv)
+        return cli.main(command._Wires(), argv)
 
     return fork(act)
 

@@ -14,7 +14,7 @@ from pressroom import Pressroom, kind
 from pressroom.api.access import Scope
 from pressroom.api.service import Service
 from pressroom.clock import Clock
-from pressroom.wiring import make_service
+from pressroom.serving import make_service
 from tests import looking
 
 STRANGER = ("203.0.113.9", 40_000)

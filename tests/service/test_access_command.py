@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import Pressroom, wiring
+from pressroom import Pressroom, command
 from pressroom.api.access import Scope
 from pressroom.api.tokens import new_secret
 from pressroom.cli import exits, main
@@ -44,7 +44,7 @@ def test_a_token_that_will_not_do_is_told_with_what_would(
         monkeypatch.setenv("PRESSROOM_TOKEN", secret)
     (tmp_path / "a.dot").write_text("digraph { a }")
 
-    code = main(wiring._Wires(), ["render", str(tmp_path / "a.dot"), "--to", "svg", "--server", served.url])
+    code = main(command._Wires(), ["render", str(tmp_path / "a.dot"), "--to", "svg", "--server", served.url])
 
     assert code == exits.NOT_ALLOWED == 7
     said = capsys.readouterr().err

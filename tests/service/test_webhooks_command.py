@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, wiring
+from pressroom import Pressroom, command
 from pressroom.cli import main
 from tests.service.webhook_stage import shout
 
@@ -21,7 +21,7 @@ def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
 
     def command(*argv: str) -> tuple[int, Any, str]:
         """Its exit code, what it printed as JSON, and what it said."""
-        code = main(wiring._Wires(), ["webhooks", *argv, "--json", "--database", database])
+        code = main(command._Wires(), ["webhooks", *argv, "--json", "--database", database])
         out, said = capsys.readouterr()
         return code, [json.loads(line) for line in out.splitlines()], said
 
@@ -86,9 +86,9 @@ async def _kind_of(database: str, job: str) -> str:
 
 def test_a_person_sees_a_table_and_the_secret_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["--home", str(tmp_path)]
-    main(wiring._Wires(), ["webhooks", "add", "https://example.org/hook", *home])
+    main(command._Wires(), ["webhooks", "add", "https://example.org/hook", *home])
     added, note = capsys.readouterr()
-    main(wiring._Wires(), ["webhooks", "list", *home])
+    main(command._Wires(), ["webhooks", "list", *home])
     listed, _ = capsys.readouterr()
 
     id, secret = added.split()

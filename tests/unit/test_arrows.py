@@ -19,8 +19,11 @@ STEPS = [
     {"worker", "queue"},
     {"rendering", "webhooks", "promote"},
     {"api"},
-    {"cli", "web", "apps"},
+    {"web"},
+    {"cli", "apps"},
     {"wiring"},
+    {"serving"},
+    {"command"},
     {"__init__", "__main__", "testing"},
 ]
 STEP_OF = {name: number for number, names in enumerate(STEPS) for name in names}

@@ -86,7 +86,10 @@ class Gate:
         self._origins = origins
 
     async def caller(self, request: Request, needed: Scope) -> Caller:
-        caller = await self._who(request, needed)
+        return self.admit(request, await self._who(request, needed), needed)
+
+    def admit(self, request: Request, caller: Caller, needed: Scope) -> Caller:
+        """Count a request of somebody who is known, and refuse what they may not do."""
         if self._quota is not None:
             self._quota.charge(request, caller)
         if caller.scope < needed:
@@ -100,12 +103,12 @@ class Gate:
 
     async def _who(self, request: Request, needed: Scope) -> Caller:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        found = await self._proven(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
+        found = await self.proven(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
         if found is None:
             raise self._unauthorized()
         return found
 
-    async def _proven(self, request: Request, kind: str, secret: str) -> Caller | None:
+    async def proven(self, request: Request, kind: str, secret: str) -> Caller | None:
         """Whoever guesses too often is refused before anything is hashed: guessing must cost us less than them."""
         if self._quota is not None:
             self._quota.refuse_guesser(request)

@@ -59,12 +59,12 @@ def create(new: NewToken) -> Work[Token]:
 def find(digest: str) -> Work[Token | None]:
     """Whoever it belongs to and whatever became of it."""
     rows = yield Statement("find_token", {"digest": digest})
-    return _token_of(rows[0]) if rows else None
+    return token_of(rows[0]) if rows else None
 
 
 def list_all() -> Work[list[Token]]:
     rows = yield Statement("list_tokens")
-    return [_token_of(row) for row in rows]
+    return [token_of(row) for row in rows]
 
 
 def revoke(name: str) -> Work[None]:
@@ -89,7 +89,7 @@ def any_holds() -> Work[bool]:
     return bool(rows[0][0])
 
 
-def _token_of(row: Row) -> Token:
+def token_of(row: Row) -> Token:
     uid, digest, prefix, name, scope, org_id, everywhere, created, expires, revoked, used = row
     return Token(
         uid=uid,

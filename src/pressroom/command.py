@@ -1,0 +1,95 @@
+"""What the command line asks for, made of the parts that `wiring` chose."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pressroom import backends, cli, config, registry
+from pressroom.config import Settings
+from pressroom.keeping.fsck import fsck as walk_artifacts
+from pressroom.store import fsck
+from pressroom.store.artifacts_fsck import Unsound
+from pressroom.store.care import Finding
+from pressroom.webhooks import Webhooks
+from pressroom.wiring import Pressroom
+
+if TYPE_CHECKING:
+    from pressroom.api.tokens import Tokens
+    from pressroom.promote import Promotion, Tell
+
+
+class _Wires:
+    def load(self, flags: Mapping[str, Any], file: str | None) -> Settings:
+        return config.load(flags, file=file)
+
+    def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
+        known, schedules = registry.import_kinds(settings.imports)
+        if kinds is not None:
+            schedules = [schedule for schedule in schedules if schedule.kind in kinds]
+        workers = settings.workers if works else None
+        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
+
+    async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
+        from pressroom.api import serve as server  # the service's libraries are not everybody's
+        from pressroom.api.access import is_loopback
+        from pressroom.serving import make_service
+
+        host, port = settings.address
+        listener = server.listen(host, port)
+        if settings.home:
+            os.makedirs(settings.home, exist_ok=True)
+        known, schedules = registry.import_kinds(settings.imports)
+        workers = settings.workers if works else None
+        async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
+            service, app = make_service(press)
+            shown = f"[{host}]" if ":" in host else host
+            closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
+            listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
+            async with asyncio.TaskGroup() as together:
+                together.create_task(server.serve(app, service, listener, grace=settings.grace))
+                await service.closing.wait()
+                await press.finish()
+
+    @asynccontextmanager
+    async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            yield press.tokens
+
+    @asynccontextmanager
+    async def webhooks(self, settings: Settings) -> AsyncIterator[Webhooks]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            yield press.webhooks
+
+    def examine(self, settings: Settings) -> list[Finding]:
+        return backends.examine(settings)
+
+    def audit(self, settings: Settings) -> list[fsck.Violation]:
+        return backends.audit(settings)
+
+    async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
+        async with Pressroom(settings=settings, workers=None) as press:
+            return await walk_artifacts(press.rendering.blobs, press.rendering.database)
+
+    def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
+        from pressroom import promote
+
+        return promote.rehearse(settings, to, artifacts_to_s3=artifacts_to_s3)
+
+    def promote(
+        self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
+    ) -> "Promotion":
+        from pressroom import promote
+
+        return promote.promote(settings, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note)
+
+    def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
+        missing = backends.pending_migrations(settings)
+        if apply and missing:
+            asyncio.run(backends.migrate(settings))
+        return [f"{migration.number:04} {migration.name}" for migration in missing]
+
+
+def main() -> int:
+    return cli.main(_Wires())

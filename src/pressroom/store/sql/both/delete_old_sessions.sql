@@ -1,0 +1,1 @@
+DELETE FROM web_session WHERE expires_at <= :now

@@ -1,0 +1,232 @@
+"""What all pages share: how a handler is reached, how a page is made of a template, and how trouble is told to a person."""
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from fastapi import APIRouter
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from pressroom.api.access import Caller, Scope
+from pressroom.api.problems import HttpError, describe, request_id_of
+from pressroom.api.service import Service
+from pressroom.api.tokens import Tokens
+from pressroom.errors import PressroomError, Unavailable
+from pressroom.model import VERSION, Work
+from pressroom.store.audit import Deed, note
+from pressroom.web import forms, static, words
+from pressroom.web.door import Browser, Door
+from pressroom.web.forms import Form
+from pressroom.webhooks import Webhooks
+
+log = logging.getLogger("pressroom.web")
+
+THEMES = ("auto", "light", "dark")
+NOTICE = "pressroom_notice"
+THEME = "pressroom_theme"
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Vary": "Cookie, HX-Request",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the menu, for those who may go there."""
+
+    title: str
+    path: str
+    needs: Scope = Scope.VIEWER
+
+
+PLACES = [
+    Place("Overview", "/desk"),
+    Place("Jobs", "/desk/jobs"),
+    Place("Failures", "/desk/failures"),
+    Place("Queues", "/desk/queues"),
+    Place("Workers", "/desk/workers"),
+    Place("Schedules", "/desk/schedules"),
+    Place("Webhooks", "/desk/webhooks"),
+    Place("Tokens", "/desk/tokens", Scope.ADMIN),
+    Place("Audit", "/desk/audit", Scope.OPERATOR),
+    Place("Playground", "/playground"),
+]
+
+
+@dataclass
+class Visit:
+    """One request of a browser, and who sits before it."""
+
+    desk: "Desk"
+    request: Request
+    browser: Browser
+    form: Form = field(default_factory=lambda: Form([]))
+
+    @property
+    def caller(self) -> Caller:
+        assert self.browser.caller is not None
+        return self.browser.caller
+
+    @property
+    def org_id(self) -> str | None:
+        """Whose rows exist for them: None are everybody's, "" those of nobody's organisation."""
+        return None if self.caller.everywhere else self.caller.org_id or ""
+
+    def may(self, scope: Scope) -> bool:
+        return self.browser.caller is not None and self.browser.caller.scope >= scope
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+        return self.desk.page(self, template, status=status, **values)
+
+    def go(self, path: str, notice: str = "") -> Response:
+        """To another page, after a form. The notice is shown there, once."""
+        response = RedirectResponse(self.desk.prefix + path, 303)
+        if notice:
+            response.set_cookie(NOTICE, quote(notice[:1000]), max_age=60, path="/", httponly=True, samesite="lax")
+        return response
+
+    def deed(self, action: str, target: str, *, before: Any = None, after: Any = None) -> Work[None]:
+        """The note of what is done here, to be written with it."""
+        caller = self.caller
+        return note(
+            Deed(
+                who=caller.name,
+                org_id=caller.org_id,
+                action=action,
+                target=target,
+                before=before,
+                after=after,
+                request_id=request_id_of(self.request),
+            )
+        )
+
+    async def note(self, action: str, target: str, *, before: Any = None, after: Any = None) -> None:
+        """For what cannot be noted in the transaction that does it."""
+        unit = self.deed(action, target, before=before, after=after)
+        await self.desk.service.rendering.database.run(lambda: unit, name="audit")
+
+
+type Handler = Callable[..., Awaitable[Response]]
+
+
+class Desk:
+    def __init__(
+        self, service: Service, door: Door, tokens: Tokens, webhooks: Webhooks, loaders: Sequence[BaseLoader] = ()
+    ) -> None:
+        self.service = service
+        self.door = door
+        self.tokens = tokens
+        self.webhooks = webhooks
+        self.prefix = urlsplit(service.base_url).path
+        self.places = PLACES
+        self._templates = Environment(
+            loader=ChoiceLoader([*loaders, PackageLoader("pressroom.web")]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters.update(words.FILTERS)
+        self._templates.globals.update(static=lambda name: self.prefix + static.address_of(name), version=VERSION, Scope=Scope)
+
+    def get(self, routes: APIRouter, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
+        async def answer(request: Request, **found: str) -> Response:
+            return await self._answer(request, handle, found, needs)
+
+        routes.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False)
+
+    def post(self, routes: APIRouter, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR) -> None:
+        """What changes something. A handler is reached only by a form of ours, sent by somebody who may."""
+
+        async def answer(request: Request, **found: str) -> Response:
+            return await self._answer(request, handle, found, needs, posts=True)
+
+        routes.add_api_route(path, answer, methods=["POST"], include_in_schema=False)
+
+    async def _answer(
+        self, request: Request, handle: Handler, found: Mapping[str, str], needs: Scope, *, posts: bool = False
+    ) -> Response:
+        browser = await self.door.browser(request)
+        visit = Visit(self, request, browser)
+        try:
+            self.door.admit(request, browser, needs)
+            if posts:
+                visit.form = await forms.read(request)
+                self.door.require_own_form(request, browser, visit.form.get("form_token"))
+            response = await handle(visit, **found)
+        except PressroomError as error:
+            response = self.trouble(visit, error)
+        self.door.give_cookie(request, browser, response)
+        return response
+
+    def page(self, visit: Visit, template: str, *, status: int = 200, **values: Any) -> Response:
+        request, nonce = visit.request, secrets.token_urlsafe(16)
+        theme = request.cookies.get(THEME, "auto")
+        notice = unquote(request.cookies.get(NOTICE, ""))
+        text = self._templates.get_template(template).render(
+            visit=visit,
+            desk=self,
+            here=self.prefix + request.url.path,
+            places=[place for place in self.places if visit.may(place.needs)],
+            nonce=nonce,
+            theme=theme if theme in THEMES else "auto",
+            notice=notice,
+            url=self.url,
+            **values,
+        )
+        response = Response(text, status, _HEADERS | {"Content-Security-Policy": _policy(nonce)}, "text/html; charset=utf-8")
+        if notice:
+            response.delete_cookie(NOTICE, path="/")
+        return response
+
+    def url(self, path: str, **asked: Any) -> str:
+        """An address of ours. What is empty is left out of the question."""
+        fields = [
+            (name, one)
+            for name, value in asked.items()
+            for one in (value if isinstance(value, list | tuple) else [value])
+            if one not in (None, "")
+        ]
+        return f"{self.prefix}{path}{'?' + urlencode(fields) if fields else ''}"
+
+    def trouble(self, visit: Visit, error: PressroomError) -> Response:
+        """An error as a page. Strangers who only want to look are shown the way in."""
+        if error.status == 401 and visit.request.method in ("GET", "HEAD"):
+            asked = visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else "")
+            return RedirectResponse(self.url("/desk/login", next=asked), 303)
+        problem = describe(visit.request, error)
+        if isinstance(error, Unavailable):
+            log.warning("request %s: %s", problem.request_id, error)
+        response = self.page(visit, "trouble.html", status=problem.status, problem=problem, title=_title(problem.status))
+        response.headers.update(getattr(error, "headers", {}))
+        return response
+
+
+def _policy(nonce: str) -> str:
+    """Only what the page itself names may run, and nothing comes from elsewhere. Frames are our own, and sandboxed."""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _title(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Trouble"
+
+
+def refuse(message: str, *, status: int = 422, code: str = "invalid_argument") -> HttpError:
+    return HttpError(status, code, message)

@@ -1,0 +1,1 @@
+"""The pages of the desk. Each module has a `router(desk)`."""

@@ -1,0 +1,54 @@
+"""Styles and scripts. An address carries a part of the file's hash: browsers keep it for ever, and see every change."""
+
+import gzip
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pressroom.errors import NotFound
+
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class Asset(NamedTuple):
+    media_type: str
+    tag: str
+    plain: bytes
+    packed: bytes
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    found = {}
+    for file in (files("pressroom.web") / "static").iterdir():
+        ending = "." + file.name.rpartition(".")[2]
+        if ending in _TYPES:
+            data = file.read_bytes()
+            found[file.name] = Asset(_TYPES[ending], hashlib.sha256(data).hexdigest()[:12], data, gzip.compress(data, mtime=0))
+    return found
+
+
+def address_of(name: str) -> str:
+    return f"/desk/static/{assets()[name].tag}/{name}"
+
+
+def router() -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.api_route("/desk/static/{tag}/{name}", methods=["GET", "HEAD"])
+    async def get_static(request: Request, tag: str, name: str) -> Response:
+        asset = assets().get(name)
+        if asset is None:
+            raise NotFound("there is no such file")
+        fresh = "public, max-age=31536000, immutable" if tag == asset.tag else "no-cache"
+        headers = {"Cache-Control": fresh, "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(asset.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=asset.media_type)
+        return Response(asset.plain, headers=headers, media_type=asset.media_type)
+
+    return routes

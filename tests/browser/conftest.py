@@ -1,0 +1,49 @@
+"""Pages in a real browser: Debian's Chromium, driven by Playwright, against a service in a process of its own."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.served import Served, serving
+from tests.browser.watched import Watched
+
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here; apt-get install chromium-headless-shell")
+    with sync_playwright() as playwright:
+        # Nobody but us is in this browser, and as root it has no sandbox of its own.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=["light-wide", "dark-narrow"])
+def look(request: pytest.FixtureRequest) -> str:
+    """How a page is looked at. Half of the four combinations: what is wrong in one of the others is wrong in one of these."""
+    return str(request.param)
+
+
+@pytest.fixture
+def page(chromium: Browser, look: str) -> Iterator[Page]:
+    theme, width = look.split("-")
+    context = chromium.new_context(
+        color_scheme="dark" if theme == "dark" else "light",
+        viewport={"width": 375 if width == "narrow" else 1440, "height": 900},
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    with Watched(page):
+        yield page
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("served")) as served:
+        yield served
