@@ -14,8 +14,8 @@ from pressroom.api.access import Caller, Gate, Scope
 from pressroom.errors import SourceInvalid, Timeout
 from pressroom.renderers import MEDIA_TYPES, Rendered, documents
 from pressroom.renderers.documents import Asked
-from pressroom.testing import ManualClock
 from pressroom.serving import make_service
+from pressroom.testing import ManualClock
 
 TOKENS = {
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pressroom import cli, failpoints, rendering, command
+from pressroom import cli, command, failpoints, rendering
 from pressroom.renderers.documents import Asked
 from pressroom.store import statements
 from tests.reliability.victims import Victim, fork

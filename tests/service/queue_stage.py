@@ -7,11 +7,11 @@ from typing import Any
 
 from pressroom import Pressroom, kind
 from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Released, Stopped, Submitted, Succeeded, Work
+from pressroom.serving import make_service
 from pressroom.store import jobs, progress
 from pressroom.store.endings import Settlement, settle
 from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
-from pressroom.serving import make_service
 from tests.service.access_stage import Stage
 
 LEASE = 86_400_000  # a day: no lease runs out while a test moves the clock
