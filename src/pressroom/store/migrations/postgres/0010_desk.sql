@@ -26,3 +26,12 @@ CREATE INDEX audit_target ON audit (target, id);
 
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit FOR EACH ROW
     EXECUTE FUNCTION refuse_move('illegal move: the audit is append-only');
+
+-- Jobs that failed, by what their errors have in common: `print` is the same for two messages that differ in numbers, names and
+-- places only. `version` is that of the engine, where one was at work. The newest of a group are asked for by id.
+CREATE TABLE job_failure (
+    job_id  BIGINT PRIMARY KEY REFERENCES job ON DELETE CASCADE,
+    print   TEXT   NOT NULL CHECK (length(print) = 16),
+    version TEXT
+);
+CREATE INDEX job_failure_print ON job_failure (print, job_id);

@@ -28,3 +28,12 @@ CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
 BEGIN
     SELECT RAISE(ABORT, 'illegal move: the audit is append-only');
 END;
+
+-- Jobs that failed, by what their errors have in common: `print` is the same for two messages that differ in numbers, names and
+-- places only. `version` is that of the engine, where one was at work. The newest of a group are asked for by id.
+CREATE TABLE job_failure (
+    job_id  INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
+    print   TEXT    NOT NULL CHECK (length(print) = 16),
+    version TEXT
+) STRICT;
+CREATE INDEX job_failure_print ON job_failure (print, job_id);
