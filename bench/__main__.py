@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines|http [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http|web [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
 
 import argparse
 import logging
@@ -24,11 +24,13 @@ from bench import (
     place,
     scale,
     throughput,
+    web,
 )
 from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
 from bench.http import HttpSizes
 from bench.sizes import FULL, QUICK, Sizes
+from bench.web import WebSizes
 
 type Measure = Callable[[Path], Iterator[Figure]]
 
@@ -58,7 +60,12 @@ HTTP: dict[str, Callable[[Path, HttpSizes], Iterator[Figure]]] = {
     "sync": http.sync,
     "streams": http.streams,
 }
-NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys()}
+
+WEB: dict[str, Callable[[Path, WebSizes], Iterator[Figure]]] = {
+    "sqlite": web.on_sqlite,
+    "postgres": web.on_postgres,
+}
+NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys(), "web": WEB.keys()}
 
 
 def main() -> None:
@@ -78,6 +85,8 @@ def _measures(what: str, quick: bool) -> dict[str, Measure]:
         return _sized(ENGINES, engines.QUICK if quick else engines.FULL)
     if what == "http":
         return _sized(HTTP, http.QUICK if quick else http.FULL)
+    if what == "web":
+        return _sized(WEB, web.QUICK if quick else web.FULL)
     return _sized(QUEUE, QUICK if quick else FULL)
 
 

@@ -17,6 +17,7 @@ from pressroom.wiring import Pressroom
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
+    from pressroom.demo.filling import Filled
     from pressroom.promote import Promotion, Tell
 
 
@@ -51,6 +52,13 @@ class _Wires:
                 together.create_task(server.serve(app, service, listener, grace=settings.grace))
                 await service.closing.wait()
                 await press.finish()
+
+    async def demo(self, settings: Settings, *, jobs: int, seed: int, add: bool, tell: "Tell") -> "Filled":
+        from pressroom.demo import filling
+
+        if settings.home:
+            os.makedirs(settings.home, exist_ok=True)
+        return await filling.fill(settings, jobs=jobs, seed=seed, add=add, tell=tell)
 
     @asynccontextmanager
     async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:

@@ -50,12 +50,16 @@ Interrupted stands apart, as a BaseException: it is how a handler's thread is to
 `code` is public and never changes. `status` is the HTTP status the service answers with.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 
 class PressroomError(Exception):
+    """`engines` are those at whose work it happened, with their versions, where that is known."""
+
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 500
+    engines: Mapping[str, str] | None = None
 
 
 class Refused(PressroomError):

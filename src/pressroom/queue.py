@@ -328,7 +328,7 @@ class Queue:
         return jobs.submit(new, self._admission.room_for_one)
 
     def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
-        return jobs.submit_plain(many, lambda: self._admission.room_for(len(many)))
+        return jobs.submit_plain(many, lambda: self._admission.room_for(len(many)), at_once=self._database.crowded)
 
     def _submitted(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

@@ -15,7 +15,7 @@ from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.recent import Recent
 from pressroom.clock import Clock
-from pressroom.errors import InvalidArgument, PayloadTooLarge
+from pressroom.errors import InvalidArgument, PayloadTooLarge, PressroomError
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work, to_ms
 from pressroom.queue import Queue
@@ -192,7 +192,11 @@ class Rendering:
     async def handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
         asked, filename = await self._asked(msgspec.convert(payload, Payload))
         engines = documents.engines_of(asked)
-        rendered = await documents.render(self.presses, asked)
+        try:
+            rendered = await documents.render(self.presses, asked)
+        except PressroomError as error:
+            error.engines = engines
+            raise
         draft = await keeping.keep(self.blobs, self.database, rendered.data, media_type=rendered.media_type, filename=filename)
         assert draft.link is not None
         assert draft.sha256 is not None

@@ -4,6 +4,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
+from jinja2 import PackageLoader
 
 from pressroom.api import limits
 from pressroom.api import webhooks as webhook_routes
@@ -12,7 +13,7 @@ from pressroom.api.app import make_app
 from pressroom.api.basic import Basic
 from pressroom.api.metrics import Metrics
 from pressroom.api.service import Service
-from pressroom.apps.diagrams import kroki
+from pressroom.apps.diagrams import compare, kroki, playground, playground_names
 from pressroom.apps.diagrams import renders as diagrams
 from pressroom.apps.diagrams import routes as diagram_routes
 from pressroom.web import routes as web
@@ -41,11 +42,14 @@ def make_service(press: Pressroom) -> tuple[Service, FastAPI]:
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
     service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas)
     door = Door(gate, press.rendering.database, press.clock, base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks)
+    desk = Desk(service, door, press.tokens, press.webhooks, [PackageLoader("pressroom.apps.diagrams")])
     routers = [
         diagram_routes.router(service, press.diagrams),
         kroki.router(service, press.diagrams),
         webhook_routes.router(service, press.webhooks),
+        playground.router(desk, press.diagrams),
+        playground_names.router(desk),
+        compare.router(desk),
         *web.routers(desk),
     ]
     return service, make_app(service, routers)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pressroom import backends, registry, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.artifacts import Blobs
+from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice
@@ -83,7 +84,8 @@ class Pressroom(Queue):
         self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self.clock)
         self.diagrams = Diagrams(self.rendering, self.settings)
         self.webhooks = Webhooks(self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
-        ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind)
+        self.bulk = Bulk()
+        ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind, self.bulk.kind)
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
         self._taken = self._registered if only is None else registry.only(only, self._registered)
         self._schedules = registry.checked(schedules, self._registered)
@@ -141,6 +143,7 @@ class Pressroom(Queue):
         )
         self.rendering.open(database, self._make_artifact_store)
         self.webhooks.open(database, partial(inside.announce, ()))
+        self.bulk.open(database, self)
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())

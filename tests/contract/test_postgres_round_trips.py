@@ -2,15 +2,18 @@
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 
 from pressroom import OnKey, Pressroom, kind
+from pressroom.clock import ManualClock
 from pressroom.ids import new_uid
 from pressroom.store import jobs, look
-from pressroom.store.jobs import NewJob
+from pressroom.store.jobs import NewJob, Room
 from pressroom.store.postgres_connection import Connection
 from tests import looking
 
@@ -24,10 +27,73 @@ def a_job(uid: str) -> NewJob:
     return NewJob(uid, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
 
 
-async def test_a_submit_asks_the_server_three_times(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Pressroom(on_server, kinds=[shout], workers=None) as press:
+        first = await press.submit("shout", "and the queue is counted, now and then")
+        await press.cancel(first)
+        asked: list[str] = []
+        at_once = Connection.at_once
+
+        def note(self: Connection, statement: Any, durable: bool) -> Any:
+            asked.append(statement.sql)
+            return at_once(self, statement, durable)
+
+        monkeypatch.setattr(Connection, "at_once", note)
+        monkeypatch.setattr(Connection, "begin", None)
+        submitted = await press.submit("shout", "hi")
+        unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, beside=True)
+        turn = await press._database.run(unit, name="turn", durable=False, beside=True)
+        nothing = await press._database.run(unit, name="turn", durable=False, beside=True)
+
+        assert asked == ["submit_at_once", "claim_at_once", "claim_at_once"]
+        assert [claim.uid for claim in turn.claims] == [submitted.uid]
+        assert nothing.claims == []
+        history = await press.history(submitted)
+        assert [(event.type, event.data) for event in history] == [("queued", {}), ("started", {"attempt": 1, "worker": "me"})]
+
+
+async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_server: str) -> None:
+    """With what is easily got wrong on the way: a NUL, quotes, a backslash, a delay, a time."""
+    odd = {
+        "payload": '{"text": "\\u0000 \\\\ \'; DROP TABLE job; --"}',
+        "org_id": "o'rg",
+        "project_id": "p",
+        "build_id": "b",
+        "subject": "$1 %s :name \0",
+        "trace": "{}",
+    }
+    soon = 4_000_000_000_000
+    given = [{}, {"delay": 5_000}, {"run_at": soon}, {"run_at": 1, "delay": 7_000}, odd]
+    clock = ManualClock()
+    async with Pressroom(on_server, kinds=[shout], workers=None, clock=clock) as press:
+        for at_once in (True, False):
+            many = [msgspec.structs.replace(a_job(new_uid()), **more) for more in given]
+            unit = partial(jobs.submit_plain, many, at_once=at_once)
+            await press._database.run(unit, name="submit", beside=True)
+        shown = "kind, tier, run_at, status, waits_for, max_attempts, max_crashes, org_id, project_id, build_id, subject, trace"
+        more = "retention, on_key, date_created, body, seq = id"
+        rows = looking.rows(on_server, f"SELECT {shown}, {more} FROM job JOIN job_payload ON job_id = id ORDER BY id")
+        events = looking.rows(on_server, "SELECT type, data, at FROM job_event ORDER BY id")
+
+    assert len(rows) == 2 * len(given)
+    assert rows[: len(given)] == rows[len(given) :]
+    assert set(events) == {("queued", "{}", clock.now_ms())}
+
+
+async def test_a_connection_that_was_cut_while_nobody_used_it_is_made_again(on_server: str) -> None:
+    async with Pressroom(on_server, kinds=[shout], workers=None) as press:
+        await press.submit("shout", "before")
+        pids = [connection.raw.info.backend_pid for connection in press._database._connections]
+        for pid in pids:
+            looking.rows(on_server, f"SELECT pg_terminate_backend({pid}, 5000)")
+
+        assert (await press.submit("shout", "after")).uid
+
+
+async def test_submits_that_gather_share_one_commit(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the lock and the clock, for a number, and for everything else with the commit."""
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
-        await press.submit("shout", "once, so that all is prepared")
+        await press._database.run(lambda: jobs.submit_plain([a_job(new_uid())]), name="submit")
         asked: list[str] = []
         ask, commit = Connection._ask, Connection.commit
 

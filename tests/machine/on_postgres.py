@@ -7,12 +7,12 @@ from typing import LiteralString
 import psycopg
 from psycopg import sql
 
-from pressroom.model import Work
+from pressroom.model import AtOnce, Work
 from pressroom.store import jobs
 from pressroom.store.postgres_connection import SCHEMA, Connection
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import PostgresMirror
-from tests.machine.stages import START, Clock, Killed, killed_after
+from tests.machine.stages import START, Clock, Killed, killed_after, resumed
 
 # To truncate costs as much as a dozen steps, for every index is a file of its own. To delete costs little, and what it leaves
 # behind is swept out now and then.
@@ -84,6 +84,13 @@ class OnPostgres:
 
     def run[T](self, work: Work[T], *, beside: bool = False) -> T:
         connection = self._server.connection
+        try:
+            first = next(work)
+            if beside and isinstance(first, AtOnce):
+                work.send(connection.at_once(first, True))
+        except StopIteration as end:
+            return end.value
+        work = resumed(first, work)
         try:
             connection.begin(durable=True, beside=beside)
             result = connection.carry_out(work)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from pressroom.model import Row, Work
+from pressroom.model import Row, Statement, Work
 from tests.machine.mirror import Mirror
 
 START = 1_800_000_000_000
@@ -52,3 +52,13 @@ def killed_after(statements: int, work: Work[object], kill: Callable[[], None]) 
             rows = yield work.send(rows)  # type: ignore[arg-type]  # None starts a generator
     kill()
     raise Killed
+
+
+def resumed[T](first: Statement, work: Work[T]) -> Work[T]:
+    """A unit of work that was begun to see what it asks first."""
+    statement = first
+    try:
+        while True:
+            statement = work.send((yield statement))
+    except StopIteration as end:
+        return end.value

@@ -101,6 +101,11 @@ class Gate:
             )
         return caller
 
+    def seen_as(self, request: Request, caller: Caller) -> Caller:
+        """What a page may offer to somebody who was let in for a look: whoever would have to prove more is a viewer."""
+        is_anonymous = "authorization" not in request.headers
+        return msgspec.structs.replace(caller, scope=Scope.VIEWER) if is_anonymous and self._basic is not None else caller
+
     async def _who(self, request: Request, needed: Scope) -> Caller:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         found = await self.proven(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pressroom.api import logs
-from pressroom.cli import care, engines, exits, jobs, promote, queues, render, serve, tokens, webhooks, work, workers
+from pressroom.cli import care, demo, engines, exits, jobs, promote, queues, render, serve, tokens, webhooks, work, workers
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -67,6 +67,8 @@ def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
 
 def _run(wires: Wires, args: Namespace, output: Output) -> int:
     flags = {name: getattr(args, name, None) for name in _SETTINGS}
+    if args.command == "demo" and not (args.database or args.home):
+        flags["home"] = demo.HOME  # never by chance the database that somebody works with
     match args.command:
         case "check":
             return care.check(wires, args, output, flags)
@@ -81,6 +83,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return care.fsck(wires, settings, args, output)
         case "migrate":
             return care.migrate(wires, settings, args, output)
+        case "demo":
+            return asyncio.run(demo.demo(wires, settings, args, output))
         case "promote":
             return promote.promote(wires, settings, args, output)
         case "serve":
@@ -145,7 +149,18 @@ def _parser() -> ArgumentParser:
     migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
     _add_promote(commands, common)
+    _add_demo(commands, common)
     return parser
+
+
+def _add_demo(commands: Any, common: ArgumentParser) -> None:
+    parser = commands.add_parser("demo", parents=[common], help="fill a database with a day of work, to be looked at")
+    parser.add_argument("--home", metavar="FOLDER", help=f"where the database and the artifacts lie (default: {demo.HOME})")
+    parser.add_argument("--jobs", type=int, default=1000, metavar="N", help="how much is asked for in the day, about")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another number makes another day")
+    parser.add_argument("--add", action="store_true", help="into a database that has jobs already")
+    parser.add_argument("--serve", action="store_true", help="then serve it, with workers that go on with what waits")
+    parser.add_argument("--listen", metavar="HOST:PORT", help="where to listen (default 127.0.0.1:8000)")
 
 
 def _add_promote(commands: Any, common: ArgumentParser) -> None:

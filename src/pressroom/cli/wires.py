@@ -44,6 +44,13 @@ class Unsound(Protocol):
     def detail(self) -> str: ...
 
 
+class Filled(Protocol):
+    @property
+    def jobs(self) -> Mapping[str, int]: ...
+    @property
+    def secret(self) -> str: ...
+
+
 class Wires(Protocol):
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings: ...
 
@@ -55,6 +62,10 @@ class Wires(Protocol):
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         """Serve until stopped. `listening` is told the address as soon as it answers, and whether nobody can get in yet."""
+        ...
+
+    async def demo(self, settings: Settings, *, jobs: int, seed: int, add: bool, tell: "Tell") -> Filled:
+        """Fill the database with a day of work. Raises InvalidArgument if it has jobs, unless they are to `add`."""
         ...
 
     def tokens(self, settings: Settings) -> AbstractAsyncContextManager["Tokens"]: ...

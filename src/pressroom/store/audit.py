@@ -10,6 +10,8 @@ from pressroom.store.rows import compact
 from pressroom.store.steps import now
 
 NEWEST = (1 << 62) - 1
+# Whose deeds those are who stand above all organisations. None is called so: a name does not begin with a space.
+EVERYWHERE = " "
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):

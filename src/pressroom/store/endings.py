@@ -23,6 +23,8 @@ from pressroom.model import (
     Succeeded,
     Work,
 )
+from pressroom.store import failures
+from pressroom.store.failures import Failed
 from pressroom.store.rows import compact
 from pressroom.store.steps import Kinds, now, record, reseat, successor_of
 
@@ -54,7 +56,7 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
     kept = yield Statement("settle_jobs", {"settlements": compact(lines), "now": moment})
     # By claim too: a stale attempt may be settled beside the live one, and its ending is not the live one's.
     statuses = {(id, token): _STATUSES[status] for id, token, status in kept}
-    events, results = [], []
+    events, results, failed = [], [], []
     for settlement in settlements:
         id = settlement.claim.id
         status = statuses.get((id, settlement.claim.token))
@@ -62,6 +64,10 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
         results.append(Settled(settlement.claim, settlement.outcome, status, superseded.get(id) if cancelled else None))
         if status is not None:
             events.append((id, *_event_of(settlement, status)))
+        if status is Status.FAILED and isinstance(settlement.outcome, GaveUp):
+            failed.append(Failed(id, settlement.claim.kind, settlement.outcome.error))
+    if failed:
+        yield from failures.record(failed)
     yield Statement("insert_events", {"events": compact(events), "now": moment})
     for settled in results:
         if settled.status is not None and _needs_follow_up(settled.claim, kinds):

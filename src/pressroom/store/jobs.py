@@ -13,7 +13,7 @@ import msgspec
 from pressroom import failpoints
 from pressroom.errors import NotFinished, NotFound, QueueFull
 from pressroom.fingerprint import Fingerprint
-from pressroom.model import Answer, Claim, OnKey, Released, Row, Statement, Status, Submitted, Work
+from pressroom.model import NOT_AT_ONCE, Answer, AtOnce, Claim, OnKey, Released, Row, Statement, Status, Submitted, Work
 from pressroom.store import limits
 from pressroom.store.endings import Settled, Settlement, settle
 from pressroom.store.rows import compact
@@ -78,42 +78,56 @@ def submit(new: NewJob, room: Callable[[], Work[None]] | None = None) -> Work[Su
     return Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1, differs=differs)
 
 
-def submit_plain(jobs: Sequence[NewJob], room: Callable[[], Work[None]] | None = None) -> Work[list[Submitted]]:
-    """Many jobs without keys or fingerprints: nothing to look up, so three statements serve them all."""
-    moment = yield from now()
+def submit_plain(
+    jobs: Sequence[NewJob], room: Callable[[], Work[None]] | None = None, *, at_once: bool = False
+) -> Work[list[Submitted]]:
+    """Many jobs without keys or fingerprints: nothing to look up, so a few statements serve them all, or one where it may."""
     if room is not None:
         yield from room()
+    if at_once:
+        lines = [_plain_line(None, new, (new.delay, new.run_at)) for new in jobs]
+        asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": len(jobs)}
+        done = yield AtOnce("submit_at_once", asked)
+        if done is not NOT_AT_ONCE:
+            return _accepted(jobs, done[0][0])
+    moment = yield from now()
     ((last,),) = yield Statement("reserve_numbers", {"count": len(jobs)})
     first = last - len(jobs) + 1
-    rows, payloads, answers = [], [], []
+    rows, payloads = [], []
     for id, new in enumerate(jobs, first):
         run_at = max(moment + new.delay, new.run_at or 0)
-        rows.append(
-            (
-                id,
-                new.uid,
-                new.kind,
-                int(new.tier),
-                run_at,
-                "time" if run_at > moment else None,
-                new.max_attempts,
-                new.max_crashes,
-                new.org_id,
-                new.project_id,
-                new.build_id,
-                new.subject,
-                new.parent,
-                new.trace,
-                new.retention,
-                new.on_key,
-            )
-        )
+        rows.append(_plain_line(id, new, (run_at, "time" if run_at > moment else None)))
         payloads.append((id, new.payload))
-        answers.append(Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1))
     yield Statement("insert_jobs", {"jobs": compact(rows), "now": moment})
     yield Statement("insert_payloads", {"payloads": compact(payloads)})
     yield Statement("record_submits", {"first": first, "last": last, "now": moment})
-    return answers
+    return _accepted(jobs, last)
+
+
+def _plain_line(id: int | None, new: NewJob, when: tuple[int, int | str | None]) -> Row:
+    """A job as insert_jobs.sql and submit_at_once.sql take it."""
+    return (
+        id,
+        new.uid,
+        new.kind,
+        int(new.tier),
+        *when,
+        new.max_attempts,
+        new.max_crashes,
+        new.org_id,
+        new.project_id,
+        new.build_id,
+        new.subject,
+        new.parent,
+        new.trace,
+        new.retention,
+        new.on_key,
+    )
+
+
+def _accepted(jobs: Sequence[NewJob], last: int) -> list[Submitted]:
+    numbered = enumerate(jobs, last - len(jobs) + 1)
+    return [Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1) for id, new in numbered]
 
 
 def _find_answer(new: NewJob, input: Fingerprint, moment: int) -> Work[Submitted | None]:
@@ -246,14 +260,24 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[lis
     return (yield from _claimed(rows, moment))
 
 
-def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
+def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int, *, at_once: bool = False) -> Work[list[Claim]]:
     """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
 
     Kinds with a limit are left alone: to count what is in progress one must be alone.
     """
+    asked = {
+        "kinds": compact(list(kinds)),
+        "total": room.total,
+        "background": room.background,
+        "worker": worker,
+        "lease": lease,
+    }
+    if at_once:
+        rows = yield AtOnce("claim_at_once", asked)
+        if rows is not NOT_AT_ONCE:
+            return _in_order(rows)
     moment = yield from now()
-    asked = {"kinds": compact(list(kinds)), "total": room.total, "background": room.background}
-    rows = yield Statement("claim_next", {**asked, "worker": worker, "lease": lease, "now": moment})
+    rows = yield Statement("claim_next", {**asked, "now": moment})
     return (yield from _claimed(rows, moment))
 
 
@@ -294,6 +318,10 @@ def _claimed(rows: list[Row], moment: int) -> Work[list[Claim]]:
     if not rows:
         return []
     yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
+    return _in_order(rows)
+
+
+def _in_order(rows: list[Row]) -> list[Claim]:
     return [Claim(*row) for row in sorted(rows, key=_BY_ORDER)]
 
 
@@ -344,8 +372,12 @@ def turn(
     if named:
         claims, again = yield from claim_named(worker, named, claimable, lease, beside=beside)
         return Turn(settled, claims, again)
-    take = claim_beside if beside else claim
-    claims = (yield from take(worker, claimable, room, lease)) if room.total > 0 else []
+    if room.total <= 0:
+        return Turn(settled, [])
+    if beside:
+        claims = yield from claim_beside(worker, claimable, room, lease, at_once=not settlements)
+    else:
+        claims = yield from claim(worker, claimable, room, lease)
     return Turn(settled, claims)
 
 

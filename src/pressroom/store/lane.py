@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from pressroom import failpoints
 from pressroom.errors import PressroomError, QueueClosed, TransactionExpired
-from pressroom.model import Row, Statement, Work
+from pressroom.model import AtOnce, Row, Statement, Work
 
 log = logging.getLogger("pressroom.store")
 
@@ -77,6 +77,11 @@ class Writing(Protocol):
         ...
 
     def carry_out[T](self, work: Work[T]) -> T: ...
+
+    @property
+    def at_once(self) -> Callable[[AtOnce, bool], list[Row]] | None:
+        """Begin, carry out and commit in one go what may run beside others; durably, if the second says so."""
+        ...
 
     def set_mark(self) -> None:
         """Where `back_to_mark` goes back to: what a unit does between the two can be undone alone."""
@@ -165,6 +170,8 @@ class Lane:
 
     def _commit_together(self, group: list[Request]) -> None:
         """One transaction for all. If it cannot be kept, each gets one of its own: a bad neighbour spoils nobody."""
+        if len(group) == 1 and group[0].beside and self._commit_at_once(group[0]):
+            return
         try:
             with self._connection.translated():
                 self._connection.begin(durable=any(request.durable for request in group), beside=group[0].beside)
@@ -186,6 +193,28 @@ class Lane:
             for request in group:
                 request.error = request.result = None
                 self._commit_together([request])
+
+    def _commit_at_once(self, request: Request) -> bool:
+        """Whether the unit was but one statement, and is done."""
+        at_once = self._connection.at_once
+        if at_once is None:
+            return False
+        work = request.unit()
+        first = next(work, None)
+        if not isinstance(first, AtOnce):
+            return False
+        try:
+            failpoints.hit(f"{request.name}.before_commit")
+            with self._connection.translated():
+                rows = at_once(first, request.durable)
+            failpoints.hit(f"{request.name}.after_commit")
+            work.send(rows)
+        except StopIteration as end:
+            request.result = end.value
+        except BaseException as error:
+            self._connection.roll_back()
+            request.error = error
+        return True
 
     def _attempt(self, request: Request, *, alone: bool) -> None:
         if alone:

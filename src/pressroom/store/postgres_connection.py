@@ -1,6 +1,7 @@
 """A connection to PostgreSQL that carries out units of work, speaks the statements' dialect, and knows how to come back."""
 
 import re
+import select
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from psycopg.pq import TransactionStatus
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
 from pressroom.errors import StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
-from pressroom.model import Row, Work
+from pressroom.model import NOT_AT_ONCE, AtOnce, Row, Statement, Work
 from pressroom.store.statements import load
 
 SCHEMA = "pressroom"
@@ -36,12 +37,16 @@ WRITING = 4721002
 EVENTS = 4721003
 CHANNEL = "pressroom"
 
+# A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
+_FORGETFUL = "SET LOCAL synchronous_commit = off"
+_BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact_lock({EVENTS})"
+
 _TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 # Statements that add to the history, and whose rows nobody reads before the commit. They are kept until then.
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
 # These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
-_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads"})
+_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
@@ -77,6 +82,15 @@ def translate_parameters(text: str) -> Text:
     return Text(_PARAMETER.sub(r"%(\1)s", text), tested)
 
 
+def _composed(texts: dict[str, str]) -> dict[str, str]:
+    """Statements that are carried out at once. One may have another inside."""
+    claim_next = texts["claim_next"].replace(":now", "(SELECT now FROM clock)")
+    return {
+        "submit_at_once": texts["submit_at_once"],
+        "claim_at_once": texts["claim_at_once"].replace("/* claim_next */", claim_next),
+    }
+
+
 class Connection:
     """`clock` is only asked where a test has its own: the database's is the one that counts."""
 
@@ -85,6 +99,7 @@ class Connection:
         self._clock = None if type(clock) is SystemClock and not clock.is_shifted else clock
         self._readonly = readonly
         self._texts = {name: translate_parameters(text) for name, text in load("postgres").items()}
+        self._at_once = _composed(load("postgres"))
         self._history: list[tuple[Text, Any]] = []
         self._untold: list[tuple[Text, Any]] = []
         self._moment: int | None = None  # by the database's clock, when the transaction began
@@ -107,7 +122,10 @@ class Connection:
             raw.execute(sql.SQL("SET search_path = {}, public").format(sql.Identifier(SCHEMA)))
             raw.execute("SET TIME ZONE 'UTC'")
             raw.execute(f"SET idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}")
+            raw.execute(f"SET lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
+            raw.execute("SET synchronous_commit = on")
             self._cursor = raw.cursor()
+            self._prepared: dict[str, list[str]] = {}
             return raw
 
     def execute(self, text: str, params: Any = None) -> list[Row]:
@@ -131,9 +149,9 @@ class Connection:
     def carry_out[T](self, work: Work[T]) -> T:
         """Feed a unit of work its statements' rows until it returns."""
         try:
-            name, params = next(work)
+            statement = next(work)
             while True:
-                name, params = work.send(self._rows(name, params))
+                statement = work.send(self._rows(*statement) if type(statement) is Statement else NOT_AT_ONCE)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
@@ -162,19 +180,52 @@ class Connection:
     def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
         self._forget()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
-        # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
-        level = "on" if durable else "off"
-        patience = f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}"
-        if held:
-            patience += f"; SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}"
-        text = f"BEGIN; {patience}; SET LOCAL synchronous_commit = {level}; SELECT {lock}({WRITING})"
-        if held:  # it is asked for later, and then wants to know how late
-            self._begin(text)
+        said = ["BEGIN", f"SELECT {lock}({WRITING})"]
+        if not durable:
+            said.insert(1, _FORGETFUL)
+        if held:  # the clock is asked for later, and then wants to know how late it is
+            said.insert(1, f"SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}")
+            self._begin("; ".join(said))
             return
-        self._begin(f"{text}; {self._texts['read_clock'].sql}")
+        self._begin("; ".join([*said, self._texts["read_clock"].sql]))
         while self._cursor.nextset():
             pass
         ((self._moment,),) = self._cursor.fetchall()
+
+    def at_once(self, statement: AtOnce, durable: bool) -> list[Row]:
+        """`begin` beside others, the statement, and `commit`, in one round trip. The locks come before the statement looks."""
+        self._forget()
+        if self.lost or self._is_cut():
+            self.raw.close()
+            self.raw = self._connect()
+        name, params = statement
+        moment = None if self._clock is None else self._clock.now_ms()
+        call = self._call(name, _without_nul({**(params or {}), "now": moment, "channel": CHANNEL}))
+        beginning = "BEGIN" if durable else f"BEGIN; {_FORGETFUL}"
+        self._cursor.execute(f"{beginning}; {_BOTH_LOCKS}; {call}; COMMIT", prepare=False)
+        rows: list[Row] = []
+        while self._cursor.nextset():
+            if self._cursor.description is not None:
+                rows = self._cursor.fetchall()
+        self._believe(self._cursor.statusmessage)
+        return rows
+
+    def _call(self, name: str, params: dict[str, Any]) -> str:
+        """A statement by the name under which this connection has prepared it. So several fit into one message, with a plan."""
+        order = self._prepared.get(name)
+        if order is None:
+            text = self._at_once[name]
+            order = self._prepared[name] = list(dict.fromkeys(_PARAMETER.findall(text)))
+            numbered = _PARAMETER.sub(lambda found: f"${order.index(found[1]) + 1}", text)
+            self.raw.execute(f"PREPARE {name} AS {numbered}", prepare=False)
+        values = ", ".join(sql.Literal(params[parameter]).as_string(self.raw) for parameter in order)
+        return f"EXECUTE {name} ({values})"
+
+    def _is_cut(self) -> bool:
+        """Whether the server has hung up while nobody asked it anything: then there is something to read, or an end."""
+        look = select.poll()
+        look.register(self.raw.fileno(), select.POLLIN)
+        return bool(look.poll(0))
 
     def begin_reading(self) -> None:
         self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -17,6 +17,8 @@ WAL_LIMIT = 64 * 1024 * 1024
 
 
 class Connection:
+    at_once = None  # nothing is gained by it: there is no way to travel
+
     def __init__(self, path: str, clock: Clock, *, readonly: bool = False) -> None:
         flags = apsw.SQLITE_OPEN_URI | (
             apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE

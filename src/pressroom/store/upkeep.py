@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressroom.model import Schedule, Statement, Status, Work
+from pressroom.store import failures
 from pressroom.store.endings import cancel_queued, may_end, run_settling_hook
+from pressroom.store.failures import Failed
 from pressroom.store.jobs import NewJob, submit
 from pressroom.store.rows import compact
 from pressroom.store.steps import Kinds, now, record, reseat, successor_of
@@ -51,6 +53,8 @@ def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
         return None
     else:
         yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.changes)
+        if ending.status is Status.FAILED:
+            yield from failures.record([Failed(lost.id, lost.kind, ending.error)])
         yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
         yield from run_settling_hook(lost.id, lost.kind, kinds)
     if key is not None:

@@ -191,12 +191,12 @@ def delivery(uid: str) -> Work[Delivery]:
     rows = yield Statement("find_delivery", {"uid": uid})
     if not rows:
         raise NotFound("there is no such delivery")
-    return _delivery_of(rows[0])
+    return delivery_of(rows[0])
 
 
 def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[list[Delivery]]:
     rows = yield Statement("list_deliveries", {"webhook": webhook, "state": state, "before": before, "limit": limit})
-    return [_delivery_of(row) for row in rows]
+    return [delivery_of(row) for row in rows]
 
 
 def forget(kept_for: int, limit: int) -> Work[int]:
@@ -218,7 +218,7 @@ def _webhook_of(row: Row) -> Webhook:
     )
 
 
-def _delivery_of(row: Row) -> Delivery:
+def delivery_of(row: Row) -> Delivery:
     # fmt: off
     (id, uid, webhook, org_id, type, facts, state, job, attempts, status, response, error, created, attempted, ended,
      next_attempt) = row

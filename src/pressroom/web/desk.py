@@ -19,7 +19,7 @@ from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import VERSION, Work
-from pressroom.store.audit import Deed, note
+from pressroom.store.audit import EVERYWHERE, Deed, note
 from pressroom.web import forms, static, words
 from pressroom.web.door import Browser, Door
 from pressroom.web.forms import Form
@@ -30,6 +30,10 @@ log = logging.getLogger("pressroom.web")
 THEMES = ("auto", "light", "dark")
 NOTICE = "pressroom_notice"
 THEME = "pressroom_theme"
+
+# A terminal's control characters mean nothing to a browser, but what is copied from a page ends in terminals.
+_CONTROLS = {number: 0x2400 + number for number in range(32) if chr(number) not in "\t\n\f\r"}
+_CONTROLS |= dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -57,7 +61,7 @@ PLACES = [
     Place("Queues", "/desk/queues"),
     Place("Workers", "/desk/workers"),
     Place("Schedules", "/desk/schedules"),
-    Place("Webhooks", "/desk/webhooks"),
+    Place("Webhooks", "/desk/webhooks", Scope.OPERATOR),
     Place("Tokens", "/desk/tokens", Scope.ADMIN),
     Place("Audit", "/desk/audit", Scope.OPERATOR),
     Place("Playground", "/playground"),
@@ -102,7 +106,7 @@ class Visit:
         return note(
             Deed(
                 who=caller.name,
-                org_id=caller.org_id,
+                org_id=EVERYWHERE if caller.everywhere else caller.org_id,
                 action=action,
                 target=target,
                 before=before,
@@ -185,6 +189,7 @@ class Desk:
             url=self.url,
             **values,
         )
+        text = text.translate(_CONTROLS)
         response = Response(text, status, _HEADERS | {"Content-Security-Policy": _policy(nonce)}, "text/html; charset=utf-8")
         if notice:
             response.delete_cookie(NOTICE, path="/")
@@ -202,7 +207,7 @@ class Desk:
 
     def trouble(self, visit: Visit, error: PressroomError) -> Response:
         """An error as a page. Strangers who only want to look are shown the way in."""
-        if error.status == 401 and visit.request.method in ("GET", "HEAD"):
+        if error.status == 401 and visit.request.method in ("GET", "HEAD") and "hx-request" not in visit.request.headers:
             asked = visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else "")
             return RedirectResponse(self.url("/desk/login", next=asked), 303)
         problem = describe(visit.request, error)

@@ -24,6 +24,7 @@ from pressroom.store import Database, sessions
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _INSIDE = re.compile(r"/(desk|playground)(?=[/?]|$)[^\\\x00-\x20]*")
+_UPWARDS = re.compile(r"/(\.|%2e){1,2}(?=/|$)", re.IGNORECASE)  # as browsers read it, encoded or not
 HOME = "/desk"
 
 
@@ -55,7 +56,7 @@ class Door:
         if secret == given and (caller := await self._logged_in(secret)):
             return Browser(secret, False, caller, has_session=True)
         try:
-            caller = await self._gate.caller(request, Scope.VIEWER)
+            caller = self._gate.seen_as(request, await self._gate.caller(request, Scope.VIEWER))
         except HttpError as refused:
             if refused.status != 401:
                 raise
@@ -84,7 +85,7 @@ class Door:
     def require_own_form(self, request: Request, browser: Browser, token: str) -> None:
         """Refuses what another site made this browser send. Raises HttpError."""
         origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc not in self._own_places(request):
+        if origin is not None and urlsplit(origin).netloc not in self.own_places(request):
             words = "this came from another site; if this is the right place, BASE_URL must say how it is reached"
             raise HttpError(403, "forbidden", words)
         if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -97,7 +98,11 @@ class Door:
             secure = self._is_secure(request)
             response.set_cookie(self._cookie(request), browser.secret, path="/", httponly=True, samesite="lax", secure=secure)
 
-    def _own_places(self, request: Request) -> set[str]:
+    def now_ms(self) -> int:
+        return self._clock.now_ms()
+
+    def own_places(self, request: Request) -> set[str]:
+        """Hosts, with their ports, that are this service."""
         return {urlsplit(self._base_url).netloc, request.url.netloc} - {""}
 
     def _is_secure(self, request: Request) -> bool:
@@ -122,7 +127,8 @@ class Door:
 
 def inside(path: str) -> str:
     """Where to go after the login: a page of ours, or else the first one."""
-    return path if len(path) < 2000 and _INSIDE.fullmatch(path) else HOME
+    is_ours = len(path) < 2000 and _INSIDE.fullmatch(path) and not _UPWARDS.search(path.partition("?")[0])
+    return path if is_ours else HOME
 
 
 def _digest(secret: str) -> str:

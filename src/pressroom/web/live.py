@@ -5,7 +5,8 @@ show; and a thousand events in a second are one look.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 from fastapi import APIRouter
@@ -15,13 +16,15 @@ from starlette.responses import Response, StreamingResponse
 from pressroom.api.access import Scope, require_own
 from pressroom.api.service import Service
 from pressroom.api.streams import HEARTBEAT, RETRY_MS
-from pressroom.errors import InvalidArgument, NotFound, QueueClosed
+from pressroom.errors import InvalidArgument, NotFound, PressroomError, QueueClosed
 from pressroom.model import Event
 from pressroom.store import look
 from pressroom.web.desk import Desk
 
+log = logging.getLogger("pressroom.web")
+
 AT_MOST_EVERY = 1.0  # seconds between two looks of one page
-_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
 
 
 def router(desk: Desk) -> APIRouter:
@@ -42,57 +45,85 @@ def router(desk: Desk) -> APIRouter:
                 job = require_own(caller, await service.queue.get(named))
             except InvalidArgument:
                 raise NotFound("there is no such job") from None
-            if job.status.ended:
-                return Response(status_code=204)  # so that a browser does not come back for ever
-            events = service.queue.watch(job, after=after)
-        return StreamingResponse(_frames(events, service), media_type="text/event-stream", headers=_HEADERS)
+            if job.status.ended:  # since the page was made: it looks once more, and does not come back
+                return Response(_frame(last=True), media_type="text/event-stream", headers=_HEADERS)
+            events = service.queue.watch(job, after=_seen(request, after))
+
+        async def is_welcome() -> bool:
+            try:
+                return (await desk.door.browser(request)).caller is not None
+            except PressroomError:
+                return False
+
+        heard = Heard(events, of_a_job=named is not None)
+        return StreamingResponse(_frames(heard, service, is_welcome), media_type="text/event-stream", headers=_HEADERS)
 
     return routes
 
 
-async def _frames(events: AsyncGenerator[Event], service: Service) -> AsyncIterator[bytes]:
-    heard = Heard(events)
-    end = asyncio.ensure_future(service.closing.wait())
+async def _frames(heard: "Heard", service: Service, is_welcome: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
+    """Ends, too, for whoever was logged out or had their token revoked meanwhile: they come back, and are told so."""
+    heard.start()
+    end, news = asyncio.ensure_future(service.closing.wait()), asyncio.ensure_future(heard.news.wait())
     service.metrics.streams.inc()
     try:
         yield b"retry: %d\nevent: open\ndata: \n\n" % RETRY_MS
-        while not end.done():
-            news = asyncio.ensure_future(heard.news.wait())
+        while True:
             await asyncio.wait({news, end}, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
             if end.done():
                 return  # the page comes back
-            if not heard.news.is_set():
+            if not news.done():
                 yield b": still here\n\n"
                 continue
             heard.news.clear()
-            yield b"event: changed\ndata: %s\n\n" % (b"for the last time" if heard.over else b"")
+            news = asyncio.ensure_future(heard.news.wait())
+            if heard.lost or not await is_welcome():
+                return
+            yield _frame(last=heard.over)
             if heard.over:
                 return
             await asyncio.wait({end}, timeout=AT_MOST_EVERY)
     finally:
         service.metrics.streams.dec()
         end.cancel()
+        news.cancel()
         await heard.close()
+
+
+def _frame(*, last: bool) -> bytes:
+    return b"event: changed\ndata: %s\n\n" % (b"for the last time" if last else b"")
+
+
+def _seen(request: Request, otherwise: int) -> int:
+    """The last event that is on the page, if it says so: what came between the page and its stream is news as well."""
+    seen = request.query_params.get("after", "")
+    return int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else otherwise
 
 
 class Heard:
     """Listens on behalf of a page, and remembers only that there was something."""
 
-    def __init__(self, events: AsyncGenerator[Event]) -> None:
+    def __init__(self, events: AsyncGenerator[Event], *, of_a_job: bool) -> None:
         self.news = asyncio.Event()
         self.over = False
+        self.lost = False
         self._events = events
+        self._of_a_job = of_a_job
+
+    def start(self) -> None:
         self._task = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
-        """Ends with the job that it follows, or with the queue. The second is no news."""
+        """Ends with the job that it follows. What else ends it, a queue that closes or a database that fails, is a loss."""
         try:
             async for _ in self._events:
                 self.news.set()
+            self.over, self.lost = self._of_a_job, not self._of_a_job
         except QueueClosed:
-            return
-        self.over = True
+            self.lost = True
+        except PressroomError as reason:
+            log.warning("a page that listens is sent away: %s", reason)
+            self.lost = True
         self.news.set()
 
     async def close(self) -> None:

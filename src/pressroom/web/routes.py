@@ -14,6 +14,7 @@ from pressroom.web.pages import (
     find,
     job,
     jobs,
+    nowhere,
     overview,
     queues,
     schedules,
@@ -28,4 +29,4 @@ _PAGES = [
 
 
 def routers(desk: Desk) -> Sequence[APIRouter]:
-    return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router()]
+    return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router(), nowhere.router(desk)]

@@ -91,6 +91,8 @@ def describe(claim: Claim, error: BaseException) -> dict[str, Any]:
         message = f"{type(error).__name__} in the handler of {claim.kind}; the worker's log has the details"
         return _error(claim, "handler_error", message) | {"detail": _trace(error)}
     described = _error(claim, error.code, str(error))
+    if error.engines is not None:
+        described["engines"] = dict(error.engines)
     if isinstance(error, SourceInvalid):
         place = {"line": error.line, "column": error.column, "excerpt": clean(error.excerpt, 500) if error.excerpt else None}
         described |= {name: value for name, value in place.items() if value is not None}

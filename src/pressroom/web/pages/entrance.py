@@ -18,7 +18,7 @@ _A_YEAR = 365 * 24 * 3600
 def router(desk: Desk) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
-    @routes.get("/desk/login")
+    @routes.api_route("/desk/login", methods=["GET", "HEAD"])
     async def show_login(request: Request) -> Response:
         browser = await desk.door.browser(request)
         visit = Visit(desk, request, browser)
@@ -42,6 +42,8 @@ def router(desk: Desk) -> APIRouter:
             return desk.trouble(visit, error)
         if entered is None:
             return visit.page("login.html", status=401, next=to, wrong=True)
+        if browser.has_session:
+            await desk.door.log_out(browser)
         response = visit.go(to)
         desk.door.give_cookie(request, entered, response)
         return response

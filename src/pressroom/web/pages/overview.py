@@ -3,15 +3,41 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.access import LOCAL
+from pressroom.store.pulse import Hour
+from pressroom.web import crew, glance
 from pressroom.web.desk import Desk, Visit
+from pressroom.web.engines import Engines
+
+type Bar = tuple[str, int, int]
 
 
 def router(desk: Desk) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
+    glances, engines = glance.glances(desk.service), Engines()
 
     async def show(visit: Visit) -> Response:
-        backlog = await desk.service.queue.overview.backlog(org_id=visit.org_id)
-        return visit.page("overview.html", backlog=backlog)
+        seen = await glances.at(visit.org_id, after="hx-request" in visit.request.headers)
+        return visit.page(
+            "overview.html",
+            seen=seen,
+            active=crew.named(visit.caller, seen.members, seen.active.items),
+            hands=crew.crew(visit.caller, seen.members, ()),
+            ended_bars=_ended(seen.hour),
+            error_bars=_errors(seen.hour),
+            engines=await engines.look(),
+            service_url=desk.service.base_url,
+            needs_token=visit.caller != LOCAL,
+        )
 
     desk.get(routes, "/desk", show)
     return routes
+
+
+def _ended(hour: Hour) -> list[Bar]:
+    return [(f"{minute.at:%H:%M} UTC", minute.ended, minute.errors) for minute in hour.minutes]
+
+
+def _errors(hour: Hour) -> list[Bar]:
+    """On a scale of their own: five among a thousand would not be seen."""
+    return [(f"{minute.at:%H:%M} UTC", minute.errors, minute.errors) for minute in hour.minutes]

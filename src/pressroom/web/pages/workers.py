@@ -1,7 +1,21 @@
+"""Who works, how busy they are, and with what."""
+
 from fastapi import APIRouter
+from starlette.responses import Response
 
-from pressroom.web.desk import Desk
+from pressroom.overview import PAGE_LIMIT
+from pressroom.web.crew import crew
+from pressroom.web.desk import Desk, Visit
 
 
-def router(desk: Desk) -> APIRouter:  # noqa: ARG001
-    return APIRouter(include_in_schema=False)
+def router(desk: Desk) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    queue = desk.service.queue
+
+    async def show(visit: Visit) -> Response:
+        active = await queue.overview.active(org_id=visit.org_id, limit=PAGE_LIMIT)
+        hands = crew(visit.caller, await queue.members(), active.items)
+        return visit.page("workers.html", hands=hands, more=active.next_cursor is not None)
+
+    desk.get(routes, "/desk/workers", show)
+    return routes

@@ -13,7 +13,8 @@ const live = {
     this.source = new EventSource(this.address);
     this.source.addEventListener("open", () => {
       document.body.dataset.listening = "yes";
-      if (this.lost) refresh();
+      // What happened between the page and its stream is seen by one more look; where the address says what is seen, it is told.
+      if (this.lost || !this.address.includes("after=")) refresh();
       this.lost = false;
       say("");
     });

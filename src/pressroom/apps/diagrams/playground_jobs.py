@@ -1,0 +1,65 @@
+"""From a job, or the short link of what it made, back to the sheet that it was made from."""
+
+from datetime import datetime
+
+import msgspec
+
+from pressroom.apps.diagrams import playground_sheet
+from pressroom.apps.diagrams.playground_sheet import Sheet
+from pressroom.apps.diagrams.renders import expiry_of
+from pressroom.errors import InvalidArgument, NotFound
+from pressroom.model import Job
+from pressroom.rendering import Payload
+from pressroom.store.artifacts import Artifact
+from pressroom.web.desk import Visit
+
+
+class Made(msgspec.Struct, frozen=True):
+    """`link` is where the picture lies, `until` for how long that is promised; it may be None for a job that made nothing."""
+
+    sheet: Sheet
+    job: str
+    link: str | None = None
+    until: datetime | None = None
+    sha256: str | None = None
+    media_type: str = ""
+
+
+async def made_by_job(visit: Visit, uid: str) -> Made:
+    """Raises NotFound for what is not there, is somebody else's, or renders nothing."""
+    try:
+        job = await visit.desk.service.queue.get(uid)
+    except (NotFound, InvalidArgument):
+        raise _no_job(uid) from None
+    if not visit.caller.owns(job.org_id) or job.kind not in visit.desk.service.rendering.kinds:
+        raise _no_job(uid)
+    return await _made(visit, job)
+
+
+async def made_by_link(visit: Visit, link: str) -> Made:
+    """Whoever knows a link sees the picture; what it was made from is for those whose job it was."""
+    try:
+        artifact, _ = await visit.desk.service.rendering.linked(link)
+        made = await made_by_job(visit, artifact.job_uid or "")
+    except NotFound:
+        raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
+    return msgspec.structs.replace(made, link=link, sha256=artifact.sha256, media_type=artifact.media_type)
+
+
+async def _made(visit: Visit, job: Job) -> Made:
+    payload = msgspec.convert(job.payload, Payload)
+    made = job.result or {}
+    sheet = playground_sheet.from_payload(payload, await _source(visit, payload))
+    return Made(sheet, job.uid, made.get("short_link"), expiry_of(job), made.get("sha256"), made.get("media_type", ""))
+
+
+async def _source(visit: Visit, payload: Payload) -> str:
+    if payload.source is not None:
+        return payload.source
+    rendering = visit.desk.service.rendering
+    kept: Artifact = await rendering.artifact(payload.source_artifact or "")
+    return (await rendering.whole(kept)).decode(errors="replace")
+
+
+def _no_job(uid: str) -> NotFound:
+    return NotFound(f"there is no job {uid[:40]!r} that renders something; it never was, or its retention is over")

@@ -1,0 +1,249 @@
+"""What is printed: sources in several languages, and some that somebody got wrong.
+
+Of each sort there are a few, and each is printed many times: a line that changes nothing of the picture keeps the cache from
+knowing it again.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from pressroom.errors import InvalidArgument
+from pressroom.renderers import documents
+from pressroom.renderers.documents import Asked
+
+TEAMS = ("billing", "search", "checkout", "identity", "shipping", "catalogue", "reports", "mobile")
+PARTS = ("gateway", "worker", "ledger", "cache", "index", "mailer", "scheduler", "archive", "importer", "console")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One thing to be rendered."""
+
+    language: str
+    output: str
+    source: str
+    subject: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    broken: bool = False
+
+    @property
+    def asked(self) -> Asked:
+        return Asked(self.language, self.output, self.source.encode(), self.options)
+
+
+type Maker = Callable[[Random], Sheet]
+
+FEW = 3  # of each sort
+_COMMENTS = {
+    "mermaid": "%% build {}\n",
+    "dot": "// build {}\n",
+    "d2": "# build {}\n",
+    "markdown": "\n<!-- build {} -->\n",
+    "html": "<!-- build {} -->\n",
+}
+_BUILD = re.compile(r"\n?.*\bbuild \d+\b.*\n")
+
+
+def one_of(makers: Sequence[tuple[int, Maker]], luck: Random) -> Sheet:
+    (maker,) = luck.choices([maker for _, maker in makers], [weight for weight, _ in makers])
+    sheet, number = maker(Random(luck.randrange(FEW))), luck.getrandbits(40)
+    if sheet.language == "vega-lite":
+        source = sheet.source.replace("{\n", f'{{\n  "description": "build {number}",\n', 1)
+    else:
+        source = sheet.source + _COMMENTS[sheet.language].format(number)
+    return replace(sheet, source=source)
+
+
+def essence(source: str) -> str:
+    """The source without the line that changes nothing."""
+    return _BUILD.sub("\n", source).strip()
+
+
+def _names(luck: Random) -> tuple[str, list[str]]:
+    return luck.choice(TEAMS), luck.sample(PARTS, 4)
+
+
+def flow(luck: Random) -> Sheet:
+    team, (one, two, three, four) = _names(luck)
+    text = f"""flowchart LR
+  accTitle: How {team} answers a request, {luck.randrange(1000)}
+  in([Request]) --> {one}[{one.title()}]
+  {one} --> {two}{{In {two}?}}
+  {two} -->|yes| out([Answer])
+  {two} -->|no| {three}[({three.title()})]
+  {three} --> {four}[{four.title()}] --> out
+"""
+    return Sheet("mermaid", luck.choice(("svg", "svg", "png")), text, f"{team}/request-path")
+
+
+def sequence(luck: Random) -> Sheet:
+    team, (one, two, three, _) = _names(luck)
+    text = f"""sequenceDiagram
+  accTitle: A visit to {team}, {luck.randrange(1000)}
+  participant R as Reader
+  participant A as {one.title()}
+  participant B as {two.title()}
+  participant C as {three.title()}
+  R->>A: open the page
+  A->>B: which version?
+  B-->>A: number {luck.randrange(2, 40)}
+  A->>C: fetch it
+  C-->>A: bytes
+  A-->>R: the page
+"""
+    return Sheet("mermaid", "svg", text, f"{team}/visit")
+
+
+def states(luck: Random) -> Sheet:
+    team, (one, two, _, _) = _names(luck)
+    text = f"""stateDiagram-v2
+  accTitle: An order of {team}, {luck.randrange(1000)}
+  [*] --> received
+  received --> {one}: paid
+  {one} --> {two}: packed
+  {two} --> delivered
+  received --> cancelled
+  delivered --> [*]
+"""
+    return Sheet("mermaid", luck.choice(("svg", "pdf")), text, f"{team}/order-states")
+
+
+def map_of_services(luck: Random) -> Sheet:
+    team, parts = _names(luck)
+    lines = "\n".join(f"  {one} -> {two};" for one, two in zip(parts, [*parts[1:], "store"], strict=True))
+    text = f"""digraph {team} {{
+  label="{team.title()} on machine {luck.randrange(1000)}"; rankdir=LR; fontname="Liberation Sans";
+  node [shape=box, style="rounded,filled", fillcolor="#dbeafe", fontname="Liberation Sans"];
+  store [shape=cylinder, fillcolor="#fde68a"];
+{lines}
+  {parts[0]} -> {parts[2]} [style=dashed, label="when it fails"];
+}}
+"""
+    return Sheet("dot", luck.choice(("svg", "svg", "png")), text, f"{team}/services")
+
+
+def house(luck: Random) -> Sheet:
+    team, (one, two, three, four) = _names(luck)
+    text = f"""title: {team.title()}, as of change {luck.randrange(1000)} {{near: top-center; shape: text; style.font-size: 24}}
+reader: Reader {{shape: person}}
+{team}: {team.title()} {{
+  {one}: {one.title()}
+  {two}: {two.title()} {{shape: queue}}
+  {three}: {three.title()}
+  {four}: {four.title()} {{shape: cylinder}}
+  {one} -> {two} -> {three} -> {four}
+}}
+reader -> {team}.{one}: asks
+{team}.{four} -> reader: a link
+"""
+    return Sheet("d2", "svg", text, f"{team}/architecture")
+
+
+def bars(luck: Random) -> Sheet:
+    team, parts = _names(luck)
+    rows = ", ".join(f'{{"part": "{part}", "hours": {luck.randrange(8, 90)}}}' for part in parts)
+    text = f"""{{
+  "title": "Hours spent by {team}",
+  "width": 320, "height": 160,
+  "data": {{"values": [{rows}]}},
+  "mark": "bar",
+  "encoding": {{
+    "x": {{"field": "hours", "type": "quantitative"}},
+    "y": {{"field": "part", "type": "nominal", "sort": "-x", "title": null}},
+    "color": {{"field": "part", "type": "nominal", "legend": null}}
+  }}
+}}
+"""
+    return Sheet("vega-lite", luck.choice(("svg", "png")), text, f"{team}/hours")
+
+
+def chapter(luck: Random) -> Sheet:
+    team, (one, two, three, _) = _names(luck)
+    number = luck.randrange(1, 400)
+    text = f"""---
+title: Chapter {number}
+lang: en
+---
+# Chapter {number}: {team.title()}
+
+What *{team}* does, **who** is called at night, and where the `{one}` lies.
+
+| Part | Owner | Restarts |
+|:-----|:-----:|---------:|
+| {one} | {team} | {luck.randrange(9)} |
+| {two} | {team} | {luck.randrange(9)} |
+
+> [!NOTE]
+> The {three} is read-only on Sundays.
+
+```mermaid
+flowchart LR
+  accTitle: From {one} to {three}
+  {one} --> {two} --> {three}
+```
+
+- [x] looked at the {one}
+- [ ] looked at the {two}
+"""
+    return Sheet("markdown", luck.choice(("html", "pdf")), text, f"handbook/chapter-{number}")
+
+
+def letter(luck: Random) -> Sheet:
+    number = luck.randrange(100, 999)
+    text = f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Invoice {number}</title>
+<style>body {{ font: 11pt/1.5 "Liberation Sans", sans-serif; }} h1 {{ color: #2563eb; }}
+td, th {{ padding: 6pt; border-bottom: 1px solid #d8dde3; text-align: left; }}</style></head>
+<body><h1>Invoice {number}</h1>
+<table><tr><th>What</th><th>Amount</th></tr><tr><td>Pages printed</td><td>{luck.randrange(20, 900)}.00</td></tr></table>
+</body></html>
+"""
+    return Sheet("html", "pdf", text, f"invoices/{number}")
+
+
+def broken_arrow(luck: Random) -> Sheet:
+    team, (one, two, three, _) = _names(luck)
+    text = f"flowchart TD\n  {one} --> {two}\n{'  %% later' * luck.randrange(2)}\n  {two} -->| {three}\n"
+    return Sheet("mermaid", "svg", text, f"{team}/request-path", broken=True)
+
+
+def broken_brace(luck: Random) -> Sheet:
+    team, parts = _names(luck)
+    text = "digraph {\n" + "".join(f"  {one} -> {parts[0]};\n" for one in parts[: luck.randrange(1, 4)]) + "  a -> -> b;\n}\n"
+    return Sheet("dot", "svg", text, f"{team}/services", broken=True)
+
+
+def broken_shape(luck: Random) -> Sheet:
+    team, (one, two, three, _) = _names(luck)
+    text = f"{one}: {one.title()}\n{two}: {{shape: cylindre}}\n{one} -> {two} -> {three}\n"
+    return Sheet("d2", "svg", text, f"{team}/architecture", broken=True)
+
+
+def broken_data(luck: Random) -> Sheet:
+    team, parts = _names(luck)
+    rows = f'[{{"part": "{parts[0]}", "hours": }}]'
+    text = f'{{\n  "title": "Hours of {team}",\n  "data": {{"values": {rows}}},\n  "mark": "bar"\n}}\n'
+    return Sheet("vega-lite", "svg", text, f"{team}/hours", broken=True)
+
+
+GOOD: tuple[tuple[int, Maker], ...] = (
+    *((4, flow), (3, sequence), (2, states), (4, map_of_services)),
+    *((3, house), (2, bars), (4, chapter), (2, letter)),
+)
+BROKEN: tuple[tuple[int, Maker], ...] = ((5, broken_arrow), (3, broken_brace), (2, broken_shape), (1, broken_data))
+PICTURES = (flow, sequence, map_of_services, house)
+
+
+def available(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, Maker]]:
+    """Those for which there is an engine here."""
+    return [(weight, maker) for weight, maker in makers if _can_be_made(maker(Random(0)))]
+
+
+def _can_be_made(sheet: Sheet) -> bool:
+    try:
+        return "missing" not in documents.engines_of(sheet.asked).values()
+    except InvalidArgument:
+        return False

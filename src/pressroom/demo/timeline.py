@@ -1,0 +1,87 @@
+"""Time that passes as fast as the work allows: from one appointment to the next."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+class MovedClock:
+    """Stands still between two appointments."""
+
+    def __init__(self, start_ms: int) -> None:
+        self._now = start_ms
+
+    def now_ms(self) -> int:
+        return self._now
+
+    def move_to(self, moment: int) -> None:
+        self._now = max(self._now, moment)
+
+
+class Timeline:
+    """Runs stories, which sleep by its clock. The clock moves when all of them sleep, to whoever is the next to wake."""
+
+    def __init__(self, clock: MovedClock) -> None:
+        self.clock = clock
+        self.over = False
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = itertools.count()
+        self._awake = 0
+        self._all_asleep = asyncio.Event()
+        self._stories: set[asyncio.Task[None]] = set()
+        self._failed: BaseException | None = None
+
+    def begin(self, story: Coroutine[Any, Any, None]) -> None:
+        self._awake += 1
+        self._stories.add(asyncio.create_task(self._tell(story)))
+
+    async def sleep(self, seconds: float) -> None:
+        await self.sleep_until(self.clock.now_ms() + int(seconds * 1000))
+
+    async def sleep_until(self, moment: int) -> None:
+        sleeper = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (moment, next(self._order), sleeper))
+        self._fell_silent()
+        await sleeper
+
+    async def run_until(self, end: int, passed: Callable[[int], None]) -> None:
+        """Live until then. Stories that would go on are left where they are."""
+        while True:
+            await self._all_asleep.wait()
+            if self._failed is not None:
+                raise self._failed
+            if not self._sleepers or self._sleepers[0][0] > end:
+                break
+            moment, _, sleeper = heapq.heappop(self._sleepers)
+            self.clock.move_to(moment)
+            passed(moment)
+            self._awake += 1
+            self._all_asleep.clear()
+            sleeper.set_result(None)
+        self.clock.move_to(end)
+
+    async def leave(self) -> None:
+        """What still runs is never told how it ended, as if its machine were elsewhere."""
+        self.over = True
+        for story in self._stories:
+            story.cancel()
+        await asyncio.gather(*self._stories, return_exceptions=True)
+
+    async def _tell(self, story: Coroutine[Any, Any, None]) -> None:
+        try:
+            with suppress(asyncio.CancelledError):
+                await story
+        except BaseException as error:
+            self._failed = error
+        finally:
+            self._fell_silent()
+            if (task := asyncio.current_task()) is not None:
+                self._stories.discard(task)
+
+    def _fell_silent(self) -> None:
+        self._awake -= 1
+        if self._awake == 0:
+            self._all_asleep.set()

@@ -1,0 +1,2 @@
+-- The first job from a number on, and when it was submitted.
+SELECT id, date_created FROM job WHERE id >= :id ORDER BY id LIMIT 1

@@ -1,0 +1,1 @@
+SELECT name, paused, slots FROM kind ORDER BY name

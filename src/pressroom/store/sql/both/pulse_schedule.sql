@@ -1,0 +1,1 @@
+SELECT name, cron, kind, payload, missed, key FROM schedule WHERE name = :name

@@ -1,0 +1,175 @@
+"""Everything that is known of one job, from one look at the database. Whatever its history is, so many rows are read."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from pressroom.errors import NotFound
+from pressroom.model import Event, Job, OnKey, Row, Statement, Status, Work, from_ms, to_ms
+from pressroom.store import artifacts, look
+from pressroom.store.artifacts import Artifact, Part
+from pressroom.store.audit import Noted, list_deeds
+from pressroom.store.look import BEYOND, Filter
+from pressroom.store.rows import event_of
+
+TOLD = 100  # events at each end of a history
+COUNTED = 10_000  # events in all
+RELATIVES = 20
+FILES = 200
+DEEDS = 20
+NO_SUCH_JOB = "there is no such job; it never was, or its retention is over"
+
+
+class Relative(msgspec.Struct, frozen=True):
+    """Another job, as far as it is to be named here. `status` is None for one that is gone."""
+
+    uid: str
+    status: str | None
+    subject: str | None = None
+    date_created: datetime | None = None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What the cache has for the input of the job."""
+
+    uid: str
+    hits: int
+    date_created: datetime
+    expires_at: datetime
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    """A result that was there before, and digests of what it was made from."""
+
+    uid: str
+    fields: dict[str, str]
+
+
+class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+    at: datetime
+    job: Job
+    goes_at: datetime | None  # when its retention is over
+    on_key: OnKey
+    max_crashes: int
+    failure: str | None  # the group of its failure
+    fields: dict[str, str] | None  # digests of what it is made from
+    first: list[Event]
+    last: list[Event]  # apart from the first
+    counts: dict[str, int]  # events by type
+    made: list[Artifact]
+    files: list[Part]  # of the first artifact that has several
+    entry: Entry | None
+    neighbours: list[Neighbour]
+    line: list[Relative]
+    parent: Relative | None
+    retry_of: Relative | None
+    superseded_by: Relative | None
+    children: list[Relative]
+    retries: list[Relative]
+    deeds: list[Noted]
+
+    @property
+    def untold(self) -> int:
+        return max(0, sum(self.counts.values()) - len(self.first) - len(self.last))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there are more events than are counted."""
+        return sum(self.counts.values()) >= COUNTED
+
+
+def own(uid: str, org_id: str | None) -> Work[Job]:
+    """The job, if it is one of this organisation's. Raises NotFound, in the same words whatever the reason."""
+    try:
+        job = yield from look.get(uid)
+    except NotFound:
+        raise NotFound(NO_SUCH_JOB) from None
+    if org_id is not None and (job.org_id or "") != org_id:
+        raise NotFound(NO_SUCH_JOB)
+    return job
+
+
+def compile_of(uid: str, org_id: str | None, *, with_deeds: bool) -> Work[Dossier]:
+    job = yield from own(uid, org_id)
+    ((moment,),) = yield Statement("read_clock")
+    ((_, prune_after, on_key, max_crashes, failure, fields),) = yield Statement("desk_job_facts", {"id": job.id})
+    first, last, counts = yield from _history(job)
+    made = yield from artifacts.of_job(job.uid)
+    bundle = next((one for one in made if one.files), None)
+    owner = job.org_id or ""
+    return Dossier(
+        at=from_ms(moment),
+        job=job,
+        goes_at=None if prune_after is None else from_ms(prune_after),
+        on_key=OnKey(on_key),
+        max_crashes=max_crashes,
+        failure=failure,
+        fields=None if fields is None else json.loads(fields),
+        first=first,
+        last=last,
+        counts=counts,
+        made=made,
+        files=[] if bundle is None else (yield from artifacts.files_of(bundle.uid, limit=FILES)),
+        entry=(yield from _entry(job)),
+        neighbours=(yield from _neighbours(job)),
+        line=(yield from _line(job)),
+        parent=(yield from _relative(job.parent, owner)),
+        retry_of=(yield from _relative(job.retry_of, owner)),
+        superseded_by=(yield from _relative(job.superseded_by, owner)),
+        children=(yield from _children(job)),
+        retries=(yield from _retries(job)),
+        deeds=(yield from list_deeds(org_id=org_id, target=str(job), limit=DEEDS)) if with_deeds else [],
+    )
+
+
+def _history(job: Job) -> Work[tuple[list[Event], list[Event], dict[str, int]]]:
+    first = yield from look.events_of(job.id, 0, TOLD)
+    last: Sequence[Row] = []
+    if len(first) == TOLD:
+        asked = {"job_id": job.id, "after": first[-1].id, "limit": TOLD}
+        last = yield Statement("desk_job_last_events", asked)
+    counts = yield Statement("desk_job_count_events", {"job_id": job.id, "limit": COUNTED})
+    return first, [event_of(row) for row in reversed(last)], dict(counts)
+
+
+def _entry(job: Job) -> Work[Entry | None]:
+    if job.fingerprint is None:
+        return None
+    rows = yield Statement("desk_job_cached", {"fingerprint": job.fingerprint})
+    return next((Entry(uid, hits, from_ms(created), from_ms(expires)) for uid, hits, created, expires in rows), None)
+
+
+def _neighbours(job: Job) -> Work[list[Neighbour]]:
+    if job.fingerprint is None:
+        return []
+    asked = {"org_id": job.org_id or "", "kind": job.kind, "created": to_ms(job.date_created), "id": job.id}
+    return [Neighbour(uid, json.loads(fields)) for uid, fields in (yield Statement("desk_job_nearest", asked))]
+
+
+def _line(job: Job) -> Work[list[Relative]]:
+    """Who runs and who waits under the same key, in their order."""
+    if job.key is None:
+        return []
+    rows = yield Statement("desk_job_line", {"org_id": job.org_id or "", "key": job.key, "limit": RELATIVES})
+    return [Relative(uid, status, subject, from_ms(created)) for uid, status, _, subject, created in rows]
+
+
+def _relative(uid: str | None, owner: str) -> Work[Relative | None]:
+    if uid is None:
+        return None
+    rows = yield Statement("find_job", {"uid": uid})
+    is_there = bool(rows) and rows[0][5] == owner
+    return Relative(uid, Status(rows[0][1]) if is_there else None)
+
+
+def _children(job: Job) -> Work[list[Relative]]:
+    wanted = Filter(parent=job.uid, org_id=job.org_id or "")
+    found = yield from look.list_jobs(wanted, BEYOND, RELATIVES)
+    return [Relative(one.uid, one.status, one.subject or one.kind, one.date_created) for one in found]
+
+
+def _retries(job: Job) -> Work[list[Relative]]:
+    rows = yield Statement("desk_job_retries", {"uid": job.uid, "org_id": job.org_id or "", "limit": RELATIVES})
+    return [Relative(uid, status, subject or kind, from_ms(created)) for uid, status, kind, subject, created in rows]

@@ -1,0 +1,20 @@
+"""Where the desk has no page. Registered last: whatever has one is found before."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from pressroom.errors import NotFound
+from pressroom.web.desk import Desk, Visit
+from pressroom.web.door import inside
+
+
+def router(desk: Desk) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    desk.get(routes, "/desk/{rest:path}", show)
+    return routes
+
+
+async def show(visit: Visit, rest: str) -> Response:
+    if rest.endswith("/") or not rest:
+        return visit.go(inside(f"/desk/{rest}".rstrip("/")))
+    raise NotFound("there is no page here; the menu has all that there are")

@@ -1,0 +1,8 @@
+// A number that somebody is typing is not taken from under their fingers: the list is fresh again once it is sent or undone.
+"use strict";
+
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  for (const input of event.detail.elt.querySelectorAll("input[type=number]")) {
+    if (input === document.activeElement || input.value !== input.defaultValue) event.preventDefault();
+  }
+});
