@@ -1,7 +1,7 @@
-"""The pages of the desk with a million jobs behind them, beside the same pages with a hundred.
+"""The pages of the desk with a million jobs behind them, beside the same pages with two thousand.
 
-A hundred and not none, so that each page that is compared has something to show. Both services are asked in turns, by this
-process, over a connection that stays open. Their clocks are set back to when the rows were made.
+Two thousand and not none, so that each list is as long: what differs is how much there is to look through. Both services are
+asked in turns, by this process, over a connection that stays open. Their clocks are set back to when the rows were made.
 """
 
 import time
@@ -32,8 +32,8 @@ class WebSizes:
     asks: int  # of each page
 
 
-FULL = WebSizes(jobs=1_000_000, few=100, asks=20)
-QUICK = WebSizes(jobs=20_000, few=100, asks=5)
+FULL = WebSizes(jobs=1_000_000, few=2_000, asks=20)
+QUICK = WebSizes(jobs=20_000, few=2_000, asks=5)
 
 
 @dataclass(frozen=True)

@@ -30,17 +30,21 @@ def look(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def page(chromium: Browser, look: str) -> Iterator[Page]:
+def watched(chromium: Browser, look: str) -> Iterator[Watched]:
     theme, width = look.split("-")
     context = chromium.new_context(
         color_scheme="dark" if theme == "dark" else "light",
         viewport={"width": 375 if width == "narrow" else 1440, "height": 900},
         reduced_motion="reduce",
     )
-    page = context.new_page()
-    with Watched(page):
-        yield page
+    with Watched(context.new_page()) as watched:
+        yield watched
     context.close()
+
+
+@pytest.fixture
+def page(watched: Watched) -> Page:
+    return watched.page
 
 
 @pytest.fixture(scope="session")

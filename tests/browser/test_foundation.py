@@ -1,9 +1,12 @@
 """What every page stands on: it loads without complaint, everybody can use it, and it stays fresh."""
 
-from playwright.sync_api import Page, expect
+from pathlib import Path
 
-from tests.browser.served import Served
-from tests.browser.watched import assert_accessible, assert_fits
+import httpx
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.served import Served, serving
+from tests.browser.watched import Watched, assert_accessible, assert_fits
 
 
 def test_the_desk_opens(page: Page, served: Served) -> None:
@@ -26,3 +29,37 @@ def test_keys_find_and_help(page: Page, served: Served) -> None:
     assert_accessible(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def submit(served: Served, source: str) -> None:
+    wanted = {"language": "dot", "output": "svg", "source": source}
+    httpx.post(f"{served.url}/jobs", json={"kind": "render", "delay": 86_400, "payload": wanted}).raise_for_status()
+
+
+def test_news_arrive_and_go_on_after_the_server_was_away(watched: Watched, tmp_path: Path) -> None:
+    page = watched.page
+    watched.forgive("net::ERR_")
+    with serving(tmp_path) as served:
+        page.goto(f"{served.url}/desk")
+        queued = page.locator(".tile", has_text="queued").locator("strong")
+        expect(queued).to_have_text("0")
+
+        submit(served, "digraph { a }")
+        expect(queued).to_have_text("1")
+
+        served.stop()
+        expect(page.get_by_role("status")).to_contain_text("connection is lost")
+        assert_accessible(page)
+        served.start()
+        expect(page.locator("#connection")).to_be_hidden(timeout=15_000)
+        submit(served, "digraph { b }")
+        expect(queued).to_have_text("2")
+
+
+def test_a_hundred_loads_all_open_their_stream(chromium: Browser, served: Served) -> None:
+    page = chromium.new_context().new_page()
+    with Watched(page):
+        for _ in range(100):
+            page.goto(f"{served.url}/desk")
+            expect(page.locator("body")).to_have_attribute("data-listening", "yes")
+    page.context.close()

@@ -66,7 +66,7 @@ def folder(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.fixture
 def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def command(*arguments: str) -> tuple[int, str, str]:
+    def run_command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
         try:
             code = command.main()
@@ -75,7 +75,7 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         printed = capsys.readouterr()
         return code, printed.out, printed.err
 
-    return command
+    return run_command
 
 
 def opened(**options: Any) -> Pressroom:

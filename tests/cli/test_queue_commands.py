@@ -22,7 +22,7 @@ A_WHILE_AGO = 1_800  # seconds: the command looks at the real clock
 def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
 
-    def command(*arguments: str) -> tuple[int, str, str]:
+    def run_command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", "queue", *arguments, "--database", database])
         try:
             code = command.main()
@@ -31,7 +31,7 @@ def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
         printed = capsys.readouterr()
         return code, printed.out, printed.err
 
-    return command
+    return run_command
 
 
 @pytest.fixture

@@ -23,13 +23,13 @@ type Run = Callable[..., tuple[int, bytes, str]]
 
 @pytest.fixture
 def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def command(*arguments: str) -> tuple[int, bytes, str]:
+    def run_command(*arguments: str) -> tuple[int, bytes, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", "render", *arguments])
         code = command.main()
         printed = capfdbinary.readouterr()
         return code, printed.out, printed.err.decode()
 
-    return command
+    return run_command
 
 
 def test_a_file_is_rendered_by_the_service(run: Run, served: Served, tmp_path: Path) -> None:

@@ -274,6 +274,17 @@ async def test_a_handler_may_submit_to_the_queue_that_runs_it(anywhere):
         assert {str(child) for child in (await press.list(parent=job)).jobs} == set(children)
 
 
+async def test_a_list_by_key_and_parent_is_of_jobs_that_have_both(anywhere):
+    async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
+        first, second = [await press.submit("shout", "parent") for _ in range(2)]
+        for parent in (first, second):
+            await press.submit("shout", "child", key=f"of {parent}", parent=parent)
+        child = await press.submit("shout", "child", key="shared", parent=first)
+
+        assert [str(job) for job in (await press.list(key="shared", parent=first)).jobs] == [str(child)]
+        assert (await press.list(key="shared", parent=second)).jobs == []
+
+
 # W21
 async def test_a_submit_wakes_an_idle_worker_without_its_having_to_look(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=2, lease=3600, poll_interval=60) as press:

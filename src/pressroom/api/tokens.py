@@ -155,5 +155,7 @@ def _check(org: str | None, everywhere: bool, name: str, ttl_ms: int | None) -> 
             raise InvalidArgument(f"{what} has up to 255 printable characters")
     if org is not None and (not org or org != org.strip()):
         raise InvalidArgument("an org is not empty and does not begin or end with a space; leave it out for the default one")
+    if org == "*":
+        raise InvalidArgument("an org is not called *: what concerns all of them is kept under that name")
     if ttl_ms is not None and not 0 < ttl_ms <= LONGEST_TTL:
         raise InvalidArgument("a token lives longer than no time and at most ten years")

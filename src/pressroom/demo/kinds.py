@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from pressroom.errors import EngineCrashed, SourceInvalid, TooLarge, Transient
-from pressroom.model import Kind, Missed, Schedule, Tier
+from pressroom.model import Kind, Missed, OnKey, Schedule
 from pressroom.worker.judge import timed_out
 
 type Pace = Callable[[float], Awaitable[None]]
@@ -72,7 +72,7 @@ def make(pace: Pace) -> list[Kind]:
         Kind("statement", print_statement, max_attempts=3, timeout=120, retention=week),
         Kind("statement.batch", plan_statements, max_attempts=1, retention=week),
         Kind("newsletter", send_newsletter, retention=week),
-        Kind("search.index", index_pages, tier=Tier.BACKGROUND, max_attempts=2, timeout=60, retention=week, on_key="skip"),  # type: ignore[arg-type]
+        Kind("search.index", index_pages, max_attempts=2, timeout=60, retention=week, on_key=OnKey.SKIP),
     ]
 
 

@@ -277,18 +277,27 @@ class Day:
             await self.press.submit(
                 "statement.batch", payload, delay=hours * 3600, org_id="acme", subject="statements, tonight"
             )
-        await self.timeline.sleep_until(self.end - 100_000)
-        for org_id, broken in (("acme", False), ("northwind", True), (None, False)):
-            await self._ask_for_a_site(luck, org_id, seconds=240, broken=broken)
-            await self.crew.look()
-            await self.timeline.sleep(12)
-        await self.timeline.sleep_until(self.end - 25_000)
+        await self.timeline.sleep_until(self.end - 180_000)
         for tier in Tier.BACKGROUND, Tier.INTERACTIVE:  # when those who wait come, all slots of the kind are taken
             for _ in range(max(12, self.jobs // 15) if tier is Tier.BACKGROUND else 5):
-                await self._ask_for_a_statement(luck, luck.choice(ORGANISATIONS), tier=tier, seconds=luck.uniform(40, 90))
+                await self._ask_for_a_statement(luck, luck.choice(ORGANISATIONS), tier=tier, seconds=luck.uniform(200, 300))
             await self.crew.look()
+        for org_id, broken in (("acme", False), ("northwind", True), (None, False)):
+            await self._ask_for_a_site(luck, org_id, seconds=400, broken=broken)
+            await self.crew.look()
+            await self.timeline.sleep(12)
+        await self._print_until_the_end(luck)
+
+    async def _print_until_the_end(self, luck: Random) -> None:
+        """Renders one after another, and in the last moment more than can be begun."""
+        if not self._good:
+            return
+        for _ in range(20):
+            await self._submit(sources.one_of(self._good, luck), luck.choice(ORGANISATIONS), Tier.BACKGROUND)
+            await self.crew.look()
+            await self.timeline.sleep(7)
         await self.timeline.sleep_until(self.end - 400)
-        for _ in range(max(24, self.jobs // 25) if self._good else 0):
+        for _ in range(max(12, self.jobs // 60)):
             await self._submit(sources.one_of(self._good, luck), luck.choice(ORGANISATIONS), luck.choice(list(Tier)))
         await self.crew.look()
 
