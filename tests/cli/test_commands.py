@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, config, kind, registry
+from pressroom import Pressroom, command, config, kind, registry
 from pressroom.model import VERSION
 from tests import looking
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pressroom import command
 from pressroom.testing import ManualClock
 from tests.service.queue_stage import BAD, GOOD, Floor, floor, job
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import Pressroom
+from pressroom import Pressroom, command
 from tests.client.stage import Served, until
 from tests.servers import free_ports
 
