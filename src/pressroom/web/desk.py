@@ -19,6 +19,7 @@ from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import VERSION, Work
+from pressroom.store import look
 from pressroom.store.audit import EVERYWHERE, Deed, note
 from pressroom.web import forms, static, words
 from pressroom.web.door import Browser, Door
@@ -76,6 +77,7 @@ class Visit:
     request: Request
     browser: Browser
     form: Form = field(default_factory=lambda: Form([]))
+    last_event: int = 0  # when the page was begun: what comes later is news to it
 
     @property
     def caller(self) -> Caller:
@@ -165,6 +167,7 @@ class Desk:
         visit = Visit(self, request, browser)
         try:
             self.door.admit(request, browser, needs)
+            visit.last_event = await self.service.rendering.database.read(look.last_event)
             if posts:
                 visit.form = await forms.read(request)
                 self.door.require_own_form(request, browser, visit.form.get("form_token"))

@@ -37,9 +37,10 @@ def router(desk: Desk) -> APIRouter:
         browser = await desk.door.browser(request)
         caller = desk.door.admit(request, browser, Scope.VIEWER)
         named = request.query_params.get("job")
-        after = await service.rendering.database.read(look.last_event)
+        last = await service.rendering.database.read(look.last_event)
+        seen = _seen(request, last)
         if named is None:
-            events = service.queue.events(after=after, org_id=None if caller.everywhere else caller.org_id or "")
+            events = service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
         else:
             try:
                 job = require_own(caller, await service.queue.get(named))
@@ -47,7 +48,7 @@ def router(desk: Desk) -> APIRouter:
                 raise NotFound("there is no such job") from None
             if job.status.ended:  # since the page was made: it looks once more, and does not come back
                 return Response(_frame(last=True), media_type="text/event-stream", headers=_HEADERS)
-            events = service.queue.watch(job, after=_seen(request, after))
+            events = service.queue.watch(job, after=seen)
 
         async def is_welcome() -> bool:
             try:
@@ -56,6 +57,8 @@ def router(desk: Desk) -> APIRouter:
                 return False
 
         heard = Heard(events, of_a_job=named is not None)
+        if seen < last:  # something happened between the page and its stream; what, does not matter
+            heard.news.set()
         return StreamingResponse(_frames(heard, service, is_welcome), media_type="text/event-stream", headers=_HEADERS)
 
     return routes

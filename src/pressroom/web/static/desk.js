@@ -10,11 +10,10 @@ const live = {
   address: document.body.dataset.live,
   start() {
     if (!this.address || this.source || this.over || document.hidden) return;
-    this.source = new EventSource(this.address);
+    this.source = new EventSource(this.from());
     this.source.addEventListener("open", () => {
       document.body.dataset.listening = "yes";
-      // What happened between the page and its stream is seen by one more look; where the address says what is seen, it is told.
-      if (this.lost || !this.address.includes("after=")) refresh();
+      if (this.lost) refresh();
       this.lost = false;
       say("");
     });
@@ -32,6 +31,12 @@ const live = {
         setTimeout(() => this.start(), 3000);
       }
     });
+  },
+  // With the last event that the page has seen, unless it says so itself: what came between the two is news as well.
+  from() {
+    const address = new URL(this.address, location.href);
+    if (!address.searchParams.has("after")) address.searchParams.set("after", document.body.dataset.seen);
+    return address;
   },
   stop() {
     if (this.source) this.source.close();
