@@ -19,6 +19,7 @@ def token(served: Served) -> str:
 @pytest.fixture
 def inside(page: Page, served: Served, token: str) -> Page:
     page.goto(f"{served.url}/desk/login")
+    expect(page.get_by_label("Token")).to_be_focused()
     page.keyboard.type(token)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")

@@ -7,15 +7,12 @@ from functools import partial
 from random import Random
 from typing import Any
 
-import msgspec
-
 from pressroom.demo.sources import essence
 from pressroom.demo.timeline import Timeline
+from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
-from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Statement, Work
-from pressroom.renderers import documents
-from pressroom.rendering import Payload
-from pressroom.store import Database, endings, failures, jobs, upkeep
+from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Work
+from pressroom.store import Database, endings, jobs, upkeep
 from pressroom.store.artifacts import new_link
 from pressroom.store.endings import Settlement
 from pressroom.store.jobs import Room
@@ -27,7 +24,6 @@ from pressroom.worker.run import Attempt
 from pressroom.worker.threads import Threads
 
 HELD = 12 * 3600 * 1000  # milliseconds; what runs when the day is over can be looked at for so long
-_TELL_VERSION = "UPDATE job_failure SET version = :version WHERE job_id = :id"
 _LAST_NUMBER = re.compile(r"(\d+\.\d+\.)(\d+)")
 SECONDS = {"mermaid": 0.3, "dot": 0.2, "d2": 0.9, "vega-lite": 0.5, "markdown": 1.6, "html": 2.2}
 
@@ -80,9 +76,6 @@ class Crew:
     def _turn(self, settlements: Sequence[Settlement]) -> Work[list[tuple[Hand, Claim]]]:
         if settlements:
             yield from endings.settle(settlements, self._press.kinds)
-            for one in settlements:
-                if one.claim.kind in self._press.rendering.kinds:
-                    yield Statement(_TELL_VERSION, {"version": self._version_for(one.claim), "id": one.claim.id})
         taken = []
         for hand in self.hands:
             free = hand.slots - hand.busy
@@ -124,16 +117,17 @@ class Crew:
             result = {**self._made[picture], "artifact": new_uid(), "short_link": new_link()}
         return {**result, "engines": self._as_of_now(result["engines"])}
 
+    async def _really_render(self, kind: Kind, job: Any, payload: Any) -> Any:
+        try:
+            return await kind.handler(job, payload)
+        except PressroomError as error:
+            if error.engines is not None:
+                error.engines = self._as_of_now(error.engines)
+            raise
+
     async def _deliver(self, kind: Kind, luck: Random, job: Any, payload: Any) -> Any:
         await self._timeline.sleep(luck.uniform(0.05, 0.6))
         return await kind.handler(job, payload)
-
-    def _version_for(self, claim: Claim) -> str:
-        payload = msgspec.json.decode(claim.payload, type=Payload)
-        asked = documents.Asked(
-            payload.language, payload.output, (payload.source or "").encode(), payload.options, payload.engine
-        )
-        return failures.named(self._as_of_now(documents.engines_of(asked)))
 
     def _as_of_now(self, engines: Mapping[str, str]) -> Mapping[str, str]:
         """The engines were upgraded in the course of the day: before, the last number of each version was one less."""

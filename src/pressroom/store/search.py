@@ -12,7 +12,7 @@ from pressroom.store.rows import compact, job_of
 from pressroom.store.steps import now
 
 COUNTED = 10_000  # jobs; of more we say that they are more
-NEWEST = 100_000  # jobs that one look goes through, newest first
+NEWEST = 40_000  # jobs that one look goes through, newest first
 SCATTERED = 20_000  # if they do not lie beside each other
 PAGE = 50
 NEW = 99  # jobs that came while a page was open; more need no number
