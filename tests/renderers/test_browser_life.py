@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def family(pid: int) -> list[int]:
     members = [pid]
     for member in members:
         for children in Path(f"/proc/{member}/task").glob("*/children"):
-            members += map(int, children.read_text().split())
+            with suppress(FileNotFoundError):  # a thread that ended between the two looks
+                members += map(int, children.read_text().split())
     return members
 
 

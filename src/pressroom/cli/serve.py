@@ -24,6 +24,7 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
             output.data(told)
             return
         output.line(f"Pressroom is at {address}")
+        output.line(f"  pages      {address}/desk and {address}/playground")
         output.line(f"  database   {settings.place}")
         output.line(f"  artifacts  {settings.artifact_folder or 'in memory'}")
         if closed:
