@@ -118,7 +118,7 @@ def new_database(url: str) -> str:
         if there is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
             postgres_migrate.bring_up_to_date(address_of(url, TEMPLATE))
-        make = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY wal_log")
+        make = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
         connection.execute(make.format(sql.Identifier(name), sql.Identifier(TEMPLATE)))
     return address_of(url, name)
 

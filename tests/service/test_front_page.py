@@ -14,7 +14,7 @@ async def test_a_person_is_told_what_this_is_without_help_from_elsewhere(file: s
     async with opened as stage, stage.client() as client:
         page = await client.get("/", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         links = re.findall(r'href="([^"]+)"', page.text)
-        followed = [(await client.get(f"/{link}")).status_code for link in links]
+        followed = [(await client.get(f"/{link}", follow_redirects=True)).status_code for link in links]  # pages ask who it is
 
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert VERSION in page.text

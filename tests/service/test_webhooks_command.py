@@ -19,13 +19,13 @@ type Run = Callable[..., tuple[int, Any, str]]
 def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
 
-    def command(*argv: str) -> tuple[int, Any, str]:
+    def run_command(*argv: str) -> tuple[int, Any, str]:
         """Its exit code, what it printed as JSON, and what it said."""
         code = main(command._Wires(), ["webhooks", *argv, "--json", "--database", database])
         out, said = capsys.readouterr()
         return code, [json.loads(line) for line in out.splitlines()], said
 
-    return command
+    return run_command
 
 
 def test_a_webhook_is_added_listed_and_removed(run: Run) -> None:

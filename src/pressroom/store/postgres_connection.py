@@ -180,7 +180,7 @@ class Connection:
     def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
         self._forget()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
-        said = ["BEGIN", f"SELECT {lock}({WRITING})"]
+        said = ["BEGIN", f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
         if not durable:
             said.insert(1, _FORGETFUL)
         if held:  # the clock is asked for later, and then wants to know how late it is
