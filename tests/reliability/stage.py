@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Stage:
         """
         bed = self.folder / "slept"
         with self.worker(naive=naive, failpoints=f"handler.started=wait:{bed}") as worker:
-            yield Sleeper(worker.process, bed)
+            yield Sleeper(worker.process, bed, self.url)
 
     @contextmanager
     def worker(self, *, naive: str | None = None, failpoints: str = "") -> Iterator["WorkerProcess"]:
@@ -94,12 +95,29 @@ class WorkerProcess:
 
 
 class Sleeper(WorkerProcess):
-    def __init__(self, process: "subprocess.Popen[bytes]", slept: Path) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", slept: Path, url: str) -> None:
         super().__init__(process)
         self._slept = slept
+        self._url = url
 
     def fall_asleep(self) -> None:
+        """Not with the lock of an SQLite file in its hands: its keeper may be writing a heartbeat just then."""
         self.process.send_signal(signal.SIGSTOP)
+        while not self._others_may_write():
+            self.process.send_signal(signal.SIGCONT)
+            time.sleep(0.05)
+            self.process.send_signal(signal.SIGSTOP)
+
+    def _others_may_write(self) -> bool:
+        if not self._url.startswith("sqlite:"):
+            return True  # the server ends a transaction that stands still
+        with closing(apsw.Connection(self._url.removeprefix("sqlite:///"))) as connection:
+            connection.set_busy_timeout(500)
+            try:
+                connection.execute("BEGIN IMMEDIATE; ROLLBACK")
+            except apsw.BusyError:
+                return False
+        return True
 
     def wake_up(self) -> None:
         self._slept.touch()
