@@ -33,10 +33,9 @@ def empty(address: str) -> None:
 
 
 @contextmanager
-def held(address: str, first: str = "SELECT 1") -> Iterator[None]:
-    """Nobody else may write for as long as the block lasts. `first` is done in the same breath, before it."""
+def held(address: str) -> Iterator[None]:
+    """Nobody else may write for as long as the block lasts."""
     with _opened(address) as connection:
-        connection.execute(first)
         if isinstance(connection, apsw.Connection):
             connection.setbusytimeout(5000)
             connection.execute("BEGIN IMMEDIATE")

@@ -143,7 +143,6 @@ class Queue:
         key: str | None = None,
         parent: JobLike | None = None,
         worker: str | None = None,
-        failure: str | None = None,
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         limit: int = 50,
@@ -162,7 +161,6 @@ class Queue:
             key=key,
             parent=None if parent is None else uid_of(parent),
             worker=worker,
-            failure=failure,
             created_after=created_after,
             created_before=created_before,
         )

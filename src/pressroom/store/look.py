@@ -30,7 +30,6 @@ class Filter:
     key: str | None = None
     parent: str | None = None
     worker: str | None = None
-    failure: str | None = None  # what their errors have in common
     created_after: datetime | None = None
     created_before: datetime | None = None
 
@@ -55,7 +54,6 @@ def list_jobs(wanted: Filter, before: int, limit: int) -> Work[list[Job]]:
         "key": wanted.key,
         "parent": wanted.parent,
         "worker": wanted.worker,
-        "failure": wanted.failure,
         "created_after": to_ms(wanted.created_after) if wanted.created_after else None,
         "created_before": to_ms(wanted.created_before) if wanted.created_before else None,
         "before": before,
@@ -72,8 +70,6 @@ def _statement_for(wanted: Filter) -> str:
         return "list_jobs_by_key"
     if wanted.parent is not None:
         return "list_jobs_by_parent"
-    if wanted.failure is not None:
-        return "list_jobs_by_failure"
     if states and states <= _OPEN:
         return "list_open_jobs"
     if states and states <= _TROUBLED:

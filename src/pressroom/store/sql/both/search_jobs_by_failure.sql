@@ -9,11 +9,7 @@ SELECT *
                          LIMIT :most) AS alike
                  CROSS JOIN job
                  WHERE job.id = alike.job_id) AS seen
-         WHERE (:statuses IS NULL OR :statuses LIKE '%,' || status || ',%')
-           AND (:kind IS NULL OR kind = :kind) AND (:tier IS NULL OR tier = :tier) AND (:org_id IS NULL OR org_id = :org_id)
-           AND (:subject IS NULL OR subject = :subject) AND (:key IS NULL OR key = :key)
-           AND (:parent IS NULL OR parent = :parent) AND (:worker IS NULL OR worker = :worker)
-           AND (:since IS NULL OR date_created >= :since) AND (:until IS NULL OR date_created < :until)
+         WHERE /* as_wanted */
          ORDER BY id DESC
          LIMIT :limit) AS matching
  UNION ALL

@@ -6,7 +6,6 @@ SELECT *
    AND (:kind IS NULL OR kind = :kind) AND (:tier IS NULL OR tier = :tier) AND (:org_id IS NULL OR org_id = :org_id)
    AND (:subject IS NULL OR subject = :subject) AND (:worker IS NULL OR worker = :worker)
    AND (:project_id IS NULL OR project_id = :project_id) AND (:parent IS NULL OR parent = :parent)
-   AND (:failure IS NULL OR id IN (SELECT job_id FROM job_failure WHERE print = :failure))
    AND (:created_after IS NULL OR date_created >= :created_after) AND (:created_before IS NULL OR date_created < :created_before)
  ORDER BY id DESC
  LIMIT :limit
