@@ -7,66 +7,22 @@ who only look.
 
 import asyncio
 import concurrent.futures
-import logging
 import queue
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 from pressroom import failpoints
 from pressroom.errors import PressroomError, QueueClosed, TransactionExpired
-from pressroom.model import AtOnce, Row, Statement, Work
-
-log = logging.getLogger("pressroom.store")
+from pressroom.model import AtOnce, Row, Work
+from pressroom.store.held import End, Held, HeldRequest, HeldTransaction
+from pressroom.store.reader import Reader, Reading, Reads
+from pressroom.store.requests import GROUP_LIMIT, Request, answer
 
 HOLD_LIMIT = 5.0  # a transaction held open stops every other writer; five seconds is long for a few statements
-GROUP_LIMIT = 512  # beyond this a commit is shared so widely that waiting for more gains nothing
-
-
-@dataclass(slots=True, eq=False)
-class Request:
-    """A unit of work on its way through a lane, and who hears of it."""
-
-    unit: Callable[[], Work[Any]]
-    name: str
-    durable: bool
-    after: Callable[[Any], None] | None
-    loop: asyncio.AbstractEventLoop | None
-    future: "asyncio.Future[Any] | concurrent.futures.Future[Any]"
-    beside: bool = False
-    result: Any = None
-    error: BaseException | None = None
-
-    def answer(self) -> None:
-        if self.error is None and self.after is not None:
-            try:
-                self.after(self.result)
-            except Exception:
-                log.exception("telling what came of %s failed; it is committed all the same", self.name)
-        if self.future.done():
-            return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)
-
-
-class HeldRequest(Request):
-    def answer_early(self) -> None:
-        """The caller goes on inside its transaction; what follows a commit waits for the commit."""
-        after, self.after = self.after, None
-        self.answer()
-        self.after = after
-
-
-class End(Enum):
-    COMMIT = "commit"
-    ROLLBACK = "rollback"
 
 
 class Writing(Protocol):
@@ -107,22 +63,7 @@ class Writing(Protocol):
     def translated(self) -> AbstractContextManager[None]: ...
 
 
-class Reading(Protocol):
-    """A connection as a reader needs it."""
-
-    def begin_reading(self) -> None:
-        """From here until `roll_back` everything is as it was at one moment."""
-        ...
-
-    def carry_out[T](self, work: Work[T]) -> T: ...
-
-    def roll_back(self) -> None: ...
-
-    def translated(self) -> AbstractContextManager[None]: ...
-
-
 type Inbox = queue.SimpleQueue[Request | Held | None]
-type Reads = queue.SimpleQueue[Request | None]
 
 
 class Lane:
@@ -276,124 +217,6 @@ class Lane:
             request.error = lost
             held.answer(request.answer)
             raise
-
-
-class Reader:
-    """A thread that looks things up, each request at a moment of its own. Several may take from the same inbox."""
-
-    def __init__(self, connection: Reading, inbox: Reads) -> None:
-        self._connection = connection
-        self._inbox = inbox
-        self.thread = threading.Thread(target=self._read_in_groups, name="pressroom-reader", daemon=True)
-        self.thread.start()
-
-    def _read_in_groups(self) -> None:
-        while (first := self._inbox.get()) is not None:
-            group = [first]
-            with suppress(queue.Empty):
-                while len(group) < GROUP_LIMIT:
-                    more = self._inbox.get_nowait()
-                    if more is None:  # closing: finish these, then see the end again
-                        self._inbox.put(None)
-                        break
-                    group.append(more)
-            for request in group:
-                self._read(request)
-            answer(group)
-        self._inbox.put(None)  # for the other readers
-
-    def _read(self, request: Request) -> None:
-        try:
-            with self._connection.translated():
-                self._connection.begin_reading()
-                request.result = self._connection.carry_out(request.unit())
-        except BaseException as error:
-            request.error = error
-        finally:
-            self._connection.roll_back()
-
-
-def answer(group: list[Request]) -> None:
-    """Tell everybody of a group with one wake-up per event loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[Request]] = {}
-    for request in group:
-        if request.loop is None:
-            request.answer()
-        else:
-            loops.setdefault(request.loop, []).append(request)
-    for loop, requests in loops.items():
-        with suppress(RuntimeError):  # the loop was closed while its work was under way: nobody is left to tell
-            loop.call_soon_threadsafe(_answer_all, requests)
-
-
-def _answer_all(requests: list[Request]) -> None:
-    for request in requests:
-        request.answer()
-
-
-class Held:
-    """The two ends of a held transaction: the caller's event loop and the lane."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.inbox: queue.Queue[HeldRequest | End] = queue.Queue()
-        self.begun: asyncio.Future[None] = loop.create_future()
-        self.ended: asyncio.Future[None] = loop.create_future()
-        self.done: list[Request] = []
-        self.over: BaseException | None = None
-
-    def tell(self, future: "asyncio.Future[None]", error: BaseException | None = None) -> None:
-        def resolve() -> None:
-            if future.done():
-                return
-            if error is None:
-                future.set_result(None)
-            else:
-                future.set_exception(error)
-                future.exception()  # whoever still waits gets it; nobody is scolded for not asking
-
-        self.answer(resolve)
-
-    def answer(self, tell: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was closed: nobody is left to tell
-            self.loop.call_soon_threadsafe(tell)
-
-    def end(self, error: BaseException | None) -> None:
-        self.over = error or TransactionExpired("the transaction is over")
-        self.tell(self.ended, error)
-        self.refuse_late_ones(self.over)
-
-    def refuse_late_ones(self, over: BaseException) -> None:
-        while True:
-            try:
-                late = self.inbox.get_nowait()
-            except queue.Empty:
-                return
-            if isinstance(late, HeldRequest):
-                late.error = over
-                self.answer(late.answer)
-
-
-class HeldTransaction:
-    """A `Transaction`."""
-
-    def __init__(self, held: Held) -> None:
-        self._held = held
-
-    async def execute(self, sql: str, params: dict[str, Any] | None = None) -> list[Row]:
-        def unit() -> Work[list[Row]]:
-            return (yield Statement(sql, params))
-
-        return await self.run(unit, name="execute")
-
-    async def run[T](self, unit: Callable[[], Work[T]], *, name: str, after: Callable[[T], None] | None = None) -> T:
-        if self._held.over is not None:
-            raise self._held.over
-        future: asyncio.Future[T] = self._held.loop.create_future()
-        self._held.inbox.put(HeldRequest(unit, name, True, after, self._held.loop, future))
-        if self._held.over is not None:  # it ended between our look and our request
-            self._held.refuse_late_ones(self._held.over)
-        return await future
 
 
 class Desk(ABC):

@@ -18,8 +18,10 @@ import psycopg
 
 from pressroom.clock import Clock
 from pressroom.store import postgres_migrate
-from pressroom.store.lane import Desk, Held, Lane, Request
+from pressroom.store.held import Held
+from pressroom.store.lane import Desk, Lane
 from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection
+from pressroom.store.requests import Request
 
 log = logging.getLogger("pressroom.store")
 
