@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
@@ -18,7 +19,37 @@ from pressroom.store import postgres_migrate
 from tests.servers import free_ports, running, wait_until
 
 TEMPLATE = "pressroom_template"
+SHAPE = """
+SELECT
+    (SELECT string_agg(concat_ws(' ', oid, relname, relnatts, relchecks, reloptions::text), ',' ORDER BY oid)
+     FROM pg_class WHERE oid >= 16384 AND relkind <> 't'),
+    (SELECT string_agg(c::text, ',' ORDER BY c.oid) FROM pg_constraint c WHERE oid >= 16384),
+    (SELECT string_agg(t::text, ',' ORDER BY t.oid) FROM pg_trigger t WHERE oid >= 16384),
+    (SELECT string_agg(p::text, ',' ORDER BY p.oid) FROM pg_proc p WHERE oid >= 16384),
+    (SELECT count(*) FROM pg_namespace),
+    (SELECT count(*) FROM pg_statistic WHERE starelid >= 16384),
+    (SELECT count(*) FROM pg_db_role_setting),
+    (SELECT array_agg(number ORDER BY number) FROM pressroom.pressroom_migration)
+"""
+EMPTY = """
+DO $$
+DECLARE
+    used text;
+BEGIN
+    SELECT string_agg(oid::regclass::text, ', ') INTO used FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'pressroom'::regnamespace AND relname NOT IN ('pressroom_migration', 'blob_epoch')
+        AND pg_relation_size(oid) > 0;
+    IF used IS NOT NULL THEN
+        EXECUTE 'TRUNCATE ' || used || ' RESTART IDENTITY CASCADE';
+    END IF;
+    DELETE FROM pressroom.blob_epoch;
+    INSERT INTO pressroom.blob_epoch VALUES (1, 0);
+    ALTER SEQUENCE pressroom.job_number RESTART;
+END $$
+"""
 _numbers = itertools.count(1)
+_emptied: dict[str, list[str]] = {}
+_shapes: dict[str, object] = {}
 
 
 def programs() -> Path:
@@ -102,12 +133,46 @@ class Standing:
 
 @contextmanager
 def database_on(url: str) -> Iterator[str]:
-    """The address of a new database with our tables, for as long as the block lasts."""
-    address = new_database(url)
+    """The address of a database with our tables and nothing in them, for as long as the block lasts.
+
+    One that an earlier test has used is emptied instead of made again: that takes a fifth of the time.
+    """
+    kept = _emptied.setdefault(url, [])
+    address = kept.pop() if kept else new_database(url)
     try:
         yield address
     finally:
-        drop_database(address)
+        if _is_as_new(address):
+            kept.append(address)
+        else:
+            drop_database(address)
+
+
+def _is_as_new(address: str) -> bool:
+    """Emptied; or not, because somebody is still connected or has changed more than rows."""
+    try:
+        with psycopg.connect(address, autocommit=True) as connection:
+            if not _is_left_alone(connection) or _shape(connection) != _shapes.get(address.rpartition("/")[0]):
+                return False
+            connection.execute(EMPTY)
+    except psycopg.Error:
+        return False
+    return True
+
+
+def _is_left_alone(connection: psycopg.Connection) -> bool:
+    """A server takes a moment to notice that somebody has gone."""
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    for _ in range(40):
+        if not connection.execute(others).fetchone()[0]:  # type: ignore[index]
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def _shape(connection: psycopg.Connection) -> object:
+    """Changes with every table, column, index, trigger, function and statistic that is made, changed or dropped."""
+    return connection.execute(SHAPE).fetchone()
 
 
 def new_database(url: str) -> str:
@@ -118,6 +183,8 @@ def new_database(url: str) -> str:
         if there is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
             postgres_migrate.bring_up_to_date(address_of(url, TEMPLATE))
+            with psycopg.connect(address_of(url, TEMPLATE)) as template:
+                _shapes[url.rpartition("/")[0]] = _shape(template)
         make = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
         connection.execute(make.format(sql.Identifier(name), sql.Identifier(TEMPLATE)))
     return address_of(url, name)

@@ -4,7 +4,6 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
-from jinja2 import PackageLoader
 
 from pressroom.api import limits
 from pressroom.api import webhooks as webhook_routes
@@ -42,7 +41,7 @@ def make_service(press: Pressroom) -> tuple[Service, FastAPI]:
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
     service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas)
     door = Door(gate, press.rendering.database, press.clock, base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks, [PackageLoader("pressroom.apps.diagrams")])
+    desk = Desk(service, door, press.tokens, press.webhooks, ["pressroom.apps.diagrams"])
     routers = [
         diagram_routes.router(service, press.diagrams),
         kroki.router(service, press.diagrams),

@@ -5,8 +5,9 @@ from functools import partial
 
 from tests.chaos.proxy import Words
 
-# Simple: Q, length, text. Extended: P, length, a name for the statement (or none), text; then B, length, portal, that name.
-_SIMPLE = re.compile(rb"Q.{4}COMMIT\0", re.DOTALL)
+# Simple: Q, length, text; a COMMIT alone, or after all the rest of its transaction.
+# Extended: P, length, a name for the statement (or none), text; then B, length, portal, that name.
+_SIMPLE = re.compile(rb"(?:Q.{4}|; )COMMIT\0", re.DOTALL)
 _PARSE = re.compile(rb"P.{4}([^\0]*)\0COMMIT\0", re.DOTALL)
 _TAIL = 64  # longer than any of these
 

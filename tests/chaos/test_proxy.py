@@ -125,24 +125,27 @@ class TestACommit:
         place = f"{host.rpartition(':')[0]}:{proxy.port}/{database}"
         return psycopg.connect(place, autocommit=True, prepare_threshold=2)
 
-    @pytest.mark.parametrize("pipelined", [False, True])
+    @pytest.mark.parametrize("sent", ["one by one", "in a pipeline", "in one message"])
     @pytest.mark.parametrize("delivered", [True, False])
-    def test_is_seen_and_cut_in_whichever_way_it_is_sent(self, table: str, pipelined: bool, delivered: bool) -> None:
+    def test_is_seen_and_cut_in_whichever_way_it_is_sent(self, table: str, sent: str, delivered: bool) -> None:
         with Proxy(_port(table), Commits, OVER) as proxy, closing(self.behind(table, proxy)) as connection:
             for number in range(4):  # from the third on, the statement is known by its name alone
-                self.insert(connection, f"heard {number}", pipelined)
+                self.insert(connection, f"heard {number}", sent)
             assert proxy.seen >= 4  # one that comes in two pieces, to be prepared and to be carried out, is seen twice
             proxy.cut(delivered=delivered)
             with pytest.raises(psycopg.OperationalError):
-                self.insert(connection, "unheard", pipelined)
+                self.insert(connection, "unheard", sent)
             assert proxy.cuts == 1
 
         there = {word for (word,) in looking.rows(table, "SELECT word FROM public.word")}
         assert ("unheard" in there) == delivered
 
-    def insert(self, connection: "psycopg.Connection[tuple[int]]", word: str, pipelined: bool) -> None:
+    def insert(self, connection: "psycopg.Connection[tuple[int]]", word: str, sent: str) -> None:
+        if sent == "in one message":
+            connection.execute(f"BEGIN; INSERT INTO public.word VALUES ('{word}'); COMMIT", prepare=False)
+            return
         connection.execute("BEGIN", prepare=False)
-        if not pipelined:
+        if sent == "one by one":
             connection.execute("INSERT INTO public.word VALUES (%s)", (word,))
             connection.execute("COMMIT", prepare=False)
             return

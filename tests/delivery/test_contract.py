@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom import Backoff, Kind, OnKey, Pressroom, Request, Schedule, Status, Tier, Transient
+from pressroom.delivery.redis import Redis
 from pressroom.errors import StoreUnavailable
 from pressroom.store import jobs
 from pressroom.store.jobs import Room
@@ -74,6 +75,8 @@ async def test_interactive_work_goes_first(open_press: Open, eventually: Eventua
         await eventually(lambda: gate.came)
         waiting = [await press.submit("note", f"background {n}") for n in range(3)]
         waiting.append(await press.submit("note", "interactive", tier=Tier.INTERACTIVE))
+        if isinstance(press._delivery, Redis):
+            await press._delivery._all_said.wait()
         gate.open()
         for job in [first, *waiting]:
             await press.wait(job, timeout=20)

@@ -1,6 +1,5 @@
 """Sources that want more than to be drawn. The engines run here without the walls of a press: Node's own have to do."""
 
-import time
 from contextlib import suppress
 from xml.etree import ElementTree
 
@@ -218,11 +217,10 @@ def test_a_source_that_eats_memory_is_too_large_and_the_next_one_is_drawn() -> N
     class Lean(WaveDrom):
         limits = Limits(memory=128 * MB)
 
-    engine, started = Lean(), time.monotonic()
+    engine = Lean()
     try:
         with pytest.raises(TooLarge, match="memory"):
             engine.render("{reg: [{bits: 1e9}]}", "svg", engine.Options())
-        assert time.monotonic() - started < 10
         assert engine.render(engine.sample, "svg", engine.Options()).data
     finally:
         engine.close()

@@ -135,11 +135,11 @@ BILLION_LAUGHS = (
 )
 def test_declarations_are_refused_before_they_cost_anything(source: str) -> None:
     """S1, S2, S3"""
-    started = time.perf_counter()
+    started = time.thread_time()
 
     error = refused("svg", source)
 
-    assert time.perf_counter() - started < 0.1
+    assert time.thread_time() - started < 0.1
     assert error.line == 1
     assert "DOCTYPE" in str(error)
 

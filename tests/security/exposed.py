@@ -1,20 +1,43 @@
-"""Every engine with a shorter time, and with the wall around the files taken down: what it then refuses, it refuses itself.
+"""Every engine, hurried where a test says so, and with no wall around the files: what it refuses, it refuses itself.
 
 A press loads these by name, so they are made when they are asked for: `exposed.engine("svg")` here, `Exposed_svg` inside.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pressroom.renderers import Engine, Rendered, catalogue
+from pressroom.renderers import Engine, Limits, Rendered, catalogue
 from pressroom.renderers.html import Html
 from pressroom.renderers.markdown.engine import Markdown
 
-SECONDS = 2.5  # what hangs is waited for so long
+HURRIED = 2.5  # seconds: what hangs is waited for so long
 TO_LOAD = {"mermaid-browser": 10.0}  # Mermaid itself is loaded within the limit, while other tests keep the machine busy
+
+_hurries = False
+
+
+@contextmanager
+def hurry() -> Iterator[None]:
+    """For sources that may hang. The others have the time that users have: the machine may have other things to do."""
+    global _hurries
+    _hurries = True
+    yield
+    _hurries = False
+
+
+class _Limits:
+    """As they are now: who waits for a press reads them for every render."""
+
+    def __init__(self, real: type[Engine]) -> None:
+        self._real = real
+
+    def __get__(self, _: object, kind: type[Engine]) -> Limits:
+        limits = self._real.limits
+        return replace(limits, seconds=TO_LOAD.get(self._real.name, HURRIED)) if _hurries else limits
 
 
 @cache
@@ -23,7 +46,7 @@ def engine(name: str) -> type[Engine]:
     real = getattr(__import__(f"pressroom.renderers.{kind[0]}", fromlist=[kind[2]]), kind[2])
     changes = {
         "__module__": __name__,
-        "limits": replace(real.limits, seconds=TO_LOAD.get(name, SECONDS)),
+        "limits": _Limits(real),
         "reads": classmethod(lambda cls: [*real.reads(), Path("/")]),
     }
     return type("Exposed_" + name.replace("-", "_"), (real,), changes)

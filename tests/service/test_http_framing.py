@@ -70,15 +70,18 @@ FRAMES: dict[str, tuple[list[bytes], set[int]]] = {  # H1; 0 is a connection tha
     "chunks with a trailer": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n12\r\n" + BODY + b"\r\n0\r\nX-A: b\r\n\r\n"], {422}),
     "a chunk of a wrong size": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nxx\r\n0\r\n\r\n"], {0, 400}),
     "an unknown transfer encoding": ([HEAD + b"Transfer-Encoding: gzip\r\n\r\n"], {400, 501}),
-    "a header of 200 KB": ([b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 200_000 + b"\r\n\r\n"], {0, 400, 431}),
-    "ten thousand headers": ([b"GET /livez HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"], {0, 400, 431}),
+    "a header of 200 KB": (
+        [b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: " + b"y" * 200_000 + b"\r\n\r\n"],
+        {0, 400, 431},
+    ),
+    "ten thousand headers": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"], {0, 400, 431}),
     "an address of 200 KB": ([b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"], {0, 400, 414}),
     "a folded header": ([b"GET /livez HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\nConnection: close\r\n\r\n"], {200, 400}),
     "a NUL in a header": ([b"GET /livez HTTP/1.1\r\nHost: a\r\nX: a\x00b\r\n\r\n"], {400}),
     "a NUL in the path": ([b"GET /jobs/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {404}),
     "a path that climbs": ([b"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"], {404}),
     "no HTTP at all": ([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"], {0, 400}),
-    "no host": ([b"GET /livez HTTP/1.1\r\n\r\n"], {200, 400}),
+    "no host": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n"], {200, 400}),
 }
 
 

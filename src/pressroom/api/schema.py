@@ -1,6 +1,8 @@
 """The OpenAPI document: made of the very structures that are sent, so that the two cannot drift apart."""
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -19,6 +21,11 @@ _UNCOUNTED = ("/livez", "/readyz")  # nobody is refused these for asking too oft
 
 def reference(*kinds: Any) -> dict[str, Any]:
     """A schema that refers to a structure, which is put among the components; or to any of several."""
+    return copy.deepcopy(_reference(kinds))
+
+
+@cache
+def _reference(kinds: tuple[Any, ...]) -> dict[str, Any]:
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     _known.update(components)
     return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}

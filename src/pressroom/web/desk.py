@@ -4,12 +4,13 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from fastapi import APIRouter
-from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -126,25 +127,32 @@ class Visit:
 type Handler = Callable[..., Awaitable[Response]]
 
 
+@cache
+def _templates(*packages: str) -> Environment:
+    """Shared by all desks of a process: to compile them takes longer than most pages."""
+    templates = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(words.FILTERS)
+    templates.globals.update(version=VERSION, Scope=Scope)
+    return templates
+
+
 class Desk:
-    def __init__(
-        self, service: Service, door: Door, tokens: Tokens, webhooks: Webhooks, loaders: Sequence[BaseLoader] = ()
-    ) -> None:
+    """`apps` are packages whose templates may be shown here."""
+
+    def __init__(self, service: Service, door: Door, tokens: Tokens, webhooks: Webhooks, apps: Sequence[str] = ()) -> None:
         self.service = service
         self.door = door
         self.tokens = tokens
         self.webhooks = webhooks
         self.prefix = urlsplit(service.base_url).path
         self.places = PLACES
-        self._templates = Environment(
-            loader=ChoiceLoader([*loaders, PackageLoader("pressroom.web")]),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters.update(words.FILTERS)
-        self._templates.globals.update(static=lambda name: self.prefix + static.address_of(name), version=VERSION, Scope=Scope)
+        self._templates = _templates(*apps, "pressroom.web")
 
     def get(self, routes: APIRouter, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
         async def answer(request: Request, **found: str) -> Response:
@@ -190,6 +198,7 @@ class Desk:
             theme=theme if theme in THEMES else "auto",
             notice=notice,
             url=self.url,
+            static=self._static,
             **values,
         )
         text = text.translate(_CONTROLS)
@@ -197,6 +206,9 @@ class Desk:
         if notice:
             response.delete_cookie(NOTICE, path="/")
         return response
+
+    def _static(self, name: str) -> str:
+        return self.prefix + static.address_of(name)
 
     def url(self, path: str, **asked: Any) -> str:
         """An address of ours. What is empty is left out of the question."""

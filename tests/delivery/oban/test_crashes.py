@@ -85,6 +85,7 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
         await press.start()
         try:
             assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+            await eventually(lambda: Tables(url).states() == ["completed"])  # what oban was not told of is closed later
             instance = await serving(press)
             waiting = await press.submit("echo", 2, delay=2)
         except BaseException:
