@@ -3,14 +3,13 @@
 from functools import partial
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
-
 from pressroom.api import limits
 from pressroom.api import webhooks as webhook_routes
 from pressroom.api.access import Gate, is_loopback
 from pressroom.api.app import make_app
 from pressroom.api.basic import Basic
 from pressroom.api.metrics import Metrics
+from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import compare, kroki, playground, playground_names
 from pressroom.apps.diagrams import renders as diagrams
@@ -21,7 +20,7 @@ from pressroom.web.door import Door
 from pressroom.wiring import Pressroom
 
 
-def make_service(press: Pressroom) -> tuple[Service, FastAPI]:
+def make_service(press: Pressroom) -> tuple[Service, Application]:
     settings = press.settings
     alone = is_loopback(settings.address[0])
     quotas = limits.Quotas(

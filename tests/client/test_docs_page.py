@@ -11,21 +11,19 @@ from contextlib import asynccontextmanager
 import html5lib
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from pressroom import Pressroom
 from pressroom.api import docs
+from pressroom.api.routing import Application
 from pressroom.serving import make_service
 from tests.client.stage import Served
 
 
 @asynccontextmanager
-async def documented(database: str) -> AsyncIterator[tuple[httpx.AsyncClient, FastAPI]]:
+async def documented(database: str) -> AsyncIterator[tuple[httpx.AsyncClient, Application]]:
     async with Pressroom(database, workers=None) as press:
         service, real = make_service(press)
-        app = FastAPI(openapi_url=None)
-        app.include_router(docs.router(service))
-        app.openapi = real.openapi  # type: ignore[method-assign]
+        app = Application([*docs.router(service)], lambda _: real.document)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1:8000") as client:
             yield client, real
 
@@ -33,7 +31,7 @@ async def documented(database: str) -> AsyncIterator[tuple[httpx.AsyncClient, Fa
 async def test_every_operation_and_schema_is_on_the_page(file: str) -> None:
     async with documented(file) as (client, app):
         page = (await client.get("/docs")).text
-        document = app.openapi()
+        document = app.document
 
     ids = set(re.findall(r' id="([^"]+)"', page))
     assert {operation["operationId"] for item in document["paths"].values() for operation in item.values()} <= ids
@@ -62,7 +60,7 @@ async def test_the_document_is_not_sent_twice_to_who_has_it(file: str) -> None:
             first = await client.get(path)
             again = await client.get(path, headers={"If-None-Match": first.headers["etag"]})
             assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
-        assert (await client.get("/openapi.json")).json() == app.openapi()
+        assert (await client.get("/openapi.json")).json() == app.document
 
 
 def test_what_a_document_says_is_text_and_not_markup() -> None:

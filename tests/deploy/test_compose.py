@@ -87,7 +87,7 @@ async def test_the_health_of_the_service_is_asked_at_an_address_that_there_is() 
     async with Pressroom("sqlite:///:memory:", workers=None) as press:
         _, app = make_service(press)
 
-        assert path in app.openapi()["paths"]
+        assert path in app.document["paths"]
 
 
 def test_what_is_mounted_or_joined_is_declared() -> None:

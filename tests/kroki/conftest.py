@@ -33,7 +33,7 @@ def _serving(home: Path, **settings: str) -> Iterator[str]:
     (port,) = free_ports(1)
     settings |= {"PRESSROOM_HOME": str(home / "data"), "PRESSROOM_LISTEN": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
     log = home / "log.txt"
-    with running([sys.executable, "-m", "tests.kroki.serving", "serve"], log, os.environ | settings) as process:
+    with running([sys.executable, "-m", "pressroom", "serve"], log, os.environ | settings) as process:
         deadline = time.monotonic() + 30
         while not _ready(port):
             if process.poll() is not None or time.monotonic() > deadline:

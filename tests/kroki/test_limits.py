@@ -15,7 +15,7 @@ from pressroom import Pressroom
 from pressroom.api.access import Caller, Gate, Scope
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import kroki
-from tests.kroki.serving import make_service
+from pressroom.serving import make_service
 
 SOURCE = "digraph { a -> b }"
 ENCODED = base64.urlsafe_b64encode(zlib.compress(SOURCE.encode())).decode()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from fastapi import FastAPI
 
 from pressroom import Pressroom, kind
 from pressroom.api.access import Scope
+from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.clock import Clock
 from pressroom.serving import make_service
@@ -31,7 +31,7 @@ def shout(job: object, payload: Any) -> Any:
 class Stage:
     press: Pressroom
     service: Service
-    app: FastAPI
+    app: Application
 
     async def token(self, scope: Scope = Scope.ADMIN, org: str | None = None, **how: Any) -> str:
         return (await self.press.tokens.create(scope, org=org, **how)).secret

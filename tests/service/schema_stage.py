@@ -71,7 +71,7 @@ class Server:
     async def _serve(self, stage: Stage) -> None:
         listener = serve.listen("127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self.document = stage.app.openapi()
+        self.document = stage.app.document
         self._server = uvicorn.Server(uvicorn.Config(stage.app, log_config=None, access_log=False, lifespan="off"))
         self._listening.set()
         await self._server.serve([listener])

@@ -286,7 +286,7 @@ TRIALS: dict[str, Trial] = {
 
 async def test_every_operation_says_how_it_keeps_organisations_apart(file: str) -> None:
     async with on_stage(file, works=False) as stage:
-        document = stage.app.openapi()
+        document = stage.app.document
 
     operations = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
     assert len(set(operations)) == len(operations)

@@ -202,7 +202,7 @@ def test_every_operation_shows_a_request_and_an_answer_that_are_as_it_says(serve
 
 async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: str) -> None:
     async with on_stage(database) as stage, stage.client(await stage.token(everywhere=True)) as client:
-        for path, method, operation in _places(stage.app.openapi()):
+        for path, method, operation in _places(stage.app.document):
             for media_type, content in _bodies(operation):
                 body = content["example"]
                 where = path.replace("{name}", "map").replace("{kind}", "render")
@@ -241,7 +241,7 @@ async def test_what_stands_around_every_route_is_in_the_document(file: str) -> N
     """Whatever it refuses: compressed bodies, headers without end, and those who ask too often."""
     async with on_stage(file, works=False, rate_limit_address=1) as stage, stage.client() as client:
         await client.get("/jobs")
-        for path, method, operation in _places(stage.app.openapi()):
+        for path, method, operation in _places(stage.app.document):
             for headers in ({"Content-Encoding": "gzip"}, {"X-Long": "x" * 70_000}, {}):
                 answer = await client.request(method, path, headers=headers)
 
@@ -257,7 +257,7 @@ async def test_what_nobody_foresaw_is_a_500_that_the_document_names(file: str, m
             raise ZeroDivisionError
 
         monkeypatch.setattr(Table, "__call__", broken)
-        for path, method, operation in _places(stage.app.openapi()):
+        for path, method, operation in _places(stage.app.document):
             answer = await client.request(method, path)
 
             assert answer.status_code == 500
@@ -266,7 +266,7 @@ async def test_what_nobody_foresaw_is_a_500_that_the_document_names(file: str, m
 
 async def test_whoever_is_asked_for_a_token_reads_so_in_the_document(file: str) -> None:
     async with on_stage(file, works=False) as stage:
-        document = stage.app.openapi()
+        document = stage.app.document
         for path, method, operation in _places(document):
             for token in (None, "pr_wrong"):
                 async with stage.client(token) as client:
@@ -287,7 +287,7 @@ async def test_a_database_that_cannot_be_reached_is_a_503_that_the_document_name
             raise StoreUnavailable("the database is gone")
 
         monkeypatch.setattr(type(stage.service.rendering.database), "read", gone)
-        for path, method, operation in _places(stage.app.openapi()):
+        for path, method, operation in _places(stage.app.document):
             async with stage.client(token) as client:
                 answer = await client.request(method, path)
 

@@ -12,13 +12,13 @@ from tempfile import mkdtemp
 from typing import Any
 
 import httpx
-from fastapi import FastAPI
 
 from pressroom import Pressroom, kind
 from pressroom.api import webhooks
 from pressroom.api.access import Caller, Gate, Scope
 from pressroom.api.app import make_app
 from pressroom.api.metrics import Metrics
+from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.notify.post import Poster
 
@@ -127,7 +127,7 @@ class Resolver:
 @dataclass
 class Stage:
     press: Pressroom
-    app: FastAPI
+    app: Application
     receiver: Receiver
 
     @property

@@ -1,32 +1,30 @@
 """The application: the shared routes, those of the apps, and what stands around them."""
 
-from collections.abc import Sequence
-
-from fastapi import APIRouter, FastAPI
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from pressroom.api import artifacts, cors, docs, events, jobs, operations, queue, schema, workers
 from pressroom.api.limits import Limited
 from pressroom.api.middleware import Around
+from pressroom.api.routes import Route
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
 
 
-def make_app(service: Service, routers: Sequence[APIRouter] = ()) -> FastAPI:
-    app = Application(title="Pressroom", docs_url=None, redoc_url=None, openapi_url=None)
-    for router in (
+def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Application:
+    routes = chain(
         jobs.router(service),  # routes are tried in this order, so the busy ones come first
-        *routers,
+        *others,
         events.router(service),
         artifacts.router(service),
         operations.router(service),
         queue.router(service),
         workers.router(service),
         docs.router(service),
-    ):
-        app.include_router(router)
-    app.openapi = lambda: schema.document(app)  # type: ignore[method-assign]
+    )
+    app = Application([*routes], schema.document)
     if service.quotas.counts:
-        app.add_middleware(Limited, quotas=service.quotas)
-    app.add_middleware(Around, metrics=service.metrics)
+        app.put_around(Limited, quotas=service.quotas)
+    app.put_around(Around, metrics=service.metrics)
     cors.share(app, service.settings.cors_origins)
     return app

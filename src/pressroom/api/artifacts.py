@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -15,6 +14,7 @@ from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, header, path, query, says, sends
 from pressroom.api.service import Service
 from pressroom.artifacts import CHUNK, DOWNLOAD
@@ -43,15 +43,14 @@ _RESPONSES: dict[int | str, Any] = {
 }
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["artifacts"])
+def router(service: Service) -> Routes:
+    routes = Routes("artifacts")
 
-    @routes.api_route(
+    @routes.get(
         "/artifacts/{uid}",
-        methods=["GET"],
         operation_id="get_artifact",
         responses=answers(_RESPONSES, 401, 404, 416, 422),
-        openapi_extra={
+        asks={
             "parameters": [
                 _UID,
                 header("Range", "One range of bytes"),
@@ -60,7 +59,7 @@ def router(service: Service) -> APIRouter:
             ]
         },
     )
-    @routes.api_route("/artifacts/{uid}", methods=["HEAD"], operation_id="head_artifact", include_in_schema=False)
+    @routes.head("/artifacts/{uid}")
     async def get_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         artifact = await _own(service, caller, uid)
@@ -80,7 +79,7 @@ def router(service: Service) -> APIRouter:
             },
             *(401, 404),
         ),
-        openapi_extra={"parameters": [_UID]},
+        asks={"parameters": [_UID]},
     )
     async def link_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -91,7 +90,7 @@ def router(service: Service) -> APIRouter:
             Link(f"{service.base_url}{url}" if url.startswith("/") else url, DOWNLOAD), headers={"Cache-Control": "no-store"}
         )
 
-    @routes.get("/blobs/{key}", operation_id="get_blob", responses=answers({200: _BYTES}, 404), include_in_schema=False)
+    @routes.get("/blobs/{key}")
     async def get_blob(request: Request, key: str) -> Response:
         """What a link that we signed leads to. In S3 such links lead to the bucket, and never here."""
         check = getattr(service.rendering.blobs, "check", None)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import Receive, Scope, Send
+
+from pressroom.api.routing import Application
 
 METHODS = ("GET", "HEAD", "POST", "PUT")
 SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", "Range", "X-Request-Id")
@@ -17,10 +18,10 @@ AN_HOUR = 3600
 _APART = ("/webhooks", "/metrics")  # whom we tell, and how we fare, is no page's business
 
 
-def share(app: FastAPI, origins: Sequence[str]) -> None:
+def share(app: Application, origins: Sequence[str]) -> None:
     """To be called last, because what stands around all else also answers for what refuses."""
     if origins:
-        app.add_middleware(
+        app.put_around(
             _Shared,
             allow_origins=origins,
             allow_methods=METHODS,

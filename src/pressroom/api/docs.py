@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.replies import matches
+from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.model import VERSION
 
@@ -51,11 +51,11 @@ _HEADERS = {
 }
 
 
-def router(service: Service) -> APIRouter:
+def router(service: Service) -> Routes:
     """Anybody may read it: it tells what can be asked, and nothing of what was."""
-    routes = APIRouter(tags=["operations"])
+    routes = Routes("operations")
 
-    @routes.get("/", include_in_schema=False)
+    @routes.get("/")
     async def index(request: Request) -> Response:
         base_url = service.base_url or str(request.base_url).rstrip("/")
         if _prefers_json(request):
@@ -66,14 +66,14 @@ def router(service: Service) -> APIRouter:
         answer.headers["Vary"] = "Accept"
         return answer
 
-    @routes.get("/openapi.json", include_in_schema=False)
+    @routes.get("/openapi.json")
     async def openapi(request: Request) -> Response:
-        return _tagged(request, json.dumps(request.app.openapi(), ensure_ascii=False).encode(), "application/json")
+        return _tagged(request, json.dumps(request.app.document, ensure_ascii=False).encode(), "application/json")
 
-    @routes.get("/docs", include_in_schema=False)
+    @routes.get("/docs")
     async def docs(request: Request) -> Response:
         base_url = service.base_url or str(request.base_url).rstrip("/")
-        return _tagged(request, page(request.app.openapi(), base_url).encode(), "text/html; charset=utf-8")
+        return _tagged(request, page(request.app.document, base_url).encode(), "text/html; charset=utf-8")
 
     return routes
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -10,6 +9,7 @@ from pressroom.api import examples, streams
 from pressroom.api.access import Scope
 from pressroom.api.jobs import found
 from pressroom.api.problems import HttpError
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, header, path, query
 from pressroom.api.service import Service
 from pressroom.store import look
@@ -32,14 +32,14 @@ _RESUME = [
 ]
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["events"])
+def router(service: Service) -> Routes:
+    routes = Routes("events")
 
     @routes.get(
         "/jobs/{id}/events",
         operation_id="watch_job",
         responses=answers({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
-        openapi_extra={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
+        asks={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
     )
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
@@ -55,7 +55,7 @@ def router(service: Service) -> APIRouter:
         "/events",
         operation_id="watch_all",
         responses=answers({200: _STREAM}, 401, 422),
-        openapi_extra={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
+        asks={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
     )
     async def watch_all(request: Request) -> Response:
         """Everybody's events, from now on or from where it is resumed. Does not end by itself."""

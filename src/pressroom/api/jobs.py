@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +16,7 @@ from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
 from pressroom.api.problems import HttpError, problem, request_id_of
 from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, answers, path, query, says, takes
 from pressroom.api.service import Service
 from pressroom.api.views import Estimate, JobView, Place, forms, spoken, view
@@ -75,19 +75,18 @@ _LOCATION = {"Location": "The job", "Retry-After": "When to look again, in secon
 _ID = path("id", examples.JOB_ID, "The job")
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["jobs"])
+def router(service: Service) -> Routes:
+    routes = Routes("jobs")
     job_view = forms(service.voices)
 
     @routes.post(
         "/jobs",
         operation_id="submit_job",
-        status_code=202,
         responses=answers(
             {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
             *(400, 401, 403, 413, 422),
         ),
-        openapi_extra=takes(
+        asks=takes(
             NewJob,
             "The job",
             example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
@@ -118,7 +117,7 @@ def router(service: Service) -> APIRouter:
             },
             *(401, 422),
         ),
-        openapi_extra={"parameters": _FILTERS},
+        asks={"parameters": _FILTERS},
     )
     async def list_jobs(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -130,7 +129,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}}, *(401, 404, 422)
         ),
-        openapi_extra={"parameters": [_ID, _WAIT]},
+        asks={"parameters": [_ID, _WAIT]},
     )
     async def get_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -151,7 +150,7 @@ def router(service: Service) -> APIRouter:
             },
             *(401, 404, 409, 422),
         ),
-        openapi_extra={"parameters": [_ID, _WAIT]},
+        asks={"parameters": [_ID, _WAIT]},
     )
     async def get_result(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -171,7 +170,7 @@ def router(service: Service) -> APIRouter:
             },
             *(400, 401, 403, 404, 413, 422),
         ),
-        openapi_extra={"parameters": [_ID, ONCE]},
+        asks={"parameters": [_ID, ONCE]},
     )
     async def cancel_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -183,12 +182,11 @@ def router(service: Service) -> APIRouter:
     @routes.post(
         "/jobs/{id}/retry",
         operation_id="retry_job",
-        status_code=202,
         responses=answers(
             {202: says(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
             *(400, 401, 403, 404, 409, 413, 422),
         ),
-        openapi_extra={"parameters": [_ID, ONCE]},
+        asks={"parameters": [_ID, ONCE]},
     )
     async def retry_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,6 +10,7 @@ from pressroom.api.access import Scope
 from pressroom.api.metrics import CONTENT_TYPE
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, says, sends
 from pressroom.api.service import Service
 from pressroom.errors import PressroomError
@@ -39,8 +39,8 @@ class Answer(msgspec.Struct, frozen=True):
     status: str
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["operations"])
+def router(service: Service) -> Routes:
+    routes = Routes("operations")
 
     @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs", example={"status": "pass"})})
     async def livez(_: Request) -> Response:
@@ -78,7 +78,7 @@ def router(service: Service) -> APIRouter:
             ),
             503: says(Health, "It is not"),
         },
-        openapi_extra={"security": [{}, {"token": []}]},
+        asks={"security": [{}, {"token": []}]},
     )
     async def health(request: Request) -> Response:
         """Anybody may know whether all is well; how much there is to do is for viewers."""

@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,6 +12,7 @@ from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, path, query, says
 from pressroom.api.service import Service
 from pressroom.overview import CURSOR, LONGEST, PAGE_LIMIT, SLOW
@@ -44,15 +44,15 @@ _ITEM = query("item", {"type": "string"}, "Only who updates this edition now")
 _NAME = path("kind", "render", "The kind")
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["operations"])
+def router(service: Service) -> Routes:
+    routes = Routes("operations")
     overview = service.queue.overview
 
     @routes.get(
         "/queue/backlog",
         operation_id="get_backlog",
         responses=answers({200: says(Backlog, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
-        openapi_extra={"parameters": [_ORG]},
+        asks={"parameters": [_ORG]},
     )
     async def get_backlog(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -64,7 +64,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(ActiveList, "What runs, the longest first", headers=_NEXT, example=examples.ACTIVE_LIST)}, *(401, 422)
         ),
-        openapi_extra={"parameters": [_ORG, _KIND, _LIMIT, _CURSOR]},
+        asks={"parameters": [_ORG, _KIND, _LIMIT, _CURSOR]},
     )
     async def list_active(request: Request) -> Response:
         """Items are counted by state; the first twenty in progress, and that failed, are named. The job has them all."""
@@ -79,7 +79,7 @@ def router(service: Service) -> APIRouter:
             {200: says(ActiveList, "What runs for too long, the slowest first", headers=_NEXT, example=examples.ACTIVE_LIST)},
             *(401, 422),
         ),
-        openapi_extra={"parameters": [_OVER, _ORG, _KIND, _LIMIT, _CURSOR]},
+        asks={"parameters": [_OVER, _ORG, _KIND, _LIMIT, _CURSOR]},
     )
     async def list_slow(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -92,7 +92,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(Conflicts, "Who updates editions of a project", headers=_NEXT, example=examples.CONFLICTS)}, *(401, 422)
         ),
-        openapi_extra={"parameters": [_PROJECT, _ITEM, _ORG, _LIMIT, _CURSOR]},
+        asks={"parameters": [_PROJECT, _ITEM, _ORG, _LIMIT, _CURSOR]},
     )
     async def list_conflicts(request: Request) -> Response:
         """`conflicts` are the editions that more than one of these jobs names, whatever page of the jobs this is."""
@@ -105,7 +105,7 @@ def router(service: Service) -> APIRouter:
         "/queue/errors",
         operation_id="get_error_rate",
         responses=answers({200: says(ErrorRate, "What went wrong within the last hour", example=examples.ERROR_RATE)}, 401),
-        openapi_extra={"parameters": [_ORG]},
+        asks={"parameters": [_ORG]},
     )
     async def get_error_rate(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -117,7 +117,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(Throughput, "Whose jobs ended within the last hour", example=examples.THROUGHPUT)}, *(401, 422)
         ),
-        openapi_extra={"parameters": [_ORG, _LIMIT]},
+        asks={"parameters": [_ORG, _LIMIT]},
     )
     async def get_throughput(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -130,7 +130,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(Switched, "No worker claims its jobs", example={"kind": "render", "paused": True})}, *(401, 403, 404)
         ),
-        openapi_extra={"parameters": [_NAME]},
+        asks={"parameters": [_NAME]},
     )
     async def pause_kind(request: Request, kind: str) -> Response:
         """What runs goes on, and submits are accepted. Again and again, if you like."""
@@ -144,7 +144,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(Switched, "Workers claim its jobs", example={"kind": "render", "paused": False})}, *(401, 403, 404)
         ),
-        openapi_extra={"parameters": [_NAME]},
+        asks={"parameters": [_NAME]},
     )
     async def resume_kind(request: Request, kind: str) -> Response:
         await _require_all(service, request)

@@ -1,37 +1,39 @@
-"""From a request to its handler. FastAPI holds the routes and writes the document; requests do not go through it.
-
-Its handlers declare what they read, which costs more for each request than ours take to read it themselves.
-"""
+"""From a request to its handler."""
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, compile_path
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pressroom.api.problems import HttpError, problem
+from pressroom.api.routes import Handler, Route
 from pressroom.errors import PressroomError
 
-type Handler = Callable[..., Awaitable[Response]]
 
+class Application:
+    """`openapi` makes the document that describes the routes."""
 
-class Application(FastAPI):
+    def __init__(self, routes: Sequence[Route], openapi: Callable[[Sequence[Route]], dict[str, Any]]) -> None:
+        self.routes = routes
+        self._describe = openapi
+        self._app: ASGIApp = Table(routes)
+
+    def put_around(self, middleware: Callable[..., ASGIApp], **options: Any) -> None:
+        """What is put around last is met first."""
+        self._app = middleware(self._app, **options)
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        return self._describe(self.routes)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
-        if self.middleware_stack is None:
-            self.middleware_stack = self.build_middleware_stack()
-        await self.middleware_stack(scope, receive, send)
-
-    def build_middleware_stack(self) -> ASGIApp:
-        app: ASGIApp = Table(self.routes)
-        for middleware in reversed(self.user_middleware):
-            app = middleware.cls(app, *middleware.args, **middleware.kwargs)
-        return app
+        await self._app(scope, receive, send)
 
 
 class Entry(NamedTuple):
@@ -44,13 +46,10 @@ class Entry(NamedTuple):
 class Table:
     """Routes by the first part of their path, so that a request is compared with few of them."""
 
-    def __init__(self, routes: Sequence[BaseRoute]) -> None:
+    def __init__(self, routes: Iterable[Route]) -> None:
         self._by_first: dict[str, list[Entry]] = {}
-        for route in iter_route_contexts(routes):
-            assert route.path is not None
-            assert route.endpoint is not None
-            pattern, _, _ = compile_path(route.path)
-            entry = Entry(route.path, pattern, route.methods or (), route.endpoint)
+        for route in routes:
+            entry = Entry(route.path, _pattern(route.path), route.methods, route.handler)
             self._by_first.setdefault(_first(route.path), []).append(entry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,6 +81,11 @@ class Table:
         for entry in self._by_first.get(_first(path), ()):
             if found := entry.pattern.match(path):
                 yield entry, found.groupdict()
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return compile_path(path)[0]
 
 
 def _first(path: str) -> str:

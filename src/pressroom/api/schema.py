@@ -1,21 +1,22 @@
 """The OpenAPI document: made of the very structures that are sent, so that the two cannot drift apart."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import msgspec
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
 from pressroom.api.problems import MEDIA_TYPE, Problem
+from pressroom.api.routes import Route
 from pressroom.model import VERSION
 
 _REFERENCE = "#/components/schemas/{name}"
 _known: dict[str, Any] = {}
 _announced: dict[str, Any] = {}
-_SEAL = "sealed:"
+_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 _UNCOUNTED = ("/livez", "/readyz")  # nobody is refused these for asking too often
 
 
@@ -47,16 +48,11 @@ def says(
     """An answer with a structure, or with any of a tuple of them."""
     content: dict[str, Any] = {"schema": reference(*kind) if isinstance(kind, tuple) else reference(kind)}
     if example is not None:
-        content["example"] = _sealed(example)
+        content["example"] = example
     answer: dict[str, Any] = {"description": description, "content": {media_type: content}}
     if headers:
         answer["headers"] = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
     return answer
-
-
-def _sealed(example: Any) -> str:
-    """As text: FastAPI leaves out of the document whatever is None, and in an example that is not nothing."""
-    return _SEAL + msgspec.json.encode(example).decode()
 
 
 def sends(description: str, *media_types: str, example: str) -> dict[str, Any]:
@@ -107,9 +103,9 @@ def takes(
     example: Any,
     text: str | None = None,
 ) -> dict[str, Any]:
-    """What a route reads itself. `text` is an example for those types that are not JSON. Goes into `openapi_extra`."""
+    """What a route reads itself. `text` is an example for those types that are not JSON. Goes into `asks`."""
     content = {
-        media_type: {"schema": reference(kind), "example": _sealed(example)}
+        media_type: {"schema": reference(kind), "example": example}
         if media_type == "application/json"
         else {"schema": {"type": "string"}, "example": text}
         for media_type in media_types
@@ -129,75 +125,64 @@ def header(name: str, description: str, **bounds: Any) -> dict[str, Any]:
 ONCE = header("Idempotency-Key", "The same key and body: the same answer, for a day", minLength=1, maxLength=255)
 
 
-def path(name: str, example: str, description: str) -> dict[str, Any]:
-    """What FastAPI cannot know of a part of the path."""
-    return {"name": name, "in": "path", "example": example, "description": description}
+def path(name: str, example: str, description: str, **bounds: Any) -> dict[str, Any]:
+    """A part of the path."""
+    return {"name": name, "in": "path", "schema": {"type": "string", **bounds}, "example": example, "description": description}
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        made = get_openapi(
-            title="Pressroom",
-            version=VERSION,
-            openapi_version="3.1.0",
-            summary="Sources into documents, as durable jobs.",
-            routes=app.routes,
-            tags=[{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
-        )
-        made["webhooks"] = dict(_announced)
-        for where, item in made["paths"].items():
-            for operation in item.values():
-                _complete(where, operation)
-        components = made.setdefault("components", {})
-        components.setdefault("schemas", {}).update(_known)
-        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        made["security"] = [{}, {"token": []}]  # without a token on the loopback, and nowhere else
-        for unused in ("HTTPValidationError", "ValidationError"):
-            components["schemas"].pop(unused, None)
-        app.openapi_schema = made
-    return app.openapi_schema
+def document(routes: Iterable[Route]) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for route in routes:
+        if route.operation_id is not None:
+            where = _PART.sub(r"{\1}", route.path)
+            paths.setdefault(where, {})[route.methods[0].lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Pressroom", "summary": "Sources into documents, as durable jobs.", "version": VERSION},
+        "paths": paths,
+        "components": {
+            "schemas": dict(_known),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "tags": [{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
+        "webhooks": dict(_announced),
+        "security": [{}, {"token": []}],  # without a token on the loopback, and nowhere else
+    }
 
 
-def _complete(where: str, operation: dict[str, Any]) -> None:
-    responses = operation["responses"]
-    if "HTTPValidationError" in str(responses.get("422")):
-        del responses["422"]  # FastAPI adds it to every path with a parameter; ours cannot be wrong
+def _operation(route: Route) -> dict[str, Any]:
+    told = {
+        "tags": list(route.tags),
+        "summary": route.handler.__name__.replace("_", " ").title(),
+        "description": inspect.getdoc(route.handler),
+        "operationId": route.operation_id,
+        **route.asks,
+        "parameters": _parameters(route),
+    }
+    operation = {name: value for name, value in told.items() if value}
+    responses = {str(status): response for status, response in route.responses.items()}
     if "401" not in responses:
         operation.setdefault("security", [])
-    for status in _on_the_way(where, operation):
+    for status in _on_the_way(route, responses):
         responses.setdefault(str(status), _problem(status))
-    operation["responses"] = dict(sorted(responses.items()))
-    for told in responses.values():
-        if told.get("content", {}).get("application/json") == {"schema": {}}:
-            del told["content"]["application/json"]  # FastAPI takes it for granted, also where there is none
-    for contents in (operation.get("requestBody", {}), *responses.values()):
-        _unseal(contents)
-    if "parameters" in operation:
-        operation["parameters"] = _merged(operation["parameters"])
+    return operation | {"responses": dict(sorted(responses.items()))}
 
 
-def _on_the_way(where: str, operation: Mapping[str, Any]) -> Iterator[int]:
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    """Every part of the path, also those of which the route says nothing; then the rest."""
+    told = {(one["in"], one["name"]): one for one in route.asks.get("parameters", ())}
+    parts = {("path", name): {"name": name, "in": "path", "schema": {"type": "string"}} for name in _PART.findall(route.path)}
+    return [{"required": place == "path"} | one for (place, _), one in (parts | told).items()]
+
+
+def _on_the_way(route: Route, responses: Collection[str]) -> Iterator[int]:
     """What a request may be answered before its route is reached, or instead of it."""
     yield from (415, 431, 500)
-    if where not in _UNCOUNTED:
+    if route.path not in _UNCOUNTED:
         yield 429
-    if "requestBody" in operation:
+    if "requestBody" in route.asks:
         yield 413
-    if "{" in where:
+    if "{" in route.path:
         yield 404  # a slash in a part makes it a path that leads nowhere
-    if "401" in operation["responses"]:
+    if "401" in responses:
         yield 503  # tokens are in the database, which may be busy or gone
-
-
-def _unseal(contents: Mapping[str, Any]) -> None:
-    for content in contents.get("content", {}).values():
-        if str(content.get("example")).startswith(_SEAL):
-            content["example"] = msgspec.json.decode(content["example"].removeprefix(_SEAL))
-
-
-def _merged(parameters: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """FastAPI names the parts of the path from the signature; what the route says of them itself comes on top."""
-    merged: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in parameters:
-        merged.setdefault((one["in"], one["name"]), {}).update(one)
-    return list(merged.values())

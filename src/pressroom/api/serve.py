@@ -8,10 +8,10 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pressroom.api import problems
+from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.errors import Unusable
 
@@ -34,7 +34,7 @@ class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.transport.close()
 
 
-async def serve(app: FastAPI, service: Service, listener: socket.socket, *, grace: float) -> None:
+async def serve(app: Application, service: Service, listener: socket.socket, *, grace: float) -> None:
     """Until SIGTERM or SIGINT, or until `service.closing` is set. A second signal ends the process there and then."""
     config = uvicorn.Config(
         app,

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +16,7 @@ from pressroom.api.access import Caller, Scope
 from pressroom.api.jobs import decoded
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import announces, answers, path, query, reference, says, takes
 from pressroom.api.service import Service
 from pressroom.errors import NotFound
@@ -109,14 +109,13 @@ def _cursor(pattern: str) -> dict[str, Any]:
     return query("cursor", {"type": "string", "pattern": f"^{pattern}$"}, "As the last page gave it")
 
 
-def router(service: Service, webhooks: Webhooks) -> APIRouter:
-    routes = APIRouter(tags=["webhooks"])
+def router(service: Service, webhooks: Webhooks) -> Routes:
+    routes = Routes("webhooks")
     announces(_requests())
 
     @routes.post(
         "/webhooks",
         operation_id="create_webhook",
-        status_code=201,
         responses=answers(
             {
                 201: says(
@@ -128,7 +127,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
             },
             *(401, 403, 422),
         ),
-        openapi_extra=takes(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
+        asks=takes(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
     )
     async def create_webhook(request: Request) -> Response:
         """Of this organisation's jobs only. An address is https and public, unless the operator allows its host."""
@@ -145,7 +144,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
             {200: says(WebhookList, "Oldest first", headers=_NEXT, example={"items": [examples.WEBHOOK], "next_cursor": None})},
             *(401, 403, 422),
         ),
-        openapi_extra={"parameters": [_LIMIT, _cursor(_UID)]},
+        asks={"parameters": [_LIMIT, _cursor(_UID)]},
     )
     async def list_webhooks(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.OPERATOR)
@@ -160,7 +159,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks/{id}",
         operation_id="get_webhook",
         responses=answers({200: says(WebhookView, "The webhook", example=examples.WEBHOOK)}, 401, 403, 404),
-        openapi_extra={"parameters": [_ID]},
+        asks={"parameters": [_ID]},
     )
     async def get_webhook(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -169,9 +168,8 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.delete(
         "/webhooks/{id}",
         operation_id="delete_webhook",
-        status_code=204,
         responses=answers({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404),
-        openapi_extra={"parameters": [_ID]},
+        asks={"parameters": [_ID]},
     )
     async def delete_webhook(request: Request, id: str) -> Response:
         await webhooks.remove(await _own(request, id))
@@ -190,7 +188,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
             },
             *(401, 403, 404),
         ),
-        openapi_extra={"parameters": [_ID]},
+        asks={"parameters": [_ID]},
     )
     async def rotate_webhook(request: Request, id: str) -> Response:
         """Only the last two secrets sign: whoever rotates twice is rid of the old one at once."""
@@ -203,7 +201,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         responses=answers(
             {200: says(WebhookView, "It is told again, from now on", example=examples.WEBHOOK)}, *(401, 403, 404)
         ),
-        openapi_extra={"parameters": [_ID]},
+        asks={"parameters": [_ID]},
     )
     async def enable_webhook(request: Request, id: str) -> Response:
         """For one that was disabled because its receiver answered 410."""
@@ -213,7 +211,6 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.post(
         "/webhooks/{id}/test",
         operation_id="test_webhook",
-        status_code=202,
         responses=answers(
             {
                 202: says(
@@ -224,7 +221,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
             },
             *(401, 403, 404),
         ),
-        openapi_extra={"parameters": [_ID]},
+        asks={"parameters": [_ID]},
     )
     async def test_webhook(request: Request, id: str) -> Response:
         made = await webhooks.test(await _own(request, id))
@@ -244,7 +241,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
             },
             *(401, 403, 404, 422),
         ),
-        openapi_extra={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
+        asks={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -260,7 +257,7 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
         "/webhooks/deliveries/{id}",
         operation_id="get_delivery",
         responses=answers({200: says(DeliveryView, "The delivery", example=examples.DELIVERY)}, 401, 403, 404),
-        openapi_extra={"parameters": [_DELIVERY]},
+        asks={"parameters": [_DELIVERY]},
     )
     async def get_delivery(request: Request, id: str) -> Response:
         return reply(_shown(await _own_delivery(request, id)), headers=_PRIVATE)
@@ -268,12 +265,11 @@ def router(service: Service, webhooks: Webhooks) -> APIRouter:
     @routes.post(
         "/webhooks/deliveries/{id}/replay",
         operation_id="replay_delivery",
-        status_code=202,
         responses=answers(
             {202: says(DeliveryView, "It is delivered again, with the same webhook-id", example=examples.WAITING_DELIVERY)},
             *(401, 403, 404),
         ),
-        openapi_extra={"parameters": [_DELIVERY]},
+        asks={"parameters": [_DELIVERY]},
     )
     async def replay_delivery(request: Request, id: str) -> Response:
         """Whatever became of it. One that still waits for its next attempt is tried now."""

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,6 +11,7 @@ from pressroom.api.access import Scope
 from pressroom.api.jobs import decoded
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, path, says, takes
 from pressroom.api.service import Service
 from pressroom.model import VERSION
@@ -51,8 +51,8 @@ _WORKER = {
 }
 
 
-def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["operations"])
+def router(service: Service) -> Routes:
+    routes = Routes("operations")
 
     @routes.get(
         "/workers",
@@ -71,7 +71,7 @@ def router(service: Service) -> APIRouter:
         responses=answers(
             {200: says(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})}, *(401, 403, 404, 422)
         ),
-        openapi_extra={
+        asks={
             "parameters": [path("kind", "render", "The kind")],
             **takes(Scale, "How many at once", example={"slots": 2}),
         },

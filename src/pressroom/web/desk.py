@@ -9,13 +9,13 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from fastapi import APIRouter
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError, describe, request_id_of
+from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
@@ -154,19 +154,19 @@ class Desk:
         self.places = PLACES
         self._templates = _templates(*apps, "pressroom.web")
 
-    def get(self, routes: APIRouter, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
+    def get(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
         async def answer(request: Request, **found: str) -> Response:
             return await self._answer(request, handle, found, needs)
 
-        routes.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False)
+        routes.add(path, answer, "GET", "HEAD")
 
-    def post(self, routes: APIRouter, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR) -> None:
+    def post(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR) -> None:
         """What changes something. A handler is reached only by a form of ours, sent by somebody who may."""
 
         async def answer(request: Request, **found: str) -> Response:
             return await self._answer(request, handle, found, needs, posts=True)
 
-        routes.add_api_route(path, answer, methods=["POST"], include_in_schema=False)
+        routes.add(path, answer, "POST")
 
     async def _answer(
         self, request: Request, handle: Handler, found: Mapping[str, str], needs: Scope, *, posts: bool = False

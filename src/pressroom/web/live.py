@@ -9,11 +9,11 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from pressroom.api.access import Scope, require_own
+from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.streams import HEARTBEAT, RETRY_MS
 from pressroom.errors import InvalidArgument, NotFound, PressroomError, QueueClosed
@@ -27,8 +27,8 @@ AT_MOST_EVERY = 1.0  # seconds between two looks of one page
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     service = desk.service
 
     @routes.get("/desk/live")

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter
-
+from pressroom.api.routes import Routes
 from pressroom.web import live, static
 from pressroom.web.desk import Desk
 from pressroom.web.pages import (
@@ -28,5 +27,5 @@ _PAGES = [
 ]
 
 
-def routers(desk: Desk) -> Sequence[APIRouter]:
+def routers(desk: Desk) -> Sequence[Routes]:
     return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router(), nowhere.router(desk)]

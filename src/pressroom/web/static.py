@@ -6,10 +6,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.errors import NotFound
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -37,10 +37,10 @@ def address_of(name: str) -> str:
     return f"/desk/static/{assets()[name].tag}/{name}"
 
 
-def router() -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router() -> Routes:
+    routes = Routes()
 
-    @routes.api_route("/desk/static/{tag}/{name}", methods=["GET", "HEAD"])
+    @routes.on("GET", "HEAD", path="/desk/static/{tag}/{name}")
     async def get_static(request: Request, tag: str, name: str) -> Response:
         asset = assets().get(name)
         if asset is None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.apps.diagrams.compare_lines import compared
 from pressroom.apps.diagrams.compare_sides import Side, link_side, version_side
 from pressroom.apps.diagrams.named import Names
@@ -12,8 +12,8 @@ from pressroom.apps.diagrams.playground_names import number_of
 from pressroom.web.desk import Desk, Visit, refuse
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     names = Names(desk.service.queue, desk.service.rendering.database)
 
     async def show(visit: Visit) -> Response:

@@ -3,7 +3,6 @@
 import re
 from typing import NamedTuple
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,6 +10,7 @@ from pressroom.api import examples
 from pressroom.api.access import Scope
 from pressroom.api.artifacts import FOREVER, send
 from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
+from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, says, sends
 from pressroom.api.service import Service
 from pressroom.api.waiting import settled
@@ -32,13 +32,12 @@ class Wish(NamedTuple):
     theme: str | None
 
 
-def router(service: Service, names: Names) -> APIRouter:
-    routes = APIRouter()
+def router(service: Service, names: Names) -> Routes:
+    routes = Routes()
     kinds = ("image/*", "application/pdf")
 
-    @routes.api_route(
+    @routes.get(
         "/a/{file}",
-        methods=["GET"],
         operation_id="show_diagram",
         responses=trouble.or_picture(
             {
@@ -49,7 +48,7 @@ def router(service: Service, names: Names) -> APIRouter:
             },
             *(400, 401, 404, 409, 413, 416, 422, 429, 500, 501, 503, 504),
         ),
-        openapi_extra={
+        asks={
             "parameters": [
                 path("file", "team-map.svg", "The name and what it is wanted as; with a version as in `team-map@3.png`"),
                 query("theme", {"enum": list(THEMES)}, "Another theme than the diagram's own"),
@@ -60,7 +59,7 @@ def router(service: Service, names: Names) -> APIRouter:
             ]
         },
     )
-    @routes.api_route("/a/{file}", methods=["HEAD"], operation_id="head_diagram", include_in_schema=False)
+    @routes.head("/a/{file}")
     async def show_diagram(request: Request, file: str) -> Response:
         """`name.svg`, `name.png` or `name.pdf` follow the name; `name@3.svg` is version 3 for ever.
 

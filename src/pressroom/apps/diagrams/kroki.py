@@ -7,10 +7,9 @@ import base64
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +18,7 @@ from pressroom.api.access import Caller, Scope
 from pressroom.api.artifacts import send
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches
+from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, says, sends, takes
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import kroki_errors, kroki_lines
@@ -92,30 +92,31 @@ _PARAMETERS = [
     ),
     header("Accept", "The format, if nothing else names it; and how an error is told"),
 ]
-_TYPE = path("type", "graphviz", "The type of diagram")
-_FORMAT = path("format", "svg", "What to make of it")
-_SOURCE = path("encoded", "eNpLyUwvSizIUHBXqPZIzcnJ17ULzy_KSakFAGxACMY=", "The source, deflated and in URL-safe base64")
+# The bounds are told in the document alone: a type that is not there is refused in Kroki's words.
+_TYPE = path("type", "graphviz", "The type of diagram", enum=list(LANGUAGES))
+_FORMAT = path("format", "svg", "What to make of it", enum=["svg", "png", "pdf", BASE64])
+_SOURCE = path(
+    "encoded",
+    "eNpLyUwvSizIUHBXqPZIzcnJ17ULzy_KSakFAGxACMY=",
+    "The source, deflated and in URL-safe base64",
+    pattern="^[A-Za-z0-9_-]+=*$",
+)
 _EXAMPLE = {"diagram_source": "digraph G {Hello->World}", "diagram_type": "graphviz", "output_format": "svg"}
 
-# Told in the document alone: a type that is not there is refused in Kroki's words.
-type _Type = Annotated[str, Path(json_schema_extra={"enum": list(LANGUAGES)})]
-type _Format = Annotated[str, Path(json_schema_extra={"enum": ["svg", "png", "pdf", BASE64]})]
-type _Encoded = Annotated[str, Path(json_schema_extra={"pattern": "^[A-Za-z0-9_-]+=*$"})]
 
-
-def router(service: Service, diagrams: Diagrams) -> APIRouter:
-    routes = APIRouter(tags=["kroki"])
+def router(service: Service, diagrams: Diagrams) -> Routes:
+    routes = Routes("kroki")
     draw = partial(_answered, service, Front(service, diagrams))
     kinds, text = ("application/json", "text/plain"), _EXAMPLE["diagram_source"]
     body = takes(KrokiDiagram, "A diagram", media_types=kinds, example=_EXAMPLE, text=text)
 
-    @routes.head("/kroki/", operation_id="kroki_head_start", include_in_schema=False)
+    @routes.head("/kroki/")
     @routes.get(
         "/kroki/",
         operation_id="kroki_start",
         responses={200: sends("What can be drawn", "text/plain", example="  graphviz: svg, png, pdf\n")},
     )
-    @routes.get("/kroki", operation_id="kroki_start_bare", include_in_schema=False)
+    @routes.get("/kroki")
     async def kroki_start(_: Request) -> Response:
         """For whoever looks whether somebody is here."""
         return Response(_offer(), media_type="text/plain")
@@ -132,29 +133,24 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
             )
         },
     )
-    @routes.get("/kroki/healthz", operation_id="kroki_healthz", include_in_schema=False)
-    @routes.get("/kroki/v1/health", operation_id="kroki_v1_health", include_in_schema=False)
+    @routes.get("/kroki/healthz")
+    @routes.get("/kroki/v1/health")
     async def kroki_health(_: Request) -> Response:
         return Response(msgspec.json.encode(_health()), media_type="application/health+json")
 
-    @routes.api_route(
-        "/kroki/health",
-        methods=["HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"],
-        operation_id="kroki_post_health",
-        include_in_schema=False,
-    )
+    @routes.on("HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", path="/kroki/health")
     async def kroki_post_health(_: Request) -> Response:
         """Or it would be taken for a type of diagram."""
         raise HttpError(405, "method_not_allowed", "not with this method", {"Allow": "GET"})
 
-    @routes.head("/kroki/{type}/{format}/{encoded:path}", operation_id="kroki_head", include_in_schema=False)
+    @routes.head("/kroki/{type}/{format}/{encoded:path}")
     @routes.get(
         "/kroki/{type}/{format}/{encoded:path}",
         operation_id="kroki_get",
         responses=_RESPONSES,
-        openapi_extra={"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
+        asks={"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
     )
-    async def kroki_get(request: Request, type: _Type, format: _Format, encoded: _Encoded) -> Response:
+    async def kroki_get(request: Request, type: str, format: str, encoded: str) -> Response:
         """`encoded` is the source, deflated and in URL-safe base64."""
         return await draw(request, partial(_from_url, request, type, format, encoded))
 
@@ -162,9 +158,9 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         "/kroki/",
         operation_id="kroki_post",
         responses=_RESPONSES,
-        openapi_extra=takes(KrokiDiagram, "A diagram", example=_EXAMPLE) | {"parameters": _PARAMETERS},
+        asks=takes(KrokiDiagram, "A diagram", example=_EXAMPLE) | {"parameters": _PARAMETERS},
     )
-    @routes.post("/kroki", operation_id="kroki_post_bare", include_in_schema=False)
+    @routes.post("/kroki")
     async def kroki_post(request: Request) -> Response:
         return await draw(request, partial(_from_body, request, None, None))
 
@@ -172,18 +168,18 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
         "/kroki/{type}",
         operation_id="kroki_post_type",
         responses=_RESPONSES,
-        openapi_extra=body | {"parameters": [_TYPE, *_PARAMETERS]},
+        asks=body | {"parameters": [_TYPE, *_PARAMETERS]},
     )
-    async def kroki_post_type(request: Request, type: _Type) -> Response:
+    async def kroki_post_type(request: Request, type: str) -> Response:
         return await draw(request, partial(_from_body, request, type, None))
 
     @routes.post(
         "/kroki/{type}/{format}",
         operation_id="kroki_post_format",
         responses=_RESPONSES,
-        openapi_extra=body | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
+        asks=body | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
     )
-    async def kroki_post_format(request: Request, type: _Type, format: _Format) -> Response:
+    async def kroki_post_format(request: Request, type: str, format: str) -> Response:
         return await draw(request, partial(_from_body, request, type, format))
 
     return routes

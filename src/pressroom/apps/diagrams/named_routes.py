@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +14,7 @@ from pressroom.api import examples
 from pressroom.api.access import Scope
 from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem, request_id_of
 from pressroom.api.replies import matches, reply
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, header, path, query, says, takes
 from pressroom.api.service import Service
 from pressroom.api.waiting import patience_of, settled
@@ -132,8 +132,8 @@ _REFUSED: dict[int | str, Any] = {412: says(Problem, "It is not as If-Match or I
 _GONE: dict[int | str, Any] = {410: says(Problem, "This version is no longer kept", media_type=MEDIA_TYPE)}
 
 
-def router(service: Service, names: Names) -> APIRouter:
-    routes = APIRouter()
+def router(service: Service, names: Names) -> Routes:
+    routes = Routes()
 
     @routes.put(
         "/diagrams/{name}",
@@ -151,7 +151,7 @@ def router(service: Service, names: Names) -> APIRouter:
             *(400, 401, 403, 409, 413, 422, 501, 504),
         )
         | _REFUSED,
-        openapi_extra=takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
+        asks=takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
     )
     async def put_diagram(request: Request, name: str) -> Response:
         """Keep a text as the next version. The last good picture stays until the new one is rendered."""
@@ -180,7 +180,7 @@ def router(service: Service, names: Names) -> APIRouter:
             *(401, 404, 422),
         )
         | _GONE,
-        openapi_extra={"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
+        asks={"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
     )
     async def get_named_diagram(request: Request, name: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -197,9 +197,8 @@ def router(service: Service, names: Names) -> APIRouter:
     @routes.delete(
         "/diagrams/{name}",
         operation_id="delete_diagram",
-        status_code=204,
         responses=answers({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404) | _REFUSED,
-        openapi_extra={"parameters": [_NAME, *_CONDITIONS]},
+        asks={"parameters": [_NAME, *_CONDITIONS]},
     )
     async def delete_diagram(request: Request, name: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -220,7 +219,7 @@ def router(service: Service, names: Names) -> APIRouter:
             },
             *(401, 422),
         ),
-        openapi_extra={
+        asks={
             "parameters": [
                 query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
                 query("cursor", {"type": "string"}, "As the last page gave it"),

@@ -1,10 +1,10 @@
 """The playground: type a source, see what it becomes, and take it along."""
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
+from pressroom.api.routes import Routes
 from pressroom.api.waiting import settled
 from pressroom.apps.diagrams import asking, playground_page, playground_sheet
 from pressroom.apps.diagrams.answers import RenderFailed
@@ -25,8 +25,8 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
 
 
-def router(desk: Desk, diagrams: Diagrams) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk, diagrams: Diagrams) -> Routes:
+    routes = Routes()
     service = desk.service
     names = Names(service.queue, service.rendering.database)
     previews = Previews(service.rendering, service.settings.presses)

@@ -2,11 +2,11 @@
 
 import re
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
+from pressroom.api.routes import Routes
 from pressroom.apps.diagrams import asking, playground_page, playground_sheet
 from pressroom.apps.diagrams.compare_lines import compared
 from pressroom.apps.diagrams.named import Names, require_name
@@ -23,8 +23,8 @@ from pressroom.web.desk import Desk, Visit, refuse
 SHOWN = 50
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     service = desk.service
     names = Names(service.queue, service.rendering.database)
 

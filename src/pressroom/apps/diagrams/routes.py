@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api import examples, idempotency
 from pressroom.api.access import Scope
 from pressroom.api.artifacts import send
+from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, header, path, query, says, sends, takes
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import asking, embeds, named_routes, terminal, trouble
@@ -48,15 +48,14 @@ _PARAMETERS = [
 ]
 
 
-def router(service: Service, diagrams: Diagrams) -> APIRouter:
-    routes = APIRouter(tags=["diagrams"])
+def router(service: Service, diagrams: Diagrams) -> Routes:
+    routes = Routes("diagrams")
     names = Names(service.queue, service.rendering.database)
     front = Front(service, diagrams)
 
     @routes.post(
         "/render",
         operation_id="render",
-        status_code=202,
         responses=trouble.or_picture(
             {
                 200: says(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
@@ -67,7 +66,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
             },
             *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
         ),
-        openapi_extra=takes(
+        asks=takes(
             asking.NewRender,
             "What to render",
             media_types=(asking.JSON, "text/plain"),
@@ -87,9 +86,8 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
                 raise
             return trouble.answer(request, error)
 
-    @routes.api_route(
+    @routes.get(
         "/d/{shortlink}",
-        methods=["GET"],
         operation_id="get_diagram",
         responses=trouble.or_picture(
             {
@@ -99,7 +97,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
             },
             *(404, 416, 422, 503),
         ),
-        openapi_extra={
+        asks={
             "parameters": [
                 path("shortlink", examples.LINK, "The link"),
                 header("Range", "One range of bytes"),
@@ -108,7 +106,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
             ]
         },
     )
-    @routes.api_route("/d/{shortlink}", methods=["HEAD"], operation_id="head_short_link", include_in_schema=False)
+    @routes.head("/d/{shortlink}")
     async def get_diagram(request: Request, shortlink: str) -> Response:
         """Whoever has the link may see it: it cannot be guessed."""
         try:
@@ -120,7 +118,7 @@ def router(service: Service, diagrams: Diagrams) -> APIRouter:
                 raise
             return trouble.answer(request, error)
 
-    routes.include_router(named_routes.router(service, names))
-    routes.include_router(embeds.router(service, names))
-    routes.include_router(terminal.router(service, front))
+    routes.include(named_routes.router(service, names))
+    routes.include(embeds.router(service, names))
+    routes.include(terminal.router(service, front))
     return routes

@@ -6,13 +6,13 @@ import shutil
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import UNSET, Meta, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
+from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, query, sends, takes
 from pressroom.api.service import Service
 from pressroom.api.waiting import SYNC
@@ -64,8 +64,8 @@ _PARAMETERS = [
 _OWN = frozenset(Screen.__struct_fields__)
 
 
-def router(service: Service, front: Front) -> APIRouter:
-    routes = APIRouter()
+def router(service: Service, front: Front) -> Routes:
+    routes = Routes()
     turns = asyncio.Semaphore(os.cpu_count() or 1)
 
     @routes.post(
@@ -75,7 +75,7 @@ def router(service: Service, front: Front) -> APIRouter:
             {200: sends("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
             *(400, 401, 403, 409, 413, 422, 501, 504),
         ),
-        openapi_extra=takes(
+        asks=takes(
             NewDrawing,
             "What to draw",
             media_types=(asking.JSON, "text/plain"),

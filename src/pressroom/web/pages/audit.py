@@ -5,10 +5,10 @@ import re
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.store import audit
 from pressroom.web.desk import Desk, Visit, refuse
 
@@ -18,8 +18,8 @@ VALUE_SHOWN = 300  # letters
 _FILTERS = ("who", "action", "target")
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     desk.get(routes, "/desk/audit", show, needs=Scope.OPERATOR)
     return routes
 

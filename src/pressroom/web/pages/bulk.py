@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import get_args
 
-from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from pressroom import bulk
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.bulk import Action, Order, Seen, why_not
 from pressroom.model import Job, Work, from_ms
 from pressroom.store import search
@@ -58,8 +58,8 @@ class Outlook:
         return self.counted - self.skipped.total()
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
 
     async def choose(visit: Visit, fields: Fields) -> Response:
         """To the page that shows what would happen, under its frozen address."""

@@ -2,11 +2,11 @@
 
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.errors import PressroomError
 from pressroom.web import forms
 from pressroom.web.desk import THEME, THEMES, Desk, Visit, refuse
@@ -15,10 +15,10 @@ from pressroom.web.door import inside
 _A_YEAR = 365 * 24 * 3600
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
 
-    @routes.api_route("/desk/login", methods=["GET", "HEAD"])
+    @routes.on("GET", "HEAD", path="/desk/login")
     async def show_login(request: Request) -> Response:
         browser = await desk.door.browser(request)
         visit = Visit(desk, request, browser)

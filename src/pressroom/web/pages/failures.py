@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.errors import NotFound
 from pressroom.likeness import alike
 from pressroom.store import failures, look
@@ -42,8 +42,8 @@ class Asked:
         return {name: value for name, value in fields.items() if value != usual.get(name, "")}
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     read = desk.service.rendering.database.read
 
     async def show_all(visit: Visit) -> Response:

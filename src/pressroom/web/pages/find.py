@@ -3,10 +3,10 @@
 from functools import partial
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.api.tokens import is_well_formed
 from pressroom.store import finding
 from pressroom.store.finding import Eyes, Found
@@ -16,8 +16,8 @@ from pressroom.web.door import inside
 LONGEST = 2_000
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     desk.get(routes, "/desk/find", show)
     return routes
 

@@ -3,11 +3,11 @@
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
+from pressroom.api.routes import Routes
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
@@ -22,8 +22,8 @@ _SHOWN = 1024 * 1024  # bytes of a source that are read for the page
 _PAYLOAD = 100_000  # letters of a payload that are shown
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     here = "/desk/jobs/{id}"
     desk.get(routes, here, _show)
     desk.get(routes, f"{here}/output", _send_output)

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.model import Job, Status
 from pressroom.store import search
 from pressroom.web import chosen
@@ -14,8 +14,8 @@ from pressroom.web.desk import Desk, Visit
 ERROR_SHOWN = 140  # letters
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
 
     async def show(visit: Visit) -> Response:
         asked = visit.request.query_params

@@ -1,15 +1,15 @@
 """Where the desk has no page. Registered last: whatever has one is found before."""
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.errors import NotFound
 from pressroom.web.desk import Desk, Visit
 from pressroom.web.door import inside
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     desk.get(routes, "/desk/{rest:path}", show)
     return routes
 

@@ -1,9 +1,9 @@
 """What waits, what runs, what went wrong: at a glance."""
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import LOCAL
+from pressroom.api.routes import Routes
 from pressroom.store.pulse import Hour
 from pressroom.web import crew, glance
 from pressroom.web.desk import Desk, Visit
@@ -12,8 +12,8 @@ from pressroom.web.engines import Engines
 type Bar = tuple[str, int, int]
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     glances, engines = glance.glances(desk.service), Engines()
 
     async def show(visit: Visit) -> Response:

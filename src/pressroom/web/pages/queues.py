@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import partial
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
+from pressroom.api.routes import Routes
 from pressroom.queue import MOST_SLOTS
 from pressroom.store import pulse
 from pressroom.store.overview import Waiting
@@ -33,8 +33,8 @@ class Line:
         return sum(tier.ready for tier in self.waiting)
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     queue, database = desk.service.queue, desk.service.rendering.database
     glances = glance.glances(desk.service)
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.store import pulse
 from pressroom.store.pulse import SCHEDULES, Scheduled
 from pressroom.web import crontab
@@ -44,8 +44,8 @@ class Line:
         return "skipped" if self.now - self.schedule.last_tick < KEPT else "long ago"
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     queue, database = desk.service.queue, desk.service.rendering.database
 
     async def show(visit: Visit) -> Response:

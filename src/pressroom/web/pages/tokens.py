@@ -5,10 +5,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import from_ms
 from pressroom.store import finding
@@ -28,8 +28,8 @@ LIFETIMES = {
 }
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     desk.get(routes, "/desk/tokens", show, needs=Scope.ADMIN)
     desk.post(routes, "/desk/tokens", create, needs=Scope.ADMIN)
     desk.post(routes, "/desk/tokens/{uid}/revoke", revoke, needs=Scope.ADMIN)

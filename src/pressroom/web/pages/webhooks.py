@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
 from pressroom.api.webhooks import NewWebhook
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.notify import webhook as rules
@@ -22,9 +22,9 @@ PAGE = 50
 STATES = ("waiting", "delivered", "failed", "cancelled")
 
 
-def router(desk: Desk) -> APIRouter:
+def router(desk: Desk) -> Routes:
     """Looking needs as much as over HTTP: an address may be a secret of its own."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Routes()
     desk.get(routes, "/desk/webhooks", show_all, needs=Scope.OPERATOR)
     desk.post(routes, "/desk/webhooks", create)
     desk.get(routes, "/desk/webhooks/{id}", show, needs=Scope.OPERATOR)

@@ -1,15 +1,15 @@
 """Who works, how busy they are, and with what."""
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
+from pressroom.api.routes import Routes
 from pressroom.overview import PAGE_LIMIT
 from pressroom.web.crew import crew
 from pressroom.web.desk import Desk, Visit
 
 
-def router(desk: Desk) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+def router(desk: Desk) -> Routes:
+    routes = Routes()
     queue = desk.service.queue
 
     async def show(visit: Visit) -> Response:

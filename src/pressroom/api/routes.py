@@ -1,0 +1,62 @@
+"""Which handler answers which path and method, and what the OpenAPI document says of it."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from starlette.responses import Response
+
+type Handler = Callable[..., Awaitable[Response]]
+type Taking = Callable[[Handler], Handler]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Without an `operation_id` it is not in the document. `asks` is what OpenAPI has for what it reads."""
+
+    path: str
+    methods: tuple[str, ...]
+    handler: Handler
+    operation_id: str | None = None
+    tags: tuple[str, ...] = ()
+    responses: Mapping[Any, Any] = field(default_factory=dict)
+    asks: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Routes:
+    """Those of one part of the service; `tags` say under which name the document shows them."""
+
+    def __init__(self, *tags: str) -> None:
+        self._tags = tags
+        self._routes: list[Route] = []
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self._routes)
+
+    def include(self, others: "Routes") -> None:
+        self._routes += [replace(route, tags=(*self._tags, *route.tags)) for route in others]
+
+    def add(self, path: str, handler: Handler, *methods: str, **told: Any) -> None:
+        self._routes.append(Route(path, methods, handler, tags=self._tags, **told))
+
+    def on(self, *methods: str, path: str, **told: Any) -> Taking:
+        def take(handler: Handler) -> Handler:
+            self.add(path, handler, *methods, **told)
+            return handler
+
+        return take
+
+    def get(self, path: str, **told: Any) -> Taking:
+        return self.on("GET", path=path, **told)
+
+    def head(self, path: str, **told: Any) -> Taking:
+        return self.on("HEAD", path=path, **told)
+
+    def post(self, path: str, **told: Any) -> Taking:
+        return self.on("POST", path=path, **told)
+
+    def put(self, path: str, **told: Any) -> Taking:
+        return self.on("PUT", path=path, **told)
+
+    def delete(self, path: str, **told: Any) -> Taking:
+        return self.on("DELETE", path=path, **told)
