@@ -602,12 +602,11 @@ async def test_the_stream_of_all_jobs_resumes_after_the_event_that_was_seen_last
 async def test_the_stream_of_all_jobs_begins_now_unless_told_otherwise(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
         await press.wait(await press.submit("shout", "before"))
+        await press.pause("shout")  # so that nothing happens but what we do, whenever the stream begins
         async with aclosing(press.events()) as stream:
             first = asyncio.create_task(anext(stream))
-            await asyncio.sleep(0)
             while not first.done():
-                job = await press.submit("shout", "after")
-                await press.wait(job)
+                await press.submit("shout", "after")
 
             assert (await first).type == "queued"
 
