@@ -59,6 +59,27 @@ def house(request: pytest.FixtureRequest, street: Street) -> House:
     return street.house(request.param)
 
 
+@pytest.mark.parametrize("house", ["redis"], indirect=True)
+async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House) -> None:
+    """I7: while S3 is away; and they are there again when it is."""
+    port, other = house.ports.values()  # whoever has shown them a moment ago still knows them
+    payload = {"language": "markdown", "output": "html", "source": "# Now and then"}
+    asked = msgspec.json.encode({"kind": "render", "payload": payload})
+    job = (await exchange(port, "POST", "/jobs", asked, {"Content-Type": "application/json"})).json()["id"]
+    ended = (await exchange(port, "GET", f"/jobs/{job}?wait=30")).json()
+    place = f"/artifacts/{ended['result']['artifact']}"
+    before = await exchange(port, "GET", place)
+
+    house.bucket.refuse()
+    meanwhile = await exchange(other, "GET", place)
+    house.bucket.mend()
+    after = await exchange(other, "GET", place)
+
+    assert (before.status, meanwhile.status, after.status) == (200, 503, 200)
+    assert "retry-after" in meanwhile.headers
+    assert before.body == after.body
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(("house", "name"), CASES, indirect=["house"])
 async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: str) -> None:
@@ -91,24 +112,3 @@ async def test_a_client_that_asks_again_without_a_key_is_served_twice(house: Hou
     assert bool(outcome.verdict.duplicated) != keyed
     assert not outcome.verdict.lost
     assert not outcome.verdict.stuck
-
-
-@pytest.mark.parametrize("house", ["redis"], indirect=True)
-async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House) -> None:
-    """I7: while S3 is away; and they are there again when it is."""
-    port, other = house.ports.values()  # whoever has shown them a moment ago still knows them
-    payload = {"language": "markdown", "output": "html", "source": "# Now and then"}
-    asked = msgspec.json.encode({"kind": "render", "payload": payload})
-    job = (await exchange(port, "POST", "/jobs", asked, {"Content-Type": "application/json"})).json()["id"]
-    ended = (await exchange(port, "GET", f"/jobs/{job}?wait=30")).json()
-    place = f"/artifacts/{ended['result']['artifact']}"
-    before = await exchange(port, "GET", place)
-
-    house.bucket.refuse()
-    meanwhile = await exchange(other, "GET", place)
-    house.bucket.mend()
-    after = await exchange(other, "GET", place)
-
-    assert (before.status, meanwhile.status, after.status) == (200, 503, 200)
-    assert "retry-after" in meanwhile.headers
-    assert before.body == after.body
