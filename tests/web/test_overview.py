@@ -165,7 +165,9 @@ async def test_a_quiet_place_explains_how_to_submit_a_first_job(database: str) -
         await here.press.submit("build")
         busy = await overview(person)
 
-    assert "/jobs -H &#34;Authorization: Bearer $PRESSROOM_TOKEN&#34; -H" in text.replace('"', "&#34;")
+    assert "curl -fsS http://pressroom/jobs -H &#34;Authorization: Bearer $PRESSROOM_TOKEN&#34; -H" in text.replace(
+        '"', "&#34;"
+    )
     assert "/playground" in Page(text).addresses
     assert "All quiet" not in busy
     assert "No worker is alive" in busy

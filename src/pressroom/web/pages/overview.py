@@ -26,7 +26,7 @@ def router(desk: Desk) -> Routes:
             ended_bars=_ended(seen.hour),
             error_bars=_errors(seen.hour),
             engines=await engines.look(),
-            service_url=desk.service.base_url,
+            service_url=desk.service.base_url or str(visit.request.base_url).rstrip("/"),
             needs_token=visit.caller != LOCAL,
         )
 
