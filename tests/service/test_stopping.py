@@ -43,7 +43,7 @@ def is_ready(service: Served) -> bool:
 async def test_a_stop_closes_a_hundred_streams_and_lets_what_runs_finish(
     served: Callable[..., Served], tmp_path: Path, eventually: Any
 ) -> None:
-    service = served(grace=15)
+    service = served(grace=60)  # longer than we wait for its end: a stop that sat it out would be noticed
     gate = tmp_path / "gate"
     async with AsyncClient(service.url, patience=PATIENT) as client:
         await (await client.render("dot", "digraph { a }", "svg")).wait(timeout=60)  # so that there is a press
@@ -126,7 +126,7 @@ def test_a_second_signal_ends_it_at_once(served: Callable[..., Served], tmp_path
 
 
 def test_a_long_poll_does_not_hold_up_the_stop(served: Callable[..., Served], tmp_path: Path) -> None:
-    service = served(grace=20)
+    service = served(grace=60)  # longer than we wait for its end
     with Client(service.url, patience=PATIENT) as client:
         job = client.submit("shout", {"text": "later"}, delay=600)
 
