@@ -194,7 +194,7 @@ MISTAKES = [
     Mistake("claim_the_reserved_slot_beside", "I16 beside", "claim_next", "place <= :background", "true", dialects=("postgres",)),
     Mistake("claim_beside_by_place_alone", "order beside", "claim_next", "ORDER BY tier, seq LIMIT :total", "ORDER BY seq LIMIT :total", dialects=("postgres",)),
     Mistake("claim_beside_keeps_its_token", "I4 beside", "claim_next", "claim = claim + 1, ", "", dialects=("postgres",)),
-    Mistake("claim_beside_who_sleeps", "line beside", "claim_next", " AND waits_for IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
+    Mistake("claim_beside_who_sleeps", "line beside guard", "claim_next", " AND waits_for IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
     Mistake("claim_beside_a_limited_kind", "limit beside", "claim_next", " OR kind.slots IS NOT NULL", "", dialects=("postgres",)),
     # By name, within limits, and what nobody heard of
     Mistake("claim_named_of_a_paused_kind", "named beside", "claim_named", "paused = 1 OR ", ""),

@@ -57,7 +57,7 @@ def router(service: Service) -> Routes:
 
     @routes.get("/")
     async def index(request: Request) -> Response:
-        base_url = service.base_url or str(request.base_url).rstrip("/")
+        base_url = service.address_for(request)
         if _prefers_json(request):
             body, media_type = json.dumps(INDEX).encode(), "application/json"
         else:
@@ -72,7 +72,7 @@ def router(service: Service) -> Routes:
 
     @routes.get("/docs")
     async def docs(request: Request) -> Response:
-        base_url = service.base_url or str(request.base_url).rstrip("/")
+        base_url = service.address_for(request)
         return _tagged(request, page(request.app.document, base_url).encode(), "text/html; charset=utf-8")
 
     return routes

@@ -1,6 +1,5 @@
 """The OpenAPI document: made of the very structures that are sent, so that the two cannot drift apart."""
 
-import copy
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +19,9 @@ _PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 _UNCOUNTED = ("/livez", "/readyz")  # nobody is refused these for asking too often
 
 
-def reference(*kinds: Any) -> dict[str, Any]:
-    """A schema that refers to a structure, which is put among the components; or to any of several."""
-    return copy.deepcopy(_reference(kinds))
-
-
 @cache
-def _reference(kinds: tuple[Any, ...]) -> dict[str, Any]:
+def reference(*kinds: Any) -> dict[str, Any]:
+    """A schema that refers to a structure, which is put among the components; or to any of several. Nobody changes it."""
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     _known.update(components)
     return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}

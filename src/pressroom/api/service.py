@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from starlette.requests import Request
+
 from pressroom.api.access import Gate
 from pressroom.api.limits import Quotas
 from pressroom.api.metrics import Metrics
@@ -27,3 +29,7 @@ class Service:
     @property
     def base_url(self) -> str:
         return self.settings.base_url
+
+    def address_for(self, request: Request) -> str:
+        """Where whoever asks reaches us: as the settings say, or else as they did just now."""
+        return self.base_url or str(request.base_url).rstrip("/")

@@ -85,17 +85,12 @@ def elsewhere(visit: Visit, sheet: Sheet, *, opened: Opened | None = None, made:
     return {"snippets": _snippets(visit, sheet, opened, made), "share": link if len(link) <= LINKED else None}
 
 
-def base_of(visit: Visit) -> str:
-    url = visit.request.url
-    return visit.desk.service.base_url or f"{url.scheme}://{url.netloc}"
-
-
 def needs_token(visit: Visit) -> bool:
     return not is_loopback(visit.desk.service.settings.address[0])
 
 
 def _snippets(visit: Visit, sheet: Sheet, opened: Opened | None, made: Made | None) -> list[Snippet]:
-    base = base_of(visit)
+    base = visit.desk.service.address_for(visit.request)
     picture = None
     if opened is not None:
         key = f"?key={opened.named.link}" if needs_token(visit) else ""

@@ -26,7 +26,7 @@ def router(desk: Desk) -> Routes:
             ended_bars=_ended(seen.hour),
             error_bars=_errors(seen.hour),
             engines=await engines.look(),
-            service_url=desk.service.base_url or str(visit.request.base_url).rstrip("/"),
+            service_url=desk.service.address_for(visit.request),
             needs_token=visit.caller != LOCAL,
         )
 
