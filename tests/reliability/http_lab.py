@@ -25,7 +25,9 @@ from tests.reliability.workload import TABLES
 FEW = 10
 DRAIN_LIMIT = 60.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
+FAR_BEHIND = 60  # open jobs: a worker that was just started is left alone until there are fewer, or for as long as it may start
 GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed
+OPEN = "SELECT count(*) FROM job WHERE date_completed IS NULL"
 
 
 class HttpLab(Floor):
@@ -106,7 +108,15 @@ class HttpLab(Floor):
         def begin(times: int, spec: str) -> Victim:
             return self._start(self._command(role, number), spec=spec)
 
-        return Slot(role, nemesis.faults(self._seed, role, number, FATES[role]), begin, self.toll)
+        fate = nemesis.faults(self._seed, role, number, FATES[role])
+        return Slot(role, fate, begin, self.toll, *([] if role == "counter" else [self._keeps_up]))
+
+    def _keeps_up(self, victim: Victim) -> bool:
+        """On a busy machine a worker takes seconds to start. Killed as soon as it has, it would end no job."""
+        with contextlib.closing(apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            connection.set_busy_timeout(1000)
+            (open_jobs,) = connection.execute(OPEN).fetchone()
+        return bool(open_jobs < FAR_BEHIND)
 
     def _command(self, role: str, number: int) -> list[str]:
         if role == "press":
