@@ -200,11 +200,13 @@ class Backoff:
 
 class Succeeded(msgspec.Struct, frozen=True):
     result: str  # JSON
+    aside: Any = None  # for the settling hook
 
 
 class PartlySucceeded(msgspec.Struct, frozen=True):
     result: str
     error: dict[str, Any]
+    aside: Any = None
 
 
 class GaveUp(msgspec.Struct, frozen=True):
@@ -240,6 +242,17 @@ class Partial:
 
     value: Any
     errors: list[str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a handler returns when its kind's settling hook needs more than the job should keep.
+
+    `value` is the job's result. `aside` is told to the hook, in the transaction that ends the job, and is kept nowhere else.
+    """
+
+    value: Any
+    aside: Any
 
 
 class Statement(NamedTuple):
@@ -278,6 +291,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     org_id: str | None
     subject: str | None
+    aside: Any = None  # what the handler made for this hook alone
 
 
 type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]

@@ -14,6 +14,7 @@ from pressroom.api.service import Service
 from pressroom.apps.diagrams import compare, kroki, playground, playground_names
 from pressroom.apps.diagrams import renders as diagrams
 from pressroom.apps.diagrams import routes as diagram_routes
+from pressroom.apps.wiki import pages as wiki
 from pressroom.web import routes as web
 from pressroom.web.desk import Desk
 from pressroom.web.door import Door
@@ -40,7 +41,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
     service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas)
     door = Door(gate, press.rendering.database, press.clock, base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks, ["pressroom.apps.diagrams"])
+    desk = Desk(service, door, press.tokens, press.webhooks, ["pressroom.apps.diagrams", "pressroom.apps.wiki"])
     routers = [
         diagram_routes.router(service, press.diagrams),
         kroki.router(service, press.diagrams),
@@ -48,6 +49,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
         playground.router(desk, press.diagrams),
         playground_names.router(desk),
         compare.router(desk),
+        wiki.router(desk, press.articles),
         *web.routers(desk),
     ]
     return service, make_app(service, routers)

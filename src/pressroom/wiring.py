@@ -13,9 +13,13 @@ from datetime import timedelta
 from functools import cached_property, partial
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from pressroom import backends, registry, rendering, webhooks
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.batches import Batches
+from pressroom.apps.wiki.renders import Renders
 from pressroom.artifacts import Blobs
 from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pressroom")
 
+LOOK_AGAIN = 1.0  # seconds before somebody who does not lead asks again whether they do
 START_PATIENCE = 60.0  # seconds in which a store that is busy while we start may come free
 
 
@@ -85,7 +90,10 @@ class Pressroom(Queue):
         self.diagrams = Diagrams(self.rendering, self.settings)
         self.webhooks = Webhooks(self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
         self.bulk = Bulk()
-        ours = (self.rendering.kind, self.diagrams.kind, self.webhooks.kind, self.bulk.kind)
+        self._wiki = Renders(self.rendering, urlsplit(self.settings.base_url or "").path.rstrip("/"))
+        self._batches = Batches()
+        apps = (self.rendering, self.diagrams, self.webhooks, self.bulk, self._wiki, self._batches)
+        ours = [app.kind for app in apps]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
         self._taken = self._registered if only is None else registry.only(only, self._registered)
         self._schedules = registry.checked(schedules, self._registered)
@@ -144,10 +152,14 @@ class Pressroom(Queue):
         self.rendering.open(database, self._make_artifact_store)
         self.webhooks.open(database, partial(inside.announce, ()))
         self.bulk.open(database, self)
+        self._wiki.open(database)
+        self.articles = Articles(self, database, self._wiki)
+        self._batches.open(database, self.articles)
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
         self._collecting = asyncio.create_task(self._collect())
+        self._looking = asyncio.create_task(self._look_for_stale_pages())
         self.chores = Chores(
             database,
             delivery,
@@ -197,9 +209,10 @@ class Pressroom(Queue):
         if self.leadership is not None:
             await self.leadership.stop()
         self._switchboard.close()
-        for task in (self._tail, self._collecting):
+        beside = (self._tail, self._collecting, self._looking)
+        for task in beside:
             task.cancel()
-        await asyncio.gather(self._tail, self._collecting, return_exceptions=True)
+        await asyncio.gather(*beside, return_exceptions=True)
         await self.rendering.close()
         await self._delivery.close()
         await asyncio.sleep(0)  # let those who wait take a last look before the database closes
@@ -319,6 +332,16 @@ class Pressroom(Queue):
                 await collect(self.rendering.blobs, self._database, orphans=rounds % a_day == 0)
             except PressroomError as reason:
                 log.warning("artifacts were not collected: %s", reason)
+
+    async def _look_for_stale_pages(self) -> None:
+        """Once, by whoever leads: the engines may be others than the last time."""
+        while self._works and not self._leads():  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_AGAIN)
+        if self._works:
+            try:
+                await self._batches.find_stale()
+            except PressroomError as reason:
+                log.warning("stale pages were not looked for: %s", reason)
 
     def _make_artifact_store(self) -> Blobs:
         folder = self.settings.artifact_folder

@@ -30,7 +30,8 @@ class Watched:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if error is None:
-            assert [text for text in self.troubles if not any(words in text for words in self._forgiven)] == []
+            troubles = [text for text in self.troubles if not any(words in text for words in self._forgiven)]
+            assert not troubles, troubles
 
 
 def assert_accessible(page: Page) -> None:
@@ -40,7 +41,7 @@ def assert_accessible(page: Page) -> None:
         for one in found["violations"]
         for node in one["nodes"]
     ]
-    assert words == []
+    assert not words, words
 
 
 def assert_fits(page: Page) -> None:

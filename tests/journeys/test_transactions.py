@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from pressroom import Backoff, Pressroom, Request, SourceInvalid, Statement, Status, kind
+from pressroom import Backoff, Made, Pressroom, Request, SourceInvalid, Statement, Status, kind
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
 from pressroom.store import jobs, lane
@@ -329,6 +329,30 @@ async def test_the_hook_is_told_of_no_organisation_as_the_handler_is(anywhere):
     assert (ending.payload, ending.key, ending.subject) == ({"revision": 7}, "/Home", "Home")
     assert seen_by_the_handler is None
     assert ending.org_id is None
+
+
+async def test_what_is_made_aside_is_told_to_the_hook_and_kept_nowhere_else(anywhere):
+    told = []
+
+    def settle(ending):
+        told.append((ending.result, ending.aside))
+        yield Statement("UPDATE page SET text = text")
+
+    @kind("page", settling=settle)
+    async def page(job, payload):
+        await job.items("parts", ["one"])
+        if payload == "partly":
+            await job.item_failed("one", "no")
+        return Made({"size": 3_000_000}, "x" * 3_000_000)
+
+    async with Pressroom(anywhere, kinds=[page], workers=1) as press:
+        await with_pages(press)
+        whole = await press.settled(await press.submit("page", "wholly"), timeout=20)
+        partly = await press.settled(await press.submit("page", "partly"), timeout=20)
+
+    assert (whole.status, partly.status) == (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS)
+    assert whole.result == partly.result == {"size": 3_000_000}
+    assert [(result, len(aside)) for result, aside in told] == [({"size": 3_000_000}, 3_000_000)] * 2
 
 
 async def test_a_hook_that_raises_fails_its_own_job_and_spoils_no_neighbours(anywhere, caplog):

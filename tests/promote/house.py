@@ -36,6 +36,10 @@ DELETE FROM webhook_delivery WHERE date_created = 2;
 INSERT INTO reply VALUES ('me POST /', 'k', 'd', 200, '{}', 'tab\tnew' || char(10) || 'line\\back' || char(13, 8, 11, 12), 9);
 INSERT INTO diagram (name, link, date_created) VALUES ('arch', '0123456789ABC', 1);
 INSERT INTO diagram_version VALUES (1, 1, 'digraph {}', 'dot', '{}', NULL, 'completed', NULL, NULL, 1, 2);
+INSERT INTO wiki_article (url, title, head, shown, date_created, date_changed) VALUES ('Home', 'Home', 1, 1, 1, 1);
+INSERT INTO wiki_revision
+VALUES (1, 1, 'Home', '', 'ada', '# Home', printf('%096d', 1), '<h1>Home</h1>', '[]', NULL, 'shape=1', NULL, 1, 2, 'rendered');
+INSERT INTO wiki_link VALUES (1, 'Other');
 INSERT INTO schedule VALUES ('nightly', '0 3 * * *', 'echo', '{}', 'one', NULL, 7);
 INSERT INTO schedule_tick VALUES ('nightly', 7, 'a-job');
 INSERT INTO artifact_hold SELECT 'edition:1', uid, 1 FROM artifact;

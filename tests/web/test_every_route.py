@@ -19,7 +19,7 @@ from tests.web.browsing import FORM, Page, Person, browsing, member, routes_of
 
 LOGIN = "/desk/login"
 OWN_BROWSER = {LOGIN, "/desk/logout", "/desk/theme"}  # they change nothing but the browser that asks
-CHANGED = ("job", "token", "webhook", "webhook_delivery", "audit", "kind", "schedule", "diagram", "diagram_version")
+CHANGED = ("job", "token", "webhook", "webhook_delivery", "audit", "kind", "schedule", "diagram_version", "wiki_revision")
 
 # Markup, an attribute that wants out of its quotes, and a terminal's colour.
 HOSTILE = """<canary onx=1>" data-canary="1' data-canary='1 --> </textarea></script>&lt;\x1b[31mred\x9b0m"""

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams import playground_languages
-from pressroom.apps.diagrams.compare_lines import Line, compared
 from pressroom.apps.diagrams.playground_previews import WAITING, Previews
 from pressroom.apps.diagrams.playground_snippets import snippets
 from pressroom.renderers.documents import Asked
+from pressroom.web.lines import Line, compared
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
 

@@ -172,12 +172,13 @@ def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
     if status is not None and status.ended:
         if status is Status.COMPLETED and claim.fingerprint is not None:
             yield Statement("store_cached", {"id": claim.id, "now": moment})
-        yield from run_settling_hook(claim.id, claim.kind, kinds)
+        aside = settled.outcome.aside if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
+        yield from run_settling_hook(claim.id, claim.kind, kinds, aside)
     if claim.key is not None:
         yield from reseat(claim.org_id or "", claim.key)
 
 
-def run_settling_hook(id: int, kind: str, kinds: Kinds) -> Work[None]:
+def run_settling_hook(id: int, kind: str, kinds: Kinds, aside: Any = None) -> Work[None]:
     """The application's own rows, in the transaction that ends the job."""
     settling = kinds[kind].settling if kind in kinds else None
     if settling is None:
@@ -195,6 +196,7 @@ def run_settling_hook(id: int, kind: str, kinds: Kinds) -> Work[None]:
         key=key,
         org_id=org_id or None,
         subject=subject,
+        aside=aside,
     )
     yield from settling(ending)
 

@@ -67,6 +67,7 @@ PLACES = [
     Place("Tokens", "/desk/tokens", Scope.ADMIN),
     Place("Audit", "/desk/audit", Scope.OPERATOR),
     Place("Playground", "/playground"),
+    Place("Wiki", "/wiki"),
 ]
 
 
@@ -92,6 +93,10 @@ class Visit:
 
     def may(self, scope: Scope) -> bool:
         return self.browser.caller is not None and self.browser.caller.scope >= scope
+
+    def require(self, scope: Scope) -> None:
+        """For what a handler does only when it is asked to. Raises HttpError for who may not."""
+        self.desk.door.admit(self.request, self.browser, scope)
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         return self.desk.page(self, template, status=status, **values)

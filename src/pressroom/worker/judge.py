@@ -49,14 +49,15 @@ class Returned(msgspec.Struct, frozen=True):
 
     value: str
     errors: Sequence[str]
+    aside: Any = None
 
 
 def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: float) -> Outcome:
     match result:
-        case Returned(value, errors) if not errors:
-            return Succeeded(value)
-        case Returned(value, errors):
-            return PartlySucceeded(value, _error(claim, "partial", "; ".join(errors)))
+        case Returned(value, errors, aside) if not errors:
+            return Succeeded(value, aside)
+        case Returned(value, errors, aside):
+            return PartlySucceeded(value, _error(claim, "partial", "; ".join(errors)), aside)
         case WorkerStopping():
             return Released()
         case Cancelled():

@@ -7,7 +7,7 @@ from typing import Any
 
 from pressroom import failpoints, jsontext, tracing
 from pressroom.errors import Cancelled, Interrupted, InvalidPayload, PayloadTooLarge, SourceInvalid, Timeout
-from pressroom.model import Claim, Kind, Partial
+from pressroom.model import Claim, Kind, Made, Partial
 from pressroom.worker.context import BlockingJob, RunningJob
 from pressroom.worker.judge import Returned
 from pressroom.worker.threads import Call, Threads
@@ -80,10 +80,12 @@ class Attempt:
 
 
 def _returned(value: Any, job: RunningJob) -> Returned:
-    errors = job.failed_items
+    errors, aside = job.failed_items, None
+    if isinstance(value, Made):
+        value, aside = value.value, value.aside
     if isinstance(value, Partial):
         value, errors = value.value, [*errors, *value.errors]
     try:
-        return Returned(jsontext.encode(value, limit=RESULT_LIMIT, what="the result"), errors)
+        return Returned(jsontext.encode(value, limit=RESULT_LIMIT, what="the result"), errors, aside)
     except (InvalidPayload, PayloadTooLarge) as reason:
         raise SourceInvalid(f"the handler of {job.kind} returned what cannot be kept: {reason}") from None

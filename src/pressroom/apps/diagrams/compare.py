@@ -5,11 +5,11 @@ from typing import Any
 from starlette.responses import Response
 
 from pressroom.api.routes import Routes
-from pressroom.apps.diagrams.compare_lines import compared
 from pressroom.apps.diagrams.compare_sides import Side, link_side, version_side
 from pressroom.apps.diagrams.named import Names
 from pressroom.apps.diagrams.playground_names import number_of
 from pressroom.web.desk import Desk, Visit, refuse
+from pressroom.web.lines import compared
 
 
 def router(desk: Desk) -> Routes:

@@ -8,7 +8,6 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.apps.diagrams import asking, playground_page, playground_sheet
-from pressroom.apps.diagrams.compare_lines import compared
 from pressroom.apps.diagrams.named import Names, require_name
 from pressroom.apps.diagrams.named_tags import Condition
 from pressroom.apps.diagrams.playground_page import opened, opened_again
@@ -19,6 +18,7 @@ from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
 from pressroom.renderers.documents import Asked
 from pressroom.web.desk import Desk, Visit, refuse
+from pressroom.web.lines import compared
 
 SHOWN = 50
 

@@ -1,0 +1,1 @@
+"""The wiki: articles in Markdown, every revision of which is rendered through the queue (design 000)."""

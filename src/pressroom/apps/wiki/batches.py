@@ -1,0 +1,75 @@
+"""The kind `wiki.rerender`: many articles go through the queue once more, behind whoever waits for one.
+
+All of them, those that are stale, or those that refer to an article that has just been written. After a crash it begins anew:
+an article whose render waits already is asked for once.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from itertools import batched
+from typing import Any
+
+from pressroom.apps.wiki import orders, renderers, store
+from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.model import Article, RenderStatus
+from pressroom.apps.wiki.orders import Order
+from pressroom.errors import Backpressure, QueueClosed, QueueFull
+from pressroom.model import Kind, OnKey, Work
+from pressroom.store import Database
+
+FOUND_AT_ONCE = 500
+QUEUED_AT_ONCE = 50  # in one transaction, while which nobody else writes
+
+
+class Batches:
+    """`open` hands it what it works on."""
+
+    def __init__(self) -> None:
+        self.kind = Kind(orders.NAME, self.handle, max_attempts=5, timeout=None, on_key=OnKey.SKIP, retention=timedelta(days=7))
+
+    def open(self, database: Database, articles: Articles) -> None:
+        self._database = database
+        self._articles = articles
+
+    async def handle(self, job: Any, payload: Any) -> dict[str, int]:
+        order = orders.read(payload)
+        try:
+            return await self._through(job, order)
+        except (QueueFull, QueueClosed) as reason:  # it costs no attempt: it begins anew when there is room
+            raise Backpressure(str(reason)) from None
+
+    async def _through(self, job: Any, order: Order) -> dict[str, int]:
+        org_id = job.org_id or ""
+        total = await self._database.read(partial(store.count, org_id)) if order.which == "all" else None
+        await job.phase("queueing renders", total=total)
+        queued, after = 0, 0
+        while found := await self._database.read(partial(_chooser(order), org_id, after, FOUND_AT_ONCE)):
+            for some in batched(found, QUEUED_AT_ONCE):
+                queued += await self._articles.rerender_many(some, parent=job.uid)
+                await job.progress(queued)
+            after = found[-1].id
+        return {"queued": queued}
+
+    async def find_stale(self) -> int:
+        """Pages that would be made differently today are marked, and those of them that are newest are queued.
+
+        For when a worker starts: the template or an engine may be another than the last time.
+        """
+        made_by = await self._database.read(store.renderers)
+        outdated = [renderer for renderer in made_by if not renderers.is_current(renderer)]
+        for renderer in outdated:
+            await self._database.run(partial(store.mark_stale, renderer), name="article")
+        for org_id in await self._database.read(store.stale_orgs):
+            await self._articles.rerender_all(org_id, Order("stale"))
+        return len(outdated)
+
+
+def _chooser(order: Order) -> Callable[[str, int, int], Work[list[Article]]]:
+    match order.which:
+        case "linking":
+            return lambda org_id, after, limit: store.linking(org_id, order.url or "", after, limit)
+        case "stale":
+            return partial(store.articles, RenderStatus.STALE)
+        case _:
+            return partial(store.articles, None)

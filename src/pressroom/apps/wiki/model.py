@@ -1,0 +1,157 @@
+"""What an article is, and what may be said in one."""
+
+import hashlib
+import re
+import unicodedata
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import InvalidArgument, TooLarge
+from pressroom.model import from_ms
+from pressroom.renderers.markdown.engine import Markdown
+
+TITLE_LIMIT = 200
+COMMENT_LIMIT = 500
+SOURCE_LIMIT = Markdown.limits.source
+SPECIAL = "Special:"  # names that are pages of ours, and never articles
+
+_REFUSED = frozenset('<>[]{}|#?"\\')
+
+
+class RenderStatus(StrEnum):
+    QUEUED = "queued"  # created, and its render is pending
+    RENDERED = "rendered"  # the HTML is current
+    STALE = "stale"  # to be rendered when somebody opens it
+    FAILED = "failed"  # the HTML, if any, is an older one
+
+
+class Article(msgspec.Struct, frozen=True):
+    """`head` is its newest revision, `shown` the newest that has HTML."""
+
+    id: int
+    org_id: str
+    url: str
+    title: str
+    head: int
+    shown: int | None
+    date_created: int
+    date_changed: int
+
+    @property
+    def changed(self) -> datetime:
+        return from_ms(self.date_changed)
+
+    @property
+    def key(self) -> str:
+        """Of several texts that wait, the key lets the newest be rendered; and never are two rendered at once."""
+        return f"wiki:{self.id}"
+
+
+class Revision(msgspec.Struct, frozen=True, kw_only=True):
+    article: int
+    number: int
+    title: str
+    comment: str
+    author: str
+    source: str
+    hash: str
+    html: str | None
+    headings: list[dict[str, Any]]
+    error: dict[str, Any] | None
+    renderer: str | None
+    job_uid: str | None
+    date_created: int
+    date_rendered: int | None
+    render_status: RenderStatus
+
+    @property
+    def created(self) -> datetime:
+        return from_ms(self.date_created)
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """What somebody wants to save, cleaned. `previous` is the revision that they have read; 0 if there was none."""
+
+    url: str
+    title: str
+    source: str
+    comment: str
+    author: str
+    previous: int
+
+    @property
+    def hash(self) -> str:
+        return hash_of(self.source)
+
+
+def hash_of(source: str) -> str:
+    return hashlib.sha384(source.encode()).hexdigest()
+
+
+def clean_url(text: str) -> str:
+    """The name of an article as it stands in its address: underscores for spaces, and slashes for what is inside another.
+
+    Raises InvalidArgument, which says what is wrong.
+    """
+    url = "_".join(unicodedata.normalize("NFC", text).replace("_", " ").split())
+    if not url:
+        raise InvalidArgument("an article needs a name")
+    if len(url) > TITLE_LIMIT:
+        raise InvalidArgument(f"the name of an article has at most {TITLE_LIMIT} characters, not {len(url)}")
+    wrong = sorted({char for char in url if char in _REFUSED or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")})
+    if wrong:
+        raise InvalidArgument(f"the name of an article has no {' '.join(map(repr, wrong))}")
+    if any(part.strip("._") == "" for part in url.split("/")):
+        raise InvalidArgument("the parts of an article's name, between slashes, are not empty and more than dots")
+    return url
+
+
+def is_special(url: str) -> bool:
+    return url.lower().startswith(SPECIAL.lower())
+
+
+def title_of(url: str) -> str:
+    return url.replace("_", " ")
+
+
+def clean_line(text: str, limit: int, what: str) -> str:
+    """One line of text that both databases can keep."""
+    line = " ".join(_printable(text).split())
+    if len(line) > limit:
+        raise InvalidArgument(f"the {what} has at most {limit} characters, not {len(line)}")
+    return line
+
+
+def clean_source(text: str) -> str:
+    """Lines end as they do on Unix; what no text has is taken out."""
+    source = _printable(text.replace("\r\n", "\n").replace("\r", "\n"))
+    size = len(source.encode())
+    if size > SOURCE_LIMIT:
+        raise TooLarge(f"the text has {size:,} bytes; an article has at most {SOURCE_LIMIT:,}")
+    return source
+
+
+def _printable(text: str) -> str:
+    text = text.encode(errors="replace").decode()
+    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", "", text)
+
+
+def make_draft(url: str, source: str, *, title: str = "", comment: str = "", author: str, previous: int) -> Draft:
+    """Raises InvalidArgument or TooLarge for what cannot be saved."""
+    url = clean_url(url)
+    if is_special(url):
+        raise InvalidArgument(f"names that begin with {SPECIAL} are pages of the wiki itself")
+    if previous < 0:
+        raise InvalidArgument("previous is the number of the revision that was read, or 0")
+    title = clean_line(title, TITLE_LIMIT, "title") or title_of(url)
+    return Draft(
+        url,
+        title,
+        clean_source(source),
+        clean_line(comment, COMMENT_LIMIT, "comment"),
+        clean_line(author, TITLE_LIMIT, "author"),
+        previous,
+    )

@@ -1,0 +1,234 @@
+"""The wiki's pages: an article, its editor, its history. What is done is told by the question mark: `/wiki/Home?edit`."""
+
+import hashlib
+
+from starlette.responses import RedirectResponse, Response
+
+from pressroom.api.access import Scope
+from pressroom.api.replies import matches
+from pressroom.api.routes import Routes
+from pressroom.apps.wiki.articles import Articles, Reading
+from pressroom.apps.wiki.links import address_of
+from pressroom.apps.wiki.model import (
+    COMMENT_LIMIT,
+    SOURCE_LIMIT,
+    TITLE_LIMIT,
+    RenderStatus,
+    clean_url,
+    is_special,
+    make_draft,
+    title_of,
+)
+from pressroom.apps.wiki.showing import page, trace_of, whole_number
+from pressroom.apps.wiki.special import Special
+from pressroom.apps.wiki.store import EditConflict
+from pressroom.errors import NotFound, PressroomError
+from pressroom.model import VERSION
+from pressroom.web import lines
+from pressroom.web.desk import NOTICE, THEME, Desk, Visit
+
+HOME = "Home"
+PATIENCE = 10.0  # seconds that somebody who saves or opens waits for the page
+A_DAY = 86_400
+
+_BOUNDS = {"most_title": TITLE_LIMIT, "most_comment": COMMENT_LIMIT, "most_source": SOURCE_LIMIT}
+
+
+def router(desk: Desk, articles: Articles) -> Routes:
+    routes = Routes()
+    special = Special(articles)
+
+    async def start(_: Visit) -> Response:
+        return RedirectResponse(address_of(HOME, desk.prefix), 303)
+
+    async def show(visit: Visit, url: str) -> Response:
+        if url.endswith(".md"):
+            return await raw(visit, clean_url(url.removesuffix(".md")))
+        clean = clean_url(url)
+        if clean != url:
+            query = f"?{visit.request.url.query}" if visit.request.url.query else ""
+            return RedirectResponse(address_of(clean, desk.prefix) + query, 301)
+        if is_special(url):
+            return await special.show(visit, url)
+        asked = visit.request.query_params
+        for name, answer in (("edit", edit), ("history", history), ("compare", compare), ("rerender", rerender)):
+            if name in asked:
+                return await answer(visit, url)
+        if "revision" in asked:
+            return await old(visit, url, whole_number(asked["revision"]))
+        return await read(visit, url)
+
+    async def read(visit: Visit, url: str) -> Response:
+        try:
+            reading = await articles.read(visit.caller.org_id, url)
+        except NotFound:
+            return page(visit, "wiki_missing.html", status=404, url_of_article=url, name=title_of(url))
+        if reading.head.render_status is RenderStatus.STALE:
+            await articles.rerender(visit.caller.org_id, url, wait=PATIENCE)
+            reading = await articles.read(visit.caller.org_id, url)
+        kept = {"ETag": _tag_of(visit, reading), "Cache-Control": "private, no-cache", "Vary": "Cookie, HX-Request"}
+        if matches(visit.request.headers.get("if-none-match"), kept["ETag"]):
+            return Response(status_code=304, headers=kept)
+        response = _article(visit, reading)
+        response.headers.update(kept)
+        return response
+
+    async def old(visit: Visit, url: str, number: int) -> Response:
+        """A revision by its number never changes, once it is rendered."""
+        article, revision = await articles.revision(visit.caller.org_id, url, number)
+        if revision.render_status is RenderStatus.STALE:  # one that failed would fail again at every look
+            revision = (await articles.rerender(visit.caller.org_id, url, number, wait=PATIENCE)).revision
+        response = _article(visit, Reading(article, revision, revision if revision.html is not None else None), old=True)
+        if revision.render_status is RenderStatus.RENDERED and number != article.head:
+            response.headers["Cache-Control"] = f"private, max-age={A_DAY}"
+        return response
+
+    async def raw(visit: Visit, url: str) -> Response:
+        """The source, as it was written."""
+        asked = visit.request.query_params.get("revision")
+        reading = await articles.read(visit.caller.org_id, url)
+        revision = reading.head
+        if asked is not None:
+            _, revision = await articles.revision(visit.caller.org_id, url, whole_number(asked))
+        headers = {"ETag": f'"{revision.hash[:32]}"', "Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
+        if matches(visit.request.headers.get("if-none-match"), headers["ETag"]):
+            return Response(status_code=304, headers=headers)
+        return Response(revision.source, 200, headers, "text/markdown; charset=utf-8")
+
+    async def edit(visit: Visit, url: str) -> Response:
+        visit.require(Scope.SUBMITTER)
+        try:
+            reading = await articles.read(visit.caller.org_id, url)
+        except NotFound:
+            return _editor(visit, url, title=title_of(url), source=f"# {title_of(url)}\n\n", previous=0)
+        head = reading.head
+        return _editor(visit, url, title=head.title, source=head.source, previous=head.number)
+
+    async def save(visit: Visit, url: str) -> Response:
+        form, url = visit.form, clean_url(url)
+        if is_special(url):
+            return await special.do(visit, url)
+        if "rerender" in form.all("action"):
+            await articles.rerender(visit.caller.org_id, url, wait=PATIENCE, trace=trace_of(visit))
+            return visit.go(address_of(url))
+        draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
+        previous = whole_number(form.get("previous", "0"), least=0)
+        if "preview" in form.all("action"):
+            return await previewed(visit, url, draft, previous)
+        try:
+            made = make_draft(url, draft["source"], title=draft["title"], comment=draft["comment"],
+                              author=visit.caller.name, previous=previous)  # fmt: skip
+            posted = await articles.post(visit.caller.org_id, made, wait=PATIENCE, trace=trace_of(visit))
+        except EditConflict as conflict:
+            return await conflicted(visit, url, draft, conflict)
+        except PressroomError as wrong:  # whoever typed a text must not lose it
+            return _editor(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
+        if not posted.saved.modified:
+            return visit.go(address_of(posted.saved.article.url), "The text is the same as before: there is no new revision.")
+        return visit.go(address_of(posted.saved.article.url))
+
+    async def previewed(visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+        """Under the editor, or alone for a script that asks while somebody types."""
+        made, problem = None, None
+        try:
+            made = await articles.preview(visit.caller.org_id, draft["source"])
+        except PressroomError as wrong:
+            problem = wrong
+        if "hx-request" in visit.request.headers:
+            return page(visit, "wiki_preview.html", preview=made, problem=problem)
+        status = 200 if problem is None else problem.status
+        return _editor(visit, url, **draft, previous=previous, preview=made, problem=problem, status=status)
+
+    async def conflicted(visit: Visit, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
+        """Both texts, and what differs: neither is lost."""
+        theirs = None if conflict.article is None else (await articles.read(visit.caller.org_id, url)).head
+        differences = lines.compared(theirs.source if theirs else "", draft["source"])
+        return page(
+            visit,
+            "wiki_conflict.html",
+            status=409,
+            url_of_article=url,
+            name=title_of(url),
+            draft=draft,
+            theirs=theirs,
+            lines=differences,
+            **_BOUNDS,
+        )
+
+    async def history(visit: Visit, url: str) -> Response:
+        before = visit.request.query_params.get("before")
+        article, shown, older = await articles.history(
+            visit.caller.org_id, url, None if before is None else whole_number(before)
+        )
+        return page(visit, "wiki_history.html", article=article, lines=shown, older=older, is_first=before is None)
+
+    async def compare(visit: Visit, url: str) -> Response:
+        asked = visit.request.query_params
+        first, second = whole_number(asked.get("from", "")), whole_number(asked.get("to", ""))
+        article, before = await articles.revision(visit.caller.org_id, url, first)
+        _, after = await articles.revision(visit.caller.org_id, url, second)
+        differences = lines.compared(before.source, after.source)
+        return page(visit, "wiki_compare.html", article=article, before=before, after=after, lines=differences)
+
+    async def rerender(visit: Visit, url: str) -> Response:
+        """A page with a button: to look at an address must not make anybody work."""
+        visit.require(Scope.SUBMITTER)
+        reading = await articles.read(visit.caller.org_id, url)
+        return page(visit, "wiki_rerender.html", article=reading.article, revision=reading.head)
+
+    desk.get(routes, "/wiki", start)
+    desk.get(routes, "/wiki/{url:path}", show)
+    desk.post(routes, "/wiki/{url:path}", save, needs=Scope.SUBMITTER)
+    return routes
+
+
+def _article(visit: Visit, reading: Reading, *, old: bool = False) -> Response:
+    return page(
+        visit,
+        "wiki_article.html",
+        article=reading.article,
+        head=reading.head,
+        shown=reading.shown,
+        old=old,
+        address=address_of(reading.article.url),
+    )
+
+
+def _tag_of(visit: Visit, reading: Reading) -> str:
+    """Browsers ask each time, and are told that they have it: by what is shown, and by who looks and how."""
+    head, shown, cookies = reading.head, reading.shown, visit.request.cookies
+    parts = (
+        *(reading.article.id, head.number, head.render_status, head.date_rendered),
+        *(() if shown is None else (shown.number, shown.date_rendered)),
+        *(visit.browser.form_token, visit.caller.scope, cookies.get(THEME), cookies.get(NOTICE), VERSION),
+    )
+    return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+
+
+def _editor(
+    visit: Visit,
+    url: str,
+    *,
+    title: str,
+    source: str,
+    previous: int,
+    comment: str = "",
+    preview: object = None,
+    problem: PressroomError | None = None,
+    status: int = 200,
+) -> Response:
+    return page(
+        visit,
+        "wiki_edit.html",
+        status=status,
+        url_of_article=url,
+        name=title_of(url),
+        title=title,
+        source=source,
+        comment=comment,
+        previous=previous,
+        preview=preview,
+        problem=problem,
+        address=address_of(url),
+        **_BOUNDS,
+    )

@@ -1,0 +1,104 @@
+"""The kind `wiki.render`: a revision of an article becomes HTML, kept by the worker in the transaction that ends the job."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from pressroom.apps.wiki import links, renderers, store
+from pressroom.apps.wiki.finish import finished
+from pressroom.apps.wiki.model import Article, RenderStatus
+from pressroom.apps.wiki.store import Page
+from pressroom.errors import NotFound, PressroomError
+from pressroom.model import Backoff, Ending, Kind, Made, Status, Work
+from pressroom.renderers import Rendered, documents
+from pressroom.renderers.documents import Asked
+from pressroom.rendering import Rendering
+from pressroom.store import Database
+
+NAME = "wiki.render"
+
+
+class Payload(msgspec.Struct, frozen=True):
+    """Which revision. Its text is in the database, and never changes."""
+
+    article: int
+    revision: int
+    url: str
+
+
+class Renders:
+    """`prefix` is what stands before `/wiki` in the addresses of the service."""
+
+    def __init__(self, rendering: Rendering, prefix: str) -> None:
+        self._rendering = rendering
+        self._prefix = prefix
+        self.kind = Kind(
+            NAME,
+            self.handle,
+            max_attempts=3,
+            backoff=Backoff(base=1, cap=30),
+            timeout=120,
+            retention=timedelta(days=1),
+            settling=settle,
+        )
+
+    def open(self, database: Database) -> None:
+        self._database = database
+
+    async def handle(self, job: Any, payload: Any) -> Made:
+        wanted = msgspec.convert(payload, Payload)
+        article, source = await self._database.read(partial(_text_of, wanted, job.org_id))
+        asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
+        engines = documents.engines_of(asked)
+        try:
+            rendered = await documents.render(self._rendering.presses, asked)
+        except PressroomError as error:
+            error.engines = engines
+            raise
+        page = await self.page(article.org_id, rendered, renderers.name(engines))
+        told = {
+            "article": article.url,
+            "revision": wanted.revision,
+            "size": len(page.html),
+            "warnings": [msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
+            "engines": engines,
+        }
+        return Made(told, page)
+
+    async def preview(self, org_id: str, source: str) -> Page:
+        """Now, without a job or a row, inside the same limits."""
+        asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
+        return await self.page(org_id, await self._rendering.preview(asked), "")
+
+    async def page(self, org_id: str, rendered: Rendered, renderer: str) -> Page:
+        body = rendered.data.decode()
+        targets = links.targets_in(body)
+        existing = await self._database.read(partial(store.existing, org_id, targets))
+        headings = rendered.details.get("headings", [])
+        return Page(links.resolved(finished(body), existing, self._prefix), headings, targets, renderer)
+
+
+def settle(ending: Ending) -> Work[None]:
+    """A payload is the caller's own words, so it may name an article that is not theirs or not there: then nothing is kept."""
+    try:
+        wanted = msgspec.convert(ending.payload, Payload)
+        article = yield from store.by_id(wanted.article)
+    except (msgspec.ValidationError, NotFound):
+        return
+    if article.org_id != (ending.org_id or ""):
+        return
+    if ending.aside is not None:
+        yield from store.keep_page(article, wanted.revision, ending.aside)
+        return
+    # One that was stopped can still be rendered, by whoever opens it.
+    status = RenderStatus.STALE if ending.status is Status.CANCELLED else RenderStatus.FAILED
+    yield from store.give_up(article.id, wanted.revision, ending.uid, status, ending.error)
+
+
+def _text_of(wanted: Payload, org_id: str | None) -> Work[tuple[Article, str]]:
+    article = yield from store.by_id(wanted.article)
+    if article.org_id != (org_id or ""):
+        raise NotFound("there is no such article")
+    return article, (yield from store.revision(article, wanted.revision)).source

@@ -1,0 +1,49 @@
+"""The wiki's own pages: all articles, what refers to one, and the order to render everything again."""
+
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.links import address_of
+from pressroom.apps.wiki.model import SPECIAL, clean_url
+from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.showing import page, trace_of, whole_number
+from pressroom.errors import NotFound
+from pressroom.web.desk import Visit
+
+ALL, LINKS, RERENDER = "AllPages", "WhatLinksHere/", "RerenderAll"
+
+
+class Special:
+    def __init__(self, articles: Articles) -> None:
+        self._articles = articles
+
+    async def show(self, visit: Visit, url: str) -> Response:
+        name = url[len(SPECIAL) :]
+        if name == ALL:
+            return await self._all(visit)
+        if name.startswith(LINKS):
+            return await self._linking(visit, clean_url(name.removeprefix(LINKS)))
+        if name == RERENDER:
+            visit.require(Scope.OPERATOR)
+            return page(visit, "wiki_rerender_all.html", count=await self._articles.count(visit.caller.org_id))
+        raise NotFound(f"the wiki has no page {url[:100]!r} of its own; it has {SPECIAL}{ALL} and {SPECIAL}{LINKS}NAME")
+
+    async def do(self, visit: Visit, url: str) -> Response:
+        if url != SPECIAL + RERENDER:
+            raise NotFound(f"there is nothing to do at {url[:100]!r}")
+        visit.require(Scope.OPERATOR)
+        batch = await self._articles.rerender_all(visit.caller.org_id, Order("all"), trace=trace_of(visit))
+        await visit.note("wiki.rerender_all", f"job_{batch.uid}", after={"answer": batch.answer.value})
+        return visit.go(f"/desk/jobs/job_{batch.uid}", "Every article is queued to be rendered again, behind whoever waits.")
+
+    async def _all(self, visit: Visit) -> Response:
+        after = whole_number(visit.request.query_params.get("after", "0"), least=0)
+        found, more = await self._articles.list(visit.caller.org_id, after)
+        return page(visit, "wiki_all.html", articles=found, more=more, is_first=after == 0)
+
+    async def _linking(self, visit: Visit, url: str) -> Response:
+        after = whole_number(visit.request.query_params.get("after", "0"), least=0)
+        found, more = await self._articles.linking(visit.caller.org_id, url, after)
+        here = address_of(f"{SPECIAL}{LINKS}{url}")
+        return page(visit, "wiki_linking.html", url_of_article=url, articles=found, more=more, place=here)

@@ -1,0 +1,209 @@
+"""Articles and revisions in the database: units of work."""
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
+from pressroom.errors import NotFound, Refused
+from pressroom.model import Row, Statement, Work, from_ms
+from pressroom.store.rows import compact
+from pressroom.store.steps import now
+
+BEYOND = 1 << 62
+
+
+class EditConflict(Refused):
+    """Somebody has saved another text since this one's author began: `article` is as it is now."""
+
+    code = "edit_conflict"
+    status = 409
+
+    def __init__(self, article: Article | None, draft: Draft) -> None:
+        read = f"revision {draft.previous}" if draft.previous else "no revision"
+        there = f"is at revision {article.head}" if article else "does not exist"
+        super().__init__(f"{draft.url} {there}, and this text was made from {read}")
+        self.article = article
+        self.draft = draft
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """`modified` says whether a revision was made; `created` whether the article was."""
+
+    article: Article
+    revision: int
+    modified: bool
+    created: bool
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A revision in a list."""
+
+    number: int
+    title: str
+    comment: str
+    author: str
+    length: int
+    render_status: RenderStatus
+    date_created: int
+
+    @property
+    def created(self) -> datetime:
+        return from_ms(self.date_created)
+
+
+def save(org_id: str, draft: Draft) -> Work[Saved]:
+    """Raises EditConflict unless `previous` is the newest revision. The newest text again makes no revision."""
+    article = yield from find(org_id, draft.url)
+    if article is not None:
+        newest = yield from revision(article, article.head)
+        if (newest.hash, newest.title) == (draft.hash, draft.title):
+            return Saved(article, article.head, modified=False, created=False)
+    if draft.previous != (article.head if article else 0):
+        raise EditConflict(article, draft)
+    moment = yield from now()
+    if article is None:
+        place = {"org_id": org_id, "url": draft.url, "title": draft.title, "now": moment}
+        ((id,),) = yield Statement("wiki_insert_article", place)
+    else:
+        id = article.id
+        moved = yield Statement(
+            "wiki_move_head", {"article": id, "number": draft.previous + 1, "title": draft.title, "now": moment}
+        )
+        assert moved
+    yield Statement(
+        "wiki_insert_revision",
+        {
+            "article": id,
+            "number": draft.previous + 1,
+            "title": draft.title,
+            "comment": draft.comment,
+            "author": draft.author,
+            "source": draft.source,
+            "hash": draft.hash,
+            "now": moment,
+        },
+    )
+    return Saved((yield from by_id(id)), draft.previous + 1, modified=True, created=article is None)
+
+
+def queue(article: int, number: int, job: str) -> Work[None]:
+    """Let a revision name its job."""
+    place = {"article": article, "number": number, "job_uid": job}
+    yield Statement("wiki_queue_revision", place)
+    yield Statement("wiki_supersede_revisions", place)
+
+
+def find(org_id: str, url: str) -> Work[Article | None]:
+    rows = yield Statement("wiki_find_article", {"org_id": org_id, "url": url})
+    return Article(*rows[0]) if rows else None
+
+
+def get(org_id: str, url: str) -> Work[Article]:
+    article = yield from find(org_id, url)
+    if article is None:
+        raise NotFound(f"there is no article {url[:200]!r}")
+    return article
+
+
+def by_id(id: int) -> Work[Article]:
+    rows = yield Statement("wiki_find_article_by_id", {"id": id})
+    if not rows:
+        raise NotFound("there is no such article")
+    return Article(*rows[0])
+
+
+def revision(article: Article, number: int) -> Work[Revision]:
+    rows = yield Statement("wiki_find_revision", {"article": article.id, "number": number})
+    if not rows:
+        raise NotFound(f"{article.url} has no revision {number}")
+    return _revision(rows[0])
+
+
+def history(article: Article, before: int | None, limit: int) -> Work[list[Line]]:
+    """Newest first."""
+    asked = {"article": article.id, "before": BEYOND if before is None else before, "limit": limit}
+    rows = yield Statement("wiki_list_revisions", asked)
+    return [
+        Line(number, title, comment, author, length, RenderStatus(status), at)
+        for number, title, comment, author, length, status, at in rows
+    ]
+
+
+def existing(org_id: str, urls: Collection[str]) -> Work[set[str]]:
+    """Those of them that are articles."""
+    if not urls:
+        return set()
+    rows = yield Statement("wiki_existing", {"org_id": org_id, "urls": compact(sorted(urls))})
+    return {url for (url,) in rows}
+
+
+def articles(status: RenderStatus | None, org_id: str, after: int, limit: int) -> Work[list[Article]]:
+    """By their ids; those whose newest revision has this status, if one is named."""
+    asked = {"org_id": org_id, "after": after, "limit": limit, "status": status.value if status else None}
+    rows = yield Statement("wiki_list_articles", asked)
+    return [Article(*row) for row in rows]
+
+
+def count(org_id: str) -> Work[int]:
+    ((number,),) = yield Statement("wiki_count_articles", {"org_id": org_id})
+    return int(number)
+
+
+def renderers() -> Work[list[str]]:
+    """What the pages that count as current were made by."""
+    rows = yield Statement("wiki_list_renderers")
+    return [renderer for (renderer,) in rows]
+
+
+def mark_stale(renderer: str) -> Work[None]:
+    yield Statement("wiki_mark_stale", {"renderer": renderer})
+
+
+def stale_orgs() -> Work[list[str]]:
+    rows = yield Statement("wiki_stale_orgs")
+    return [org_id for (org_id,) in rows]
+
+
+def linking(org_id: str, url: str, after: int, limit: int) -> Work[list[Article]]:
+    """Articles that refer to this one, whether it is there or not."""
+    rows = yield Statement("wiki_linking", {"org_id": org_id, "url": url, "after": after, "limit": limit})
+    return [Article(*row) for row in rows]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What a render makes of a revision."""
+
+    html: str
+    headings: Sequence[dict[str, Any]]
+    links: Sequence[str]
+    renderer: str
+
+
+def keep_page(article: Article, number: int, page: Page) -> Work[None]:
+    moment = yield from now()
+    place = {"article": article.id, "number": number}
+    told = {"html": page.html, "headings": compact(list(page.headings)), "renderer": page.renderer, "now": moment}
+    yield Statement("wiki_save_html", place | told)
+    yield Statement("wiki_show_revision", place)
+    if number == article.head:
+        yield Statement("wiki_forget_links", {"article": article.id})
+        yield Statement("wiki_insert_links", {"article": article.id, "urls": compact(list(page.links))})
+
+
+def give_up(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
+    told = compact({name: value for name, value in error.items() if name != "detail"}) if error else None
+    place = {"article": article, "number": number, "job_uid": job}
+    yield Statement("wiki_fail_revision", place | {"status": status.value, "error": told})
+
+
+def _revision(row: Row) -> Revision:
+    names = Revision.__struct_fields__
+    values = dict(zip(names, row, strict=True))
+    values["headings"] = json.loads(values["headings"]) if values["headings"] else []
+    values["error"] = json.loads(values["error"]) if values["error"] else None
+    values["render_status"] = RenderStatus(values["render_status"])
+    return Revision(**values)

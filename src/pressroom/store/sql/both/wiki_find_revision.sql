@@ -1,0 +1,4 @@
+SELECT article, number, title, comment, author, source, hash, html, headings, error, renderer, job_uid, date_created,
+       date_rendered, render_status
+  FROM wiki_revision
+ WHERE article = :article AND number = :number

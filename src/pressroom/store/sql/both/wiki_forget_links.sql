@@ -1,0 +1,1 @@
+DELETE FROM wiki_link WHERE article = :article

@@ -1,0 +1,5 @@
+SELECT number, title, comment, author, length(source), render_status, date_created
+  FROM wiki_revision
+ WHERE article = :article AND number < :before
+ ORDER BY number DESC
+ LIMIT :limit

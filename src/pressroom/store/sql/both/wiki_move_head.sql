@@ -1,0 +1,3 @@
+-- Only from the revision that the author has read.
+UPDATE wiki_article SET head = :number, title = :title, date_changed = :now WHERE id = :article AND head = :number - 1
+RETURNING id

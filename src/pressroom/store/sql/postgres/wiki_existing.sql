@@ -1,0 +1,1 @@
+SELECT url FROM wiki_article WHERE org_id = :org_id AND url = ANY (ARRAY(SELECT json_array_elements_text(:urls::json)))

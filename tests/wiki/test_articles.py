@@ -1,0 +1,209 @@
+"""Articles and their revisions through the queue, on both databases. Criteria W1-W6, W28-W34, D2, D3, D5."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from pressroom import Pressroom, Status, Tier
+from pressroom.apps.wiki import renders
+from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
+from pressroom.apps.wiki.store import EditConflict
+from pressroom.errors import NotFound, SourceInvalid
+from tests import looking
+
+
+@asynccontextmanager
+async def open_wiki(database: str, workers: int | None = 2, **options: Any) -> AsyncIterator[Pressroom]:
+    async with Pressroom(database, workers=workers, **options) as press:
+        yield press
+
+
+def draft(source: str, previous: int = 0, url: str = "Home", **more: Any) -> Draft:
+    return make_draft(url, source, author="ada", previous=previous, **more)
+
+
+async def jobs_of(press: Pressroom) -> list[Any]:
+    return list(reversed((await press.list(kind=renders.NAME)).jobs))
+
+
+async def test_a_post_makes_a_revision_queues_it_and_brings_its_html(database: str) -> None:
+    """W32, W34: in this order, and what comes back is what is kept."""
+    async with open_wiki(database) as press:
+        posted = await press.articles.post(None, draft("# Hello\n\n*World*", comment="first"), wait=30)
+        reading = await press.articles.read(None, "Home")
+
+    assert posted.saved.created
+    assert posted.revision.render_status is RenderStatus.RENDERED
+    assert not posted.rendering
+    assert reading.head == reading.shown == posted.revision
+    assert "<em>World</em>" in (reading.head.html or "")
+    assert (reading.head.comment, reading.head.author, reading.head.number) == ("first", "ada", 1)
+    assert [heading["text"] for heading in reading.head.headings] == ["Hello"]
+
+
+async def test_a_revision_is_queued_without_html_until_a_worker_has_been_there(database: str) -> None:
+    """W28, W29, W32: inserted with `queued` and no HTML, in the transaction of its job."""
+    async with open_wiki(database, workers=None) as press:
+        posted = await press.articles.post(None, draft("text"), wait=0)
+        (job,) = await jobs_of(press)
+
+    assert posted.rendering
+    assert (posted.revision.render_status, posted.revision.html) == (RenderStatus.QUEUED, None)
+    assert (posted.revision.job_uid, job.tier, job.status) == (job.uid, Tier.INTERACTIVE, Status.QUEUED)
+    assert job.key == posted.saved.article.key
+
+
+async def test_who_stops_waiting_changes_nothing(database: str, eventually: Any) -> None:
+    """D3: the worker keeps the HTML, never the waiter."""
+    async with open_wiki(database) as press:
+        posted = await press.articles.post(None, draft("text"), wait=0)
+
+        async def rendered() -> bool:
+            return (await press.articles.read(None, "Home")).head.render_status is RenderStatus.RENDERED
+
+        await eventually(rendered, within=30)
+        assert posted.saved.modified
+
+
+async def test_the_same_text_again_is_not_modified(database: str) -> None:
+    async with open_wiki(database) as press:
+        await press.articles.post(None, draft("text"), wait=30)
+        again = await press.articles.post(None, draft("text\r\n".rstrip(), previous=1), wait=30)
+
+        assert not again.saved.modified
+        assert again.saved.revision == 1
+        assert len(await jobs_of(press)) == 1
+
+
+async def test_a_second_editor_gets_a_conflict_and_nothing_is_lost(database: str) -> None:
+    """Optimistic concurrency by the previous revision."""
+    async with open_wiki(database) as press:
+        await press.articles.post(None, draft("one"), wait=30)
+        await press.articles.post(None, draft("hers", previous=1), wait=30)
+        with pytest.raises(EditConflict, match="is at revision 2, and this text was made from revision 1") as conflict:
+            await press.articles.post(None, draft("his", previous=1), wait=30)
+        with pytest.raises(EditConflict, match="does not exist"):
+            await press.articles.post(None, draft("x", previous=3, url="Elsewhere"), wait=30)
+        with pytest.raises(EditConflict, match="made from no revision"):
+            await press.articles.post(None, draft("new?"), wait=30)
+
+        assert conflict.value.draft.source == "his"
+        assert (await press.articles.read(None, "Home")).head.source == "hers"
+        with pytest.raises(NotFound):
+            await press.articles.read(None, "Elsewhere")
+
+
+async def test_two_who_save_at_once_make_one_revision_and_one_conflict(database: str) -> None:
+    async with open_wiki(database) as press:
+        await press.articles.post(None, draft("one"), wait=30)
+        texts = [f"text {number}" for number in range(8)]
+        saves = [press.articles.post(None, draft(text, previous=1), wait=30) for text in texts]
+        answers = await asyncio.gather(*saves, return_exceptions=True)
+
+        assert sum(isinstance(answer, EditConflict) for answer in answers) == 7
+        assert (await press.articles.read(None, "Home")).article.head == 2
+
+
+async def test_a_revision_that_was_overtaken_is_stale_and_never_has_another_ones_html(database: str) -> None:
+    """D2, W13: three texts in one job; only the newest is rendered, and only it has HTML."""
+    async with open_wiki(database, workers=None) as press:
+        for number in range(3):
+            await press.articles.post(None, draft(f"text {number + 1}", previous=number), wait=0)
+        (job,) = await jobs_of(press)
+        assert job.version == 3
+    async with open_wiki(database) as press:
+        await press.wait(job, timeout=30)
+        kept = [(await press.articles.revision(None, "Home", number))[1] for number in (1, 2, 3)]
+
+        assert [one.render_status for one in kept] == ["stale", "stale", "rendered"]
+        assert [one.html for one in kept[:2]] == [None, None]
+        assert "text 3" in (kept[2].html or "")
+
+        opened = await press.articles.rerender(None, "Home", 1, wait=30)
+
+        assert opened.revision.render_status is RenderStatus.RENDERED
+        assert "text 1" in (opened.revision.html or "")
+        assert (await press.articles.read(None, "Home")).shown.number == 3  # type: ignore[union-attr]
+
+
+async def test_a_render_that_fails_leaves_the_last_good_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W32 and the issue: `failed`, and the last good HTML stays, with the error and its line."""
+    async with open_wiki(database) as press:
+        await press.articles.post(None, draft("good"), wait=30)
+
+        async def fail(*_: Any) -> None:
+            raise SourceInvalid("this cannot be", line=3, column=7)
+
+        monkeypatch.setattr(renders.documents, "render", fail)
+        posted = await press.articles.post(None, draft("bad", previous=1), wait=30)
+        reading = await press.articles.read(None, "Home")
+
+    assert posted.revision.render_status is RenderStatus.FAILED
+    assert posted.revision.error is not None
+    assert (posted.revision.error["code"], posted.revision.error["line"]) == ("source_invalid", 3)
+    assert reading.head.number == 2
+    assert reading.shown is not None
+    assert (reading.shown.number, reading.shown.render_status) == (1, RenderStatus.RENDERED)
+
+
+async def test_a_rerender_that_fails_keeps_the_html_it_had(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D5"""
+    async with open_wiki(database) as press:
+        await press.articles.post(None, draft("good"), wait=30)
+
+        async def fail(*_: Any) -> None:
+            raise SourceInvalid("not today")
+
+        monkeypatch.setattr(renders.documents, "render", fail)
+        again = await press.articles.rerender(None, "Home", wait=30)
+
+    assert again.revision.render_status is RenderStatus.FAILED
+    assert "good" in (again.revision.html or "")
+
+
+async def test_a_job_that_is_cancelled_leaves_its_revision_to_whoever_opens_it(database: str) -> None:
+    async with open_wiki(database, workers=None) as press:
+        await press.articles.post(None, draft("text"), wait=0)
+        (job,) = await jobs_of(press)
+        await press.cancel(job)
+
+        assert (await press.articles.read(None, "Home")).head.render_status is RenderStatus.STALE
+
+
+async def test_a_preview_makes_no_row_and_no_job(database: str) -> None:
+    """W2, W34: it works without any worker."""
+    async with open_wiki(database, workers=None) as press:
+        await press.articles.post(None, draft("x", url="There"), wait=0)
+        page = await press.articles.preview(None, "# Draft\n\n[[There]] and [[Nowhere]]")
+
+        assert len(await jobs_of(press)) == 1
+        with pytest.raises(NotFound):
+            await press.articles.read(None, "Draft")
+    assert '<a class="wikilink" href="/wiki/There">' in page.html
+    assert '<a class="wikilink missing" href="/wiki/Nowhere" title="Nowhere: not written yet">' in page.html
+
+
+async def test_one_organisation_knows_nothing_of_anothers_articles(database: str) -> None:
+    async with open_wiki(database) as press:
+        await press.articles.post("acme", draft("theirs"), wait=30)
+        with pytest.raises(NotFound):
+            await press.articles.read(None, "Home")
+        ours = await press.articles.post(None, draft("ours"), wait=30)
+        theirs = await press.articles.read("acme", "Home")
+        # A payload is the caller's own words.
+        stolen = {"article": theirs.article.id, "revision": 1, "url": "Home"}
+        job = await press.settled(await press.submit(renders.NAME, stolen), timeout=30)
+
+        assert job.status is Status.FAILED
+        assert (await press.articles.read("acme", "Home")).head == theirs.head
+        assert ours.saved.created
+
+
+async def test_the_text_of_a_revision_never_changes(database: str) -> None:
+    async with open_wiki(database, workers=None) as press:
+        await press.articles.post(None, draft("text"), wait=0)
+    with pytest.raises(Exception, match="the text of a revision never changes"):
+        looking.change(database, "UPDATE wiki_revision SET source = 'other'")
