@@ -81,7 +81,7 @@ class Toll:
 
 
 def _time_limit_of(name: str) -> AbstractContextManager[None]:
-    """A browser that was killed for being slow starts again, and is slow again on a busy machine: those have their users' limit."""
+    """A browser that is killed for being slow starts again, and is slow again on a busy machine: it has its users' limit."""
     return nullcontext() if name.endswith("-browser") else hasty.catalogue_of_hasty_engines()
 
 
