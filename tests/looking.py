@@ -23,7 +23,13 @@ def change(address: str, sql: str) -> None:
 
 def tables(address: str) -> list[str]:
     if address.startswith("sqlite:"):
-        return [name for (name,) in rows(address, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return [
+            name
+            for (name,) in rows(
+                address,
+                "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name <> 'sqlite_schema'",
+            )
+        ]
     return [name for (name,) in rows(address, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")]
 
 

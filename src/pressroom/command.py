@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pressroom import backends, cli, config, registry
+from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
 from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.store import fsck
@@ -69,6 +70,11 @@ class _Wires:
     async def webhooks(self, settings: Settings) -> AsyncIterator[Webhooks]:
         async with Pressroom(settings=settings, workers=None) as press:
             yield press.webhooks
+
+    @asynccontextmanager
+    async def wiki(self, settings: Settings, *, works: bool) -> AsyncIterator[WikiCommands]:
+        async with Pressroom(settings=settings, workers=settings.workers if works else None) as press:
+            yield WikiCommands(press, press.articles)
 
     def examine(self, settings: Settings) -> list[Finding]:
         return backends.examine(settings)

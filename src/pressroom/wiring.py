@@ -152,7 +152,7 @@ class Pressroom(Queue):
         self.rendering.open(database, self._make_artifact_store)
         self.webhooks.open(database, partial(inside.announce, ()))
         self.bulk.open(database, self)
-        self._wiki.open(database)
+        self._wiki.open(database, self)
         self.articles = Articles(self, database, self._wiki)
         self._batches.open(database, self.articles)
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pressroom.apps.diagrams.slots import Door, Slots
+from pressroom.apps.slots import Door, Slots
 from pressroom.errors import Backpressure
 from tests.diagrams.conftest import Easel, Staging, ended
 

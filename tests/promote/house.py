@@ -40,6 +40,7 @@ INSERT INTO wiki_article (url, title, head, shown, date_created, date_changed) V
 INSERT INTO wiki_revision
 VALUES (1, 1, 'Home', '', 'ada', '# Home', printf('%096d', 1), '<h1>Home</h1>', '[]', NULL, 'shape=1', NULL, 1, 2, 'rendered');
 INSERT INTO wiki_link VALUES (1, 'Other');
+INSERT INTO wiki_text VALUES (1, 'home', 'home');
 INSERT INTO schedule VALUES ('nightly', '0 3 * * *', 'echo', '{}', 'one', NULL, 7);
 INSERT INTO schedule_tick VALUES ('nightly', 7, 'a-job');
 INSERT INTO artifact_hold SELECT 'edition:1', uid, 1 FROM artifact;

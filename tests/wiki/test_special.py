@@ -2,6 +2,7 @@
 
 from pressroom.api.access import Scope
 from pressroom.apps.wiki import articles, orders
+from tests import looking
 from tests.service.access_stage import on_stage
 from tests.web.browsing import Page, member
 from tests.wiki.test_pages import save
@@ -44,12 +45,17 @@ async def test_everything_is_rendered_again_by_an_operator_and_nobody_else(datab
         async with member(stage, Scope.OPERATOR) as operator:
             asked = await operator.get("/wiki/Special:RerenderAll")
             done = await operator.post("/wiki/Special:RerenderAll")
-        (batch,) = (await stage.press.list(kind=orders.NAME)).jobs
-        assert await stage.press.wait(batch, timeout=30) == {"queued": 1}
+            (batch,) = (await stage.press.list(kind=orders.NAME)).jobs
+            assert await stage.press.wait(batch, timeout=30) == {"queued": 1}
+            (render, *_) = (await stage.press.list(kind="wiki.render", parent=batch)).jobs
+            await stage.press.settled(render, timeout=30)
+            told = await operator.get("/wiki/Special:RerenderAll")
 
     assert (refused.status_code, not_done.status_code) == (403, 403)
     assert "The newest revision of 1 article goes through the queue" in asked.text
     assert (done.status_code, done.headers["location"]) == (303, f"/desk/jobs/job_{batch.uid}")
+    for cell in ("Waiting", 0), ("Rendered", 1), ("Failed", 0):
+        assert 'data-label="{}" class="count">{}<'.format(*cell) in told.text
 
 
 async def test_one_article_is_rendered_again_when_asked_and_not_when_looked_at(database: str) -> None:
@@ -58,9 +64,29 @@ async def test_one_article_is_rendered_again_when_asked_and_not_when_looked_at(d
         await save(person, "Home", "text")
         asked = await person.get("/wiki/Home?rerender")
         before = len((await stage.press.list(kind="wiki.render")).jobs)
+        soon = await person.post("/wiki/Home", {"action": "rerender"})
+        looking.change(database, "UPDATE wiki_revision SET date_rendered = date_rendered - 5000")
         done = await person.post("/wiki/Home", {"action": "rerender"})
         after = len((await stage.press.list(kind="wiki.render")).jobs)
 
     assert "Render it again" in asked.text
+    assert (soon.status_code, soon.headers["retry-after"]) == (429, "5")
+    assert "was rendered a moment ago" in soon.text
     assert (before, after) == (1, 2)
     assert done.status_code == 303
+
+
+async def test_one_old_revision_is_rendered_again(database: str) -> None:
+    async with on_stage(database) as stage, member(stage) as person:
+        await save(person, "Home", "one")
+        await save(person, "Home", "two", previous=1)
+        looking.change(database, "UPDATE wiki_revision SET html = 'spoilt', date_rendered = 0")
+        asked = await person.get("/wiki/Home?rerender&revision=1")
+        done = await person.post("/wiki/Home", {"action": "rerender", "revision": "1"})
+        _, first = await stage.press.articles.revision(None, "Home", 1)
+        _, second = await stage.press.articles.revision(None, "Home", 2)
+
+    assert "Revision 1 of 2 goes through the queue" in asked.text
+    assert (done.status_code, done.headers["location"]) == (303, "/wiki/Home?revision=1")
+    assert "<p>one</p>" in (first.html or "")
+    assert second.html == "spoilt"

@@ -9,7 +9,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from pressroom.api import logs
-from pressroom.cli import care, demo, engines, exits, jobs, promote, queues, render, serve, tokens, webhooks, work, workers
+from pressroom.cli import (
+    care,
+    demo,
+    engines,
+    exits,
+    jobs,
+    promote,
+    queues,
+    render,
+    serve,
+    tokens,
+    webhooks,
+    wiki,
+    work,
+    workers,
+)
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
@@ -31,6 +46,7 @@ examples:
   pressroom jobs watch job_01JD…            see one happen
   pressroom queue pause pdf                 let no worker claim jobs of a kind
   pressroom workers                         who works, and where
+  pressroom wiki import docs                a folder of Markdown becomes a wiki
   pressroom token create --scope submitter  let somebody else use the service
   pressroom check                           is everything in order?
 """
@@ -93,6 +109,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return asyncio.run(_with_tokens(wires, settings, args, output))
         case "webhooks":
             return asyncio.run(_with_webhooks(wires, settings, args, output))
+        case "wiki":
+            return asyncio.run(wiki.run(wires, settings, args, output))
         case "work":
             return asyncio.run(work.work(wires, settings, args, output))
         case _:
@@ -140,6 +158,7 @@ def _parser() -> ArgumentParser:
     _add_render(commands, common)
     _add_token(commands, common)
     _add_webhooks(commands, common)
+    wiki.add_wiki(commands, common)
     check = commands.add_parser("check", parents=[common], help="look at settings, database and engines; say what to mend")
     check.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
     fsck = commands.add_parser(

@@ -123,5 +123,8 @@ def _our_tables() -> set[str]:
 
 
 def _tables_of(connection: apsw.Connection) -> set[str]:
-    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
+    """An index for search is no table of its own, though SQLite keeps it in some: it is made anew from what it indexes."""
+    found = connection.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND substr(name, 1, 7) <> 'sqlite_'"
+    )
     return {str(name) for (name,) in found}

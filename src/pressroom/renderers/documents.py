@@ -9,7 +9,8 @@ import base64
 import html
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,6 +35,9 @@ class Asked(msgspec.Struct, frozen=True):
     source: bytes
     options: Mapping[str, Any] = {}
     engine: str | None = None
+
+
+type Draw = Callable[[Asked], Awaitable[Rendered]]
 
 
 class Plan(NamedTuple):
@@ -88,11 +92,13 @@ def engines_of(asked: Asked) -> dict[str, str]:
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
 
 
-async def render(presses: Presses, asked: Asked) -> Rendered:
+async def render(presses: Presses, asked: Asked, draw: Draw | None = None) -> Rendered:
+    """`draw` is how the diagrams in it are drawn: directly, unless somebody knows better."""
     made = plan(asked)
     rendered = await presses.render(made.reader, asked.source, made.output, made.options)
     if made.options.get("diagrams"):
-        rendered = await _with_diagrams(presses, rendered, str(made.options.get("theme", "auto")))
+        draw = draw or partial(directly, presses)
+        rendered = await _with_diagrams(draw, rendered, str(made.options.get("theme", "auto")))
     if made.printer is None:
         return rendered
     printed = await presses.render(made.printer, rendered.data, "pdf", made.printing)
@@ -106,12 +112,17 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
 
 
-async def _with_diagrams(presses: Presses, rendered: Rendered, theme: str) -> Rendered:
+async def directly(presses: Presses, diagram: Asked) -> Rendered:
+    engine = catalogue.engine_for(diagram.language, diagram.output)
+    return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
+
+
+async def _with_diagrams(draw: Draw, rendered: Rendered, theme: str) -> Rendered:
     diagrams = rendered.details.get("diagrams", [])
     if not diagrams:
         return rendered
     details = {name: value for name, value in rendered.details.items() if name != "diagrams"}
-    drawn = await asyncio.gather(*[_draw(presses, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
+    drawn = await asyncio.gather(*[_draw(draw, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
     warnings = [*rendered.warnings, *(notice for _, notices in drawn for notice in notices)]
     figures = [markup for markup, _ in drawn]
     if over := diagrams[MOST_DIAGRAMS:]:
@@ -137,12 +148,12 @@ def _filled(body: str, figures: list[str]) -> bytes:
     return DIAGRAM_MARK.sub(fill, body).encode()
 
 
-async def _draw(presses: Presses, diagram: dict[str, Any], theme: str) -> tuple[str, list[Notice]]:
+async def _draw(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, list[Notice]]:
     """A figure, or a box that says what is wrong: one bad diagram does not cost its reader the page."""
     line = diagram.get("line")
     try:
         engine = catalogue.engine_for(diagram["language"], "svg")
-        drawn = await presses.render(engine, diagram["source"].encode(), "svg", _options_of(engine, theme))
+        drawn = await draw(Asked(diagram["language"], "svg", diagram["source"].encode(), _options_of(engine, theme)))
     except PressroomError as error:
         return _trouble(diagram, error, line)
     notices = [_moved(notice, line) for notice in drawn.warnings]

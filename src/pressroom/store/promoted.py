@@ -12,7 +12,7 @@ import apsw
 from pressroom.errors import DatabasePromoted
 
 _TOLD = re.compile(r"this database was promoted to (\S+)")
-_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND substr(name, 1, 7) <> 'sqlite_'"
 
 
 class Mark(NamedTuple):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,10 @@ log = logging.getLogger("pressroom.worker")
 WRITE_INTERVAL = 0.1
 
 
+def _keep_slot(_: Claim) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 class RunningJob:
     """One attempt at a job, as its handler sees it. All that it writes is refused once the claim is lost."""
 
@@ -29,10 +33,24 @@ class RunningJob:
     failed_items: Sequence[str] = ()
     cancelled = False
 
-    def __init__(self, claim: Claim, database: Database, tell: Callable[[list[int]], None]) -> None:
+    def __init__(
+        self,
+        claim: Claim,
+        database: Database,
+        tell: Callable[[list[int]], None],
+        lend: Callable[[Claim], AbstractContextManager[None]] = _keep_slot,
+    ) -> None:
         self._claim = claim
         self._database = database
         self._tell = tell
+        self._lend = lend
+
+    def standing_aside(self) -> AbstractContextManager[None]:
+        """For a handler that waits for another job: `with job.standing_aside(): await queue.wait(other)`.
+
+        Meanwhile its slot is free for others. Where all slots are taken by handlers that wait, nothing else would ever run.
+        """
+        return self._lend(self._claim)
 
     @property
     def id(self) -> int:

@@ -6,7 +6,7 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
@@ -84,6 +84,7 @@ class Worker:
         self._hungry = self._looks
         self._looked_at = 0.0
         self._offers = Offers()
+        self._lent = 0  # slots of those in `_running` that wait for another job
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
         self._news = 0
@@ -177,7 +178,7 @@ class Worker:
 
     def _room(self) -> Room:
         """Free slots, not counting those that a turn under way has asked for."""
-        busy = len(self._running) + self._asked.total
+        busy = len(self._running) - self._lent + self._asked.total
         total = min(self.slots - busy, self._batch)
         return Room(total, min(total, self.slots - self._reserved - self._background - self._asked.background))
 
@@ -292,13 +293,29 @@ class Worker:
     def _begin(self, claim: Claim) -> None:
         self.tally.claimed += 1
         self._background += claim.tier > 0
-        job = RunningJob(claim, self._database, self._tell)
+        job = RunningJob(claim, self._database, self._tell, self._lend)
         attempt = self._running[claim.id, claim.token] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
         # Most of the way is not worth a round through the event loop: an eager task runs until it first has to wait.
         task = asyncio.Task(self._carry_out(attempt), loop=self._loop, eager_start=True)
         if not task.done():
             attempt.task = task
             self._tell([claim.id])
+
+    @contextlib.contextmanager
+    def _lend(self, claim: Claim) -> Iterator[None]:
+        """The slot of a handler that waits for another job is free meanwhile. As many may be lent as there are slots."""
+        if self._lent >= self.slots:
+            yield
+            return
+        self._lent += 1
+        self._background -= claim.tier > 0
+        self._note_room()
+        self.hear()
+        try:
+            yield
+        finally:
+            self._lent -= 1
+            self._background += claim.tier > 0
 
     async def _carry_out(self, attempt: Attempt) -> None:
         result = await attempt.make()
@@ -357,7 +374,7 @@ class Worker:
             return 0, 0
         background = self._offers.background
         ahead = self.slots if self._usual_time < SHORT else 0
-        busy = len(self._running) + self._asked.total
+        busy = len(self._running) - self._lent + self._asked.total
         total = self.slots + ahead - busy - self._offers.interactive - background
         most = self.slots - self._reserved + ahead - self._background - self._asked.background - background
         return max(0, total), max(0, min(total, most))

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import asking
-from pressroom.apps.diagrams.slots import Slots
+from pressroom.apps.slots import Slots
 from pressroom.errors import Attempt, Backpressure, PressroomError, SourceInvalid
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import Asked

@@ -12,7 +12,7 @@ import msgspec
 from pressroom.api.views import JobView
 from pressroom.apps.diagrams import hits, versions
 from pressroom.apps.diagrams.hits import Found
-from pressroom.apps.diagrams.slots import Door, Slots
+from pressroom.apps.slots import Door, Slots
 from pressroom.config import Settings
 from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work
 from pressroom.queue import Queue

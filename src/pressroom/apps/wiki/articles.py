@@ -1,22 +1,28 @@
 """The article service: whoever writes, reads or renders an article comes through here (W3)."""
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import orders, store
+from pressroom.apps.slots import Slots
+from pressroom.apps.wiki import orders, store, words
 from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
 from pressroom.apps.wiki.orders import Order
 from pressroom.apps.wiki.renders import NAME, Payload, Renders
 from pressroom.apps.wiki.store import Line, Page, Saved
+from pressroom.apps.wiki.words import Piece
 from pressroom.errors import Ended, WaitTimeout
-from pressroom.model import Submitted, Tier
+from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
 
 HISTORY_SHOWN = 50
+BATCHES_SHOWN = 5
+PREVIEWS_WAITING = 8  # for each that is rendered; whoever types on gives up before these are done
+FOUND = 20  # on a page of what was searched for
 LISTED = 200
 
 type Some = tuple[list[Article], int | None]  # inside Articles, `list` is a method
@@ -28,6 +34,20 @@ class Posted(msgspec.Struct, frozen=True):
     saved: Saved
     revision: Revision
     rendering: bool
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """A job that queued renders, and how those fare."""
+
+    job: Job
+    waiting: int
+    rendered: int
+    failed: int
+
+
+class Found(msgspec.Struct, frozen=True):
+    article: Article
+    excerpt: list[Piece]
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -43,6 +63,8 @@ class Articles:
         self._queue = queue
         self._database = database
         self._renders = renders
+        at_once = os.cpu_count() or 1
+        self._previews = Slots(at_once, PREVIEWS_WAITING * at_once)
 
     async def post(self, org_id: str | None, draft: Draft, *, wait: float, **how: Any) -> Posted:
         """Keep a text as the newest revision and submit its render, both or neither; then wait for it, not too long.
@@ -63,9 +85,17 @@ class Articles:
         revision = await self._database.read(partial(store.revision, saved.article, saved.revision))
         return Posted(saved, revision, rendering and revision.render_status is RenderStatus.QUEUED)
 
+    async def take_in(self, org_id: str | None, drafts: Sequence[Draft]) -> "Sequence[Saved]":
+        """Many texts in one transaction, each as the newest of its article. `rerender_all` lets them be rendered."""
+        return await self._database.run(partial(store.take_in, org_id or "", drafts), name="article")
+
     async def preview(self, org_id: str | None, source: str) -> Page:
-        """W2: no row, no job, no slot."""
-        return await self._renders.preview(org_id or "", source)
+        """W2: no row, no job, no slot of a worker. Some at a time, so that people who type cannot starve the jobs.
+
+        Raises Backpressure when too many wait already.
+        """
+        async with self._previews.slot():
+            return await self._renders.preview(org_id or "", source)
 
     async def rerender(
         self,
@@ -75,12 +105,16 @@ class Articles:
         *,
         tier: Tier = Tier.INTERACTIVE,
         wait: float = 0,
+        spaced: bool = False,
         **how: Any,
     ) -> Posted:
-        """W4: the newest revision, or another, is rendered again. Its HTML stays until there is another."""
+        """W4: the newest revision, or another, is rendered again. Its HTML stays until there is another.
+
+        `spaced` is for whoever only wishes it: what was rendered a moment ago is not rendered again (D7). Raises TooSoon.
+        """
         article = await self._database.read(partial(store.get, org_id or "", url))
         number = article.head if number is None else number
-        await self._database.read(partial(store.revision, article, number))
+        await self._database.read(partial(store.may_render if spaced else store.revision, article, number))
         async with self._queue.transaction() as tx:
             job = await self._submit(article, number, tier, within=tx, **how)
         rendering = not await self._is_over(job, wait)
@@ -128,6 +162,24 @@ class Articles:
     async def count(self, org_id: str | None) -> int:
         return await self._database.read(partial(store.count, org_id or ""))
 
+    async def batch(self, uid: str) -> Batch:
+        job = await self._queue.get(uid)
+        return _batch(job, await self._database.read(partial(store.count_renders, job.uid)))
+
+    async def batches(self, org_id: str | None) -> "Sequence[Batch]":
+        """The last ones, newest first."""
+        latest = await self._queue.list(kind=orders.NAME, org_id=org_id or "", limit=BATCHES_SHOWN)
+        return [_batch(job, await self._database.read(partial(store.count_renders, job.uid))) for job in latest.jobs]
+
+    async def last_article(self, org_id: str | None) -> int:
+        return await self._database.read(partial(store.last_article, org_id or ""))
+
+    async def some(self, org_id: str | None, after: int, limit: int) -> "Sequence[Article]":
+        return await self._database.read(partial(store.articles, None, org_id or "", after, limit))
+
+    async def sources(self, org_id: str | None, after: int, limit: int) -> "Sequence[tuple[Article, str]]":
+        return await self._database.read(partial(store.sources, org_id or "", after, limit))
+
     async def list(self, org_id: str | None, after: int) -> Some:
         """Articles in the order in which they were made, and the id after which others come."""
         return _some(await self._database.read(partial(store.articles, None, org_id or "", after, LISTED + 1)))
@@ -135,6 +187,15 @@ class Articles:
     async def linking(self, org_id: str | None, url: str, after: int) -> Some:
         """Those that refer to this one, whether it is there or not."""
         return _some(await self._database.read(partial(store.linking, org_id or "", url, after, LISTED + 1)))
+
+    async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[Found], bool]":
+        """Articles that have all of the words, the best first; and whether there are more."""
+        sought = words.sought(text)
+        if not sought:
+            return [], False
+        hits = await self._database.read(partial(store.search, org_id or "", sought, FOUND + 1, (page - 1) * FOUND))
+        found = [Found(hit.article, words.excerpt(hit.source, sought)) for hit in hits[:FOUND]]
+        return found, len(hits) > FOUND
 
     async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **how: Any) -> Submitted:
         """The newest revision has the key of its article; an older one must not take the place of a newer one that waits."""
@@ -161,6 +222,12 @@ class Articles:
         except Ended:
             return True
         return True
+
+
+def _batch(job: Job, renders: dict[Status, int]) -> Batch:
+    waiting = sum(count for status, count in renders.items() if not status.ended)
+    rendered = renders.get(Status.COMPLETED, 0)
+    return Batch(job, waiting, rendered, sum(renders.values()) - waiting - rendered)
 
 
 def _some(found: list[Article]) -> Some:

@@ -54,8 +54,10 @@ class Batches:
     async def find_stale(self) -> int:
         """Pages that would be made differently today are marked, and those of them that are newest are queued.
 
-        For when a worker starts: the template or an engine may be another than the last time.
+        For when a worker starts: the template or an engine may be another than the last time, and search may be new.
         """
+        while await self._database.run(partial(store.index_some, QUEUED_AT_ONCE), name="article"):
+            pass  # each is a transaction of its own, so that others can write between them
         made_by = await self._database.read(store.renderers)
         outdated = [renderer for renderer in made_by if not renderers.is_current(renderer)]
         for renderer in outdated:

@@ -17,6 +17,7 @@ TITLE_LIMIT = 200
 COMMENT_LIMIT = 500
 SOURCE_LIMIT = Markdown.limits.source
 SPECIAL = "Special:"  # names that are pages of ours, and never articles
+ENDINGS = (".md", ".xml")  # so end the addresses of sources and of the sitemap
 
 _REFUSED = frozenset('<>[]{}|#?"\\')
 
@@ -144,6 +145,8 @@ def make_draft(url: str, source: str, *, title: str = "", comment: str = "", aut
     url = clean_url(url)
     if is_special(url):
         raise InvalidArgument(f"names that begin with {SPECIAL} are pages of the wiki itself")
+    if url.lower().endswith(ENDINGS):
+        raise InvalidArgument(f"the name of an article does not end in {' or '.join(ENDINGS)}")
     if previous < 0:
         raise InvalidArgument("previous is the number of the revision that was read, or 0")
     title = clean_line(title, TITLE_LIMIT, "title") or title_of(url)

@@ -1,12 +1,15 @@
 """The wiki's pages: an article, its editor, its history. What is done is told by the question mark: `/wiki/Home?edit`."""
 
 import hashlib
+from datetime import datetime
+from email.utils import format_datetime, parsedate_to_datetime
 
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Scope
 from pressroom.api.replies import matches
 from pressroom.api.routes import Routes
+from pressroom.apps.wiki import sitemap
 from pressroom.apps.wiki.articles import Articles, Reading
 from pressroom.apps.wiki.links import address_of
 from pressroom.apps.wiki.model import (
@@ -23,7 +26,7 @@ from pressroom.apps.wiki.showing import page, trace_of, whole_number
 from pressroom.apps.wiki.special import Special
 from pressroom.apps.wiki.store import EditConflict
 from pressroom.errors import NotFound, PressroomError
-from pressroom.model import VERSION
+from pressroom.model import VERSION, from_ms
 from pressroom.web import lines
 from pressroom.web.desk import NOTICE, THEME, Desk, Visit
 
@@ -44,6 +47,8 @@ def router(desk: Desk, articles: Articles) -> Routes:
     async def show(visit: Visit, url: str) -> Response:
         if url.endswith(".md"):
             return await raw(visit, clean_url(url.removesuffix(".md")))
+        if (part := sitemap.part_named(url)) is not None:
+            return await listed(visit, part)
         clean = clean_url(url)
         if clean != url:
             query = f"?{visit.request.url.query}" if visit.request.url.query else ""
@@ -66,8 +71,13 @@ def router(desk: Desk, articles: Articles) -> Routes:
         if reading.head.render_status is RenderStatus.STALE:
             await articles.rerender(visit.caller.org_id, url, wait=PATIENCE)
             reading = await articles.read(visit.caller.org_id, url)
-        kept = {"ETag": _tag_of(visit, reading), "Cache-Control": "private, no-cache", "Vary": "Cookie, HX-Request"}
-        if matches(visit.request.headers.get("if-none-match"), kept["ETag"]):
+        kept = {
+            "ETag": _tag_of(visit, reading),
+            "Last-Modified": format_datetime(_changed(reading), usegmt=True),
+            "Cache-Control": "private, no-cache",
+            "Vary": "Cookie, HX-Request",
+        }
+        if _has_it(visit, kept["ETag"], _changed(reading)):
             return Response(status_code=304, headers=kept)
         response = _article(visit, reading)
         response.headers.update(kept)
@@ -95,6 +105,19 @@ def router(desk: Desk, articles: Articles) -> Routes:
             return Response(status_code=304, headers=headers)
         return Response(revision.source, 200, headers, "text/markdown; charset=utf-8")
 
+    async def listed(visit: Visit, part: int) -> Response:
+        """The sitemap, or one of its files."""
+        org_id, base = visit.caller.org_id, visit.desk.service.address_for(visit.request)
+        last = await articles.last_article(org_id)
+        if part == 0 and last > sitemap.IN_A_FILE:
+            return Response(sitemap.index(base, last), media_type=sitemap.MEDIA_TYPE)
+        after = max(0, part - 1) * sitemap.IN_A_FILE
+        if after > last:
+            raise NotFound(f"the sitemap has no file {part}")
+        found = await articles.some(org_id, after, sitemap.IN_A_FILE)
+        inside = [article for article in found if article.id <= after + sitemap.IN_A_FILE]
+        return Response(sitemap.articles(base, inside), media_type=sitemap.MEDIA_TYPE)
+
     async def edit(visit: Visit, url: str) -> Response:
         visit.require(Scope.SUBMITTER)
         try:
@@ -109,8 +132,13 @@ def router(desk: Desk, articles: Articles) -> Routes:
         if is_special(url):
             return await special.do(visit, url)
         if "rerender" in form.all("action"):
-            await articles.rerender(visit.caller.org_id, url, wait=PATIENCE, trace=trace_of(visit))
-            return visit.go(address_of(url))
+            asked = form.get("revision")
+            number = whole_number(asked) if asked else None
+            posted = await articles.rerender(
+                visit.caller.org_id, url, number, wait=PATIENCE, spaced=True, trace=trace_of(visit)
+            )
+            newest = posted.saved.revision == posted.saved.article.head
+            return visit.go(address_of(url) + ("" if newest else f"?revision={number}"))
         draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
         previous = whole_number(form.get("previous", "0"), least=0)
         if "preview" in form.all("action"):
@@ -173,8 +201,11 @@ def router(desk: Desk, articles: Articles) -> Routes:
     async def rerender(visit: Visit, url: str) -> Response:
         """A page with a button: to look at an address must not make anybody work."""
         visit.require(Scope.SUBMITTER)
-        reading = await articles.read(visit.caller.org_id, url)
-        return page(visit, "wiki_rerender.html", article=reading.article, revision=reading.head)
+        reading, asked = await articles.read(visit.caller.org_id, url), visit.request.query_params.get("revision")
+        revision = reading.head
+        if asked is not None:
+            _, revision = await articles.revision(visit.caller.org_id, url, whole_number(asked))
+        return page(visit, "wiki_rerender.html", article=reading.article, revision=revision)
 
     desk.get(routes, "/wiki", start)
     desk.get(routes, "/wiki/{url:path}", show)
@@ -192,6 +223,25 @@ def _article(visit: Visit, reading: Reading, *, old: bool = False) -> Response:
         old=old,
         address=address_of(reading.article.url),
     )
+
+
+def _changed(reading: Reading) -> datetime:
+    """When what is shown was last made or overtaken, to the second."""
+    moments = [reading.article.date_changed, reading.head.date_rendered or 0]
+    if reading.shown is not None:
+        moments.append(reading.shown.date_rendered or 0)
+    return from_ms(max(moments)).replace(microsecond=0)
+
+
+def _has_it(visit: Visit, tag: str, changed: datetime) -> bool:
+    """A browser that names the tag is judged by it: only that knows who looks, and how."""
+    asked = visit.request.headers
+    if "if-none-match" in asked:
+        return matches(asked["if-none-match"], tag)
+    try:
+        return changed <= parsedate_to_datetime(asked["if-modified-since"])
+    except (KeyError, ValueError, TypeError):  # none, no date, or one without a zone
+        return False
 
 
 def _tag_of(visit: Visit, reading: Reading) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import links, renderers, store
+from pressroom.apps.wiki import drawing, links, renderers, store
 from pressroom.apps.wiki.finish import finished
 from pressroom.apps.wiki.model import Article, RenderStatus
 from pressroom.apps.wiki.store import Page
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Backoff, Ending, Kind, Made, Status, Work
+from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
@@ -44,8 +45,9 @@ class Renders:
             settling=settle,
         )
 
-    def open(self, database: Database) -> None:
+    def open(self, database: Database, queue: Queue) -> None:
         self._database = database
+        self._queue = queue
 
     async def handle(self, job: Any, payload: Any) -> Made:
         wanted = msgspec.convert(payload, Payload)
@@ -53,7 +55,8 @@ class Renders:
         asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
         engines = documents.engines_of(asked)
         try:
-            rendered = await documents.render(self._rendering.presses, asked)
+            draw = drawing.through(self._queue, self._rendering, job)
+            rendered = await documents.render(self._rendering.presses, asked, draw)
         except PressroomError as error:
             error.engines = engines
             raise

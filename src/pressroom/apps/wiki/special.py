@@ -1,17 +1,18 @@
-"""The wiki's own pages: all articles, what refers to one, and the order to render everything again."""
+"""The wiki's own pages: search, all articles, what refers to one, and the order to render everything again."""
 
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.articles import FOUND, Articles
 from pressroom.apps.wiki.links import address_of
-from pressroom.apps.wiki.model import SPECIAL, clean_url
+from pressroom.apps.wiki.model import SPECIAL, clean_url, make_draft
 from pressroom.apps.wiki.orders import Order
 from pressroom.apps.wiki.showing import page, trace_of, whole_number
-from pressroom.errors import NotFound
+from pressroom.errors import InvalidArgument, NotFound
 from pressroom.web.desk import Visit
 
-ALL, LINKS, RERENDER = "AllPages", "WhatLinksHere/", "RerenderAll"
+ALL, LINKS, RERENDER, SEARCH = "AllPages", "WhatLinksHere/", "RerenderAll", "Search"
+MOST_PAGES = 100  # of what was searched for
 
 
 class Special:
@@ -26,8 +27,12 @@ class Special:
             return await self._linking(visit, clean_url(name.removeprefix(LINKS)))
         if name == RERENDER:
             visit.require(Scope.OPERATOR)
-            return page(visit, "wiki_rerender_all.html", count=await self._articles.count(visit.caller.org_id))
-        raise NotFound(f"the wiki has no page {url[:100]!r} of its own; it has {SPECIAL}{ALL} and {SPECIAL}{LINKS}NAME")
+            count, batches = await self._articles.count(visit.caller.org_id), await self._articles.batches(visit.caller.org_id)
+            return page(visit, "wiki_rerender_all.html", count=count, batches=batches)
+        if name == SEARCH:
+            return await self._search(visit)
+        ours = ", ".join(SPECIAL + one for one in (SEARCH, ALL, LINKS + "NAME"))
+        raise NotFound(f"the wiki has no page {url[:100]!r} of its own; it has {ours}")
 
     async def do(self, visit: Visit, url: str) -> Response:
         if url != SPECIAL + RERENDER:
@@ -47,3 +52,16 @@ class Special:
         found, more = await self._articles.linking(visit.caller.org_id, url, after)
         here = address_of(f"{SPECIAL}{LINKS}{url}")
         return page(visit, "wiki_linking.html", url_of_article=url, articles=found, more=more, place=here)
+
+    async def _search(self, visit: Visit) -> Response:
+        asked, org_id = visit.request.query_params, visit.caller.org_id
+        sought, number = asked.get("q", "")[:200].strip(), min(whole_number(asked.get("page", "1")), MOST_PAGES)
+        found, more = await self._articles.search(org_id, sought, number)
+        name, exact = None, None
+        try:
+            name = make_draft(sought, "", author="", previous=0).url
+            exact = (await self._articles.read(org_id, name)).article
+        except (InvalidArgument, NotFound):
+            pass  # what is searched for need not be a name, nor one that is there
+        values = {"sought": sought, "found": found, "more": more and number < MOST_PAGES, "page": number}
+        return page(visit, "wiki_search.html", **values, name=name, exact=exact, first=(number - 1) * FOUND + 1)

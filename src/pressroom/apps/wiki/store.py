@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
+from pressroom.apps.wiki import words
 from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
 from pressroom.errors import NotFound, Refused
-from pressroom.model import Row, Statement, Work, from_ms
+from pressroom.model import Row, Statement, Status, Work, from_ms
 from pressroom.store.rows import compact
 from pressroom.store.steps import now
 
 BEYOND = 1 << 62
+RENDER_EVERY = 5_000  # milliseconds between two renders of one revision that somebody only wishes for
 
 
 class EditConflict(Refused):
@@ -28,6 +30,17 @@ class EditConflict(Refused):
         super().__init__(f"{draft.url} {there}, and this text was made from {read}")
         self.article = article
         self.draft = draft
+
+
+class TooSoon(Refused):
+    """It was rendered a moment ago, and would come out the same."""
+
+    code = "too_soon"
+    status = 429
+
+    def __init__(self, article: Article, number: int, wait: int) -> None:
+        super().__init__(f"revision {number} of {article.url} was rendered a moment ago; ask again in {wait} s")
+        self.headers = {"Retry-After": str(wait)}
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -58,36 +71,86 @@ class Line(msgspec.Struct, frozen=True):
 def save(org_id: str, draft: Draft) -> Work[Saved]:
     """Raises EditConflict unless `previous` is the newest revision. The newest text again makes no revision."""
     article = yield from find(org_id, draft.url)
-    if article is not None:
-        newest = yield from revision(article, article.head)
-        if (newest.hash, newest.title) == (draft.hash, draft.title):
-            return Saved(article, article.head, modified=False, created=False)
+    if article is not None and (yield from _is_newest(article, draft)):
+        return Saved(article, article.head, modified=False, created=False)
     if draft.previous != (article.head if article else 0):
         raise EditConflict(article, draft)
+    return (yield from _insert(org_id, article, draft, RenderStatus.QUEUED))
+
+
+def take_in(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
+    """As the newest revisions, whatever was there. They are stale, and so are the pages that say of them that they are not
+    there: somebody lets all of those be rendered together.
+    """
+    saved = []
+    for draft in drafts:
+        article = yield from find(org_id, draft.url)
+        if article is not None and (yield from _is_newest(article, draft)):
+            saved.append(Saved(article, article.head, modified=False, created=False))
+        else:
+            saved.append((yield from _insert(org_id, article, draft, RenderStatus.STALE)))
+    if created := [one.article.url for one in saved if one.created]:
+        yield Statement("wiki_mark_linking", {"org_id": org_id, "urls": compact(created)})
+    return saved
+
+
+def _is_newest(article: Article, draft: Draft) -> Work[bool]:
+    newest = yield from revision(article, article.head)
+    return (newest.hash, newest.title) == (draft.hash, draft.title)
+
+
+def _insert(org_id: str, article: Article | None, draft: Draft, status: RenderStatus) -> Work[Saved]:
     moment = yield from now()
+    number = 1 if article is None else article.head + 1
     if article is None:
         place = {"org_id": org_id, "url": draft.url, "title": draft.title, "now": moment}
         ((id,),) = yield Statement("wiki_insert_article", place)
     else:
         id = article.id
-        moved = yield Statement(
-            "wiki_move_head", {"article": id, "number": draft.previous + 1, "title": draft.title, "now": moment}
-        )
+        moved = yield Statement("wiki_move_head", {"article": id, "number": number, "title": draft.title, "now": moment})
         assert moved
     yield Statement(
         "wiki_insert_revision",
         {
             "article": id,
-            "number": draft.previous + 1,
+            "number": number,
             "title": draft.title,
             "comment": draft.comment,
             "author": draft.author,
             "source": draft.source,
             "hash": draft.hash,
+            "render_status": status.value,
             "now": moment,
         },
     )
-    return Saved((yield from by_id(id)), draft.previous + 1, modified=True, created=article is None)
+    yield from keep_words(id, draft.title, draft.source)
+    return Saved((yield from by_id(id)), number, modified=True, created=article is None)
+
+
+def keep_words(article: int, title: str, source: str) -> Work[None]:
+    """For search: those of the newest revision."""
+    kept = {"article": article, "title": words.indexed(title), "words": words.indexed(source)}
+    yield Statement("wiki_save_words", kept)
+
+
+def index_some(limit: int) -> Work[int]:
+    """Let search know articles that it does not know. Returns how many those were."""
+    rows = yield Statement("wiki_list_unindexed", {"limit": limit})
+    for article, title, source in rows:
+        yield from keep_words(article, title, source)
+    return len(rows)
+
+
+class Hit(msgspec.Struct, frozen=True):
+    article: Article
+    source: str
+
+
+def search(org_id: str, sought: Sequence[str], limit: int, offset: int) -> Work[list[Hit]]:
+    """Those that have all of these words, the best first."""
+    asked = {"org_id": org_id, "words": compact(list(sought)), "limit": limit, "offset": offset}
+    rows = yield Statement("wiki_search", asked)
+    return [Hit(Article(*row[:-1]), row[-1]) for row in rows]
 
 
 def queue(article: int, number: int, job: str) -> Work[None]:
@@ -123,6 +186,15 @@ def revision(article: Article, number: int) -> Work[Revision]:
     return _revision(rows[0])
 
 
+def may_render(article: Article, number: int) -> Work[Revision]:
+    """A revision that may be rendered again. Raises TooSoon if that was just done, whoever asked for it."""
+    found = yield from revision(article, number)
+    since = (yield from now()) - (found.date_rendered or 0)
+    if found.render_status is RenderStatus.RENDERED and since < RENDER_EVERY:
+        raise TooSoon(article, number, -((since - RENDER_EVERY) // 1000))
+    return found
+
+
 def history(article: Article, before: int | None, limit: int) -> Work[list[Line]]:
     """Newest first."""
     asked = {"article": article.id, "before": BEYOND if before is None else before, "limit": limit}
@@ -148,9 +220,26 @@ def articles(status: RenderStatus | None, org_id: str, after: int, limit: int) -
     return [Article(*row) for row in rows]
 
 
+def sources(org_id: str, after: int, limit: int) -> Work[list[tuple[Article, str]]]:
+    """By the articles' ids, each with the source of its newest revision."""
+    rows = yield Statement("wiki_list_sources", {"org_id": org_id, "after": after, "limit": limit})
+    return [(Article(*row[:-1]), row[-1]) for row in rows]
+
+
 def count(org_id: str) -> Work[int]:
     ((number,),) = yield Statement("wiki_count_articles", {"org_id": org_id})
     return int(number)
+
+
+def last_article(org_id: str) -> Work[int]:
+    """The highest id."""
+    ((id,),) = yield Statement("wiki_last_article", {"org_id": org_id})
+    return int(id)
+
+
+def count_renders(parent: str) -> Work[dict[Status, int]]:
+    rows = yield Statement("wiki_count_renders", {"parent": parent})
+    return {Status(status): count for status, count in rows}
 
 
 def renderers() -> Work[list[str]]:

@@ -1,0 +1,89 @@
+"""Files and the articles that they are: `guide/setup.md` is `guide/setup`, and a README or an index stands for its folder."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from pressroom.apps.wiki.model import TITLE_LIMIT, clean_url, title_of
+from pressroom.errors import InvalidArgument, SourceInvalid
+
+ENDINGS = frozenset({".md", ".markdown"})
+LIST = "wiki.json"  # written by an export, so that an import finds names and titles again
+HOME = "Home"
+
+_OF_A_FOLDER = frozenset({"readme", "index"})
+_NOT_IN_A_NAME = re.compile(r'[<>\[\]{}|#?"\\\x00-\x1f\x7f]+')
+_FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
+_MARKED = re.compile(r"[*_`]|!?\[([^\]]*)\](?:\([^)]*\))?")
+
+
+class Named(msgspec.Struct, frozen=True):
+    """An article's place in its list."""
+
+    url: str
+    title: str
+
+
+def markdown_in(folder: Path) -> list[Path]:
+    """Every Markdown file, in the order of their names. What is hidden stays so."""
+    if not folder.is_dir():
+        raise InvalidArgument(f"{folder} is not a folder")
+    return sorted(_walk(folder), key=lambda path: path.relative_to(folder).parts)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.name.startswith(".") or entry.is_symlink():  # a link may lead anywhere, and back
+            continue
+        if entry.is_dir():
+            yield from _walk(entry)
+        elif entry.suffix.lower() in ENDINGS:
+            yield entry
+
+
+def listed_in(folder: Path) -> dict[str, Named]:
+    """What an export has written down, by the names of its files."""
+    try:
+        return msgspec.json.decode((folder / LIST).read_bytes(), type=dict[str, Named])
+    except FileNotFoundError:
+        return {}
+    except msgspec.DecodeError as reason:
+        raise InvalidArgument(f"{folder / LIST} is not a list of articles: {reason}") from None
+
+
+def url_of(place: PurePosixPath) -> str:
+    parts = [_NOT_IN_A_NAME.sub("-", part) for part in place.with_suffix("").parts]
+    if parts[-1].lower() in _OF_A_FOLDER:
+        parts = parts[:-1] or [HOME]
+    return clean_url("/".join(parts))
+
+
+def text_of(path: Path) -> str:
+    """Raises SourceInvalid, with the place, for what is no text."""
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        before = data[: wrong.start].decode(errors="replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise SourceInvalid("the file is not UTF-8", line=line, column=column) from None
+
+
+def title_in(source: str, url: str) -> str:
+    """What the front matter or the first heading says, or else the name."""
+    front = _FRONT.match(source)
+    if front and (said := _TITLE.search(front[1])):
+        title = said[1].strip("'\"")
+    else:
+        heading = _HEADING.search(_FENCED.sub("", source[:20_000]))
+        title = _MARKED.sub(lambda mark: mark[1] or "", heading[1]) if heading else ""
+    return " ".join(title.split())[:TITLE_LIMIT] or title_of(url)
+
+
+def path_of(folder: Path, url: str) -> Path:
+    return folder.joinpath(*url.split("/")[:-1], f"{url.split('/')[-1]}.md")

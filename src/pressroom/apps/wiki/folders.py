@@ -1,0 +1,105 @@
+"""A folder of Markdown becomes articles, and articles become a folder."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from itertools import batched
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from pressroom.apps.wiki import files
+from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.files import Named
+from pressroom.apps.wiki.model import Draft, make_draft
+from pressroom.apps.wiki.orders import Order
+from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
+
+AT_ONCE = 50  # in one transaction, while which nobody else writes
+READ_AT_ONCE = 500
+
+type Tell = Callable[[str, int, int], None]
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What an import did. `problems` are files that could not be taken, each with the reason; `batch` is the job, if any."""
+
+    files: int
+    created: int
+    changed: int
+    same: int
+    problems: dict[str, str]
+    batch: str | None
+
+
+class Folders:
+    def __init__(self, articles: Articles) -> None:
+        self._articles = articles
+
+    async def take_in(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: Tell) -> Taken:
+        """Every Markdown file becomes the newest revision of its article, and one job lets all of them be rendered.
+
+        What is there already with the same text stays as it is, so that an import which was cut short can be begun again.
+        """
+        found = await asyncio.to_thread(files.markdown_in, folder)
+        problems: dict[str, str] = {}
+        created = changed = same = done = 0
+        for some in batched(_drafts(folder, found, problems, author, comment), AT_ONCE):
+            saved = await self._articles.take_in(org_id, some)
+            created += sum(one.created for one in saved)
+            changed += sum(one.modified and not one.created for one in saved)
+            same += sum(not one.modified for one in saved)
+            done += len(some)
+            tell("files", done + len(problems), len(found))
+        tell("files", len(found), len(found))
+        batch = await self._articles.rerender_all(org_id, Order("stale")) if created or changed else None
+        return Taken(len(found), created, changed, same, problems, batch.uid if batch else None)
+
+    async def put_out(self, folder: Path, *, org_id: str | None, tell: Tell) -> int:
+        """The newest source of every article. What lies there under such a name is written over."""
+        listed: dict[str, Named] = {}
+        total, after = await self._articles.count(org_id), 0
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        while some := await self._articles.sources(org_id, after, READ_AT_ONCE):
+            for article, source in some:
+                path = files.path_of(folder, article.url)
+                await asyncio.to_thread(_write, path, source)
+                listed[path.relative_to(folder).as_posix()] = Named(article.url, article.title)
+            after = some[-1][0].id
+            tell("articles", len(listed), max(total, len(listed)))
+        await asyncio.to_thread((folder / files.LIST).write_bytes, msgspec.json.format(msgspec.json.encode(listed)))
+        return len(listed)
+
+
+def _drafts(folder: Path, found: list[Path], problems: dict[str, str], author: str, comment: str) -> Iterator[Draft]:
+    listed, taken = files.listed_in(folder), dict[str, str]()
+    for path in found:
+        name = path.relative_to(folder).as_posix()
+        try:
+            draft = _draft(path, name, listed.get(name), author, comment)
+            if other := taken.get(draft.url):
+                raise InvalidArgument(f"it would be the article {draft.url}, which {other} is already")
+        except OSError as reason:
+            problems[name] = f"it cannot be read: {reason.strerror}"
+        except PressroomError as reason:
+            problems[name] = _with_place(reason)
+        else:
+            taken[draft.url] = name
+            yield draft
+
+
+def _draft(path: Path, name: str, listed: Named | None, author: str, comment: str) -> Draft:
+    source = files.text_of(path)
+    url = listed.url if listed else files.url_of(PurePosixPath(name))
+    title = listed.title if listed else files.title_in(source, url)
+    return make_draft(url, source, title=title, comment=comment or f"from {name}"[:500], author=author, previous=0)
+
+
+def _with_place(reason: PressroomError) -> str:
+    if isinstance(reason, SourceInvalid) and reason.line is not None:
+        return f"{reason} (line {reason.line}, column {reason.column})"
+    return str(reason)
+
+
+def _write(path: Path, source: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, newline="\n")

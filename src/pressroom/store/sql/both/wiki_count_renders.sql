@@ -1,0 +1,2 @@
+-- How the renders fare that a batch has queued.
+SELECT status, count(*) FROM job WHERE parent = :parent GROUP BY status

@@ -1,0 +1,60 @@
+"""Diagrams in articles are renders of their own: through the queue, its cache, and without waiting for each other for ever."""
+
+import asyncio
+
+import pytest
+
+from pressroom import Pressroom, Status
+from pressroom.apps.wiki import drawing
+from pressroom.apps.wiki.model import RenderStatus
+from tests.wiki.test_articles import draft
+
+DIAGRAM = "# A page\n\n```mermaid\ngraph LR; a --> b\n```\n"
+
+
+async def drawn(press: Pressroom) -> list[Status]:
+    return [job.status for job in (await press.list(kind="render")).jobs]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: int) -> None:
+    """With one slot too: who waits for another job stands aside."""
+    async with Pressroom(database, workers=workers) as press:
+        first = await press.articles.post(None, draft(DIAGRAM), wait=60)
+        second = await press.articles.post(None, draft(DIAGRAM + "more", url="Other"), wait=60)
+
+        assert first.revision.render_status is second.revision.render_status is RenderStatus.RENDERED
+        assert 'src="data:image/svg+xml;base64,' in (first.revision.html or "")
+        assert 'src="data:image/svg+xml;base64,' in (second.revision.html or "")
+        assert await drawn(press) == [Status.COMPLETED]
+        (job,) = (await press.list(kind="render")).jobs
+        assert job.parent == first.revision.job_uid
+
+
+async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(database: str) -> None:
+    texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(6)]
+    async with Pressroom(database, workers=2) as press:
+        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=60) for number, text in enumerate(texts)]
+        posted = await asyncio.gather(*posts)
+
+        assert {one.revision.render_status for one in posted} == {RenderStatus.RENDERED}
+        assert all("data:image/svg+xml" in (one.revision.html or "") for one in posted)
+        assert press.worker is not None
+        assert press.worker._lent == press.worker._background == 0
+
+
+async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_made(database: str) -> None:
+    async with Pressroom(database, workers=1) as press:
+        posted = await press.articles.post(None, draft("# A\n\n```mermaid\ngraph LR\na -- \n```\n"), wait=60)
+
+    assert posted.revision.render_status is RenderStatus.RENDERED
+    assert "This mermaid diagram could not be drawn</strong> (line" in (posted.revision.html or "")
+
+
+async def test_where_nobody_draws_diagrams_the_article_draws_its_own(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "TAKEN_WITHIN", 0.1)
+    async with Pressroom(database, workers=1, only=["wiki.render"]) as press:
+        posted = await press.articles.post(None, draft(DIAGRAM), wait=60)
+
+        assert "data:image/svg+xml" in (posted.revision.html or "")
+        assert await drawn(press) == [Status.QUEUED]
