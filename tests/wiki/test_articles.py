@@ -1,14 +1,18 @@
 """Articles and their revisions through the queue, on both databases. Criteria W1-W6, W28-W34, D2, D3, D5."""
 
 import asyncio
+import inspect
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pressroom import Pressroom, Status, Tier
-from pressroom.apps.wiki import renders
+from pressroom.apps.wiki import pages, renders, showing, special
+from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
 from pressroom.apps.wiki.store import EditConflict
 from pressroom.errors import NotFound, SourceInvalid
@@ -29,7 +33,7 @@ async def jobs_of(press: Pressroom) -> list[Any]:
     return list(reversed((await press.list(kind=renders.NAME)).jobs))
 
 
-async def test_a_post_makes_a_revision_queues_it_and_brings_its_html(database: str) -> None:
+async def test_post_article_creates_revision_queues_render_updates_html(database: str) -> None:
     """W32, W34: in this order, and what comes back is what is kept."""
     async with open_wiki(database) as press:
         posted = await press.articles.post(None, draft("# Hello\n\n*World*", comment="first"), wait=30)
@@ -173,7 +177,7 @@ async def test_a_job_that_is_cancelled_leaves_its_revision_to_whoever_opens_it(d
         assert (await press.articles.read(None, "Home")).head.render_status is RenderStatus.STALE
 
 
-async def test_a_preview_makes_no_row_and_no_job(database: str) -> None:
+async def test_preview_bypasses_queue(database: str) -> None:
     """W2, W34: it works without any worker."""
     async with open_wiki(database, workers=None) as press:
         await press.articles.post(None, draft("x", url="There"), wait=0)
@@ -184,6 +188,52 @@ async def test_a_preview_makes_no_row_and_no_job(database: str) -> None:
             await press.articles.read(None, "Draft")
     assert '<a class="wikilink" href="/wiki/There">' in page.html
     assert '<a class="wikilink missing" href="/wiki/Nowhere" title="Nowhere: not written yet">' in page.html
+
+
+async def test_shutdown_drains_in_flight_jobs(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W27, W34: what is being rendered when the service stops is rendered, and kept."""
+    begun, go = asyncio.Event(), asyncio.Event()
+    render = renders.documents.render
+
+    async def slowly(*asked: Any) -> Any:
+        begun.set()
+        await go.wait()
+        return await render(*asked)
+
+    monkeypatch.setattr(renders.documents, "render", slowly)
+    async with Pressroom(database, workers=1) as press:
+        waiting = asyncio.create_task(press.articles.post(None, draft("text"), wait=30))
+        await begun.wait()
+        stopping = asyncio.create_task(press.stop(grace=60))
+        await asyncio.sleep(0)
+        go.set()
+        await stopping
+        await asyncio.gather(waiting, return_exceptions=True)
+    async with Pressroom(database, workers=None) as press:
+        reading = await press.articles.read(None, "Home")
+
+    assert (reading.head.render_status, reading.head.html) == (RenderStatus.RENDERED, "<p>text</p>\n")
+
+
+async def test_many_articles_at_once_are_not_mixed_up(database: str) -> None:
+    """D6: each page is as it is when it is rendered alone."""
+    texts = {f"P{number}": f"# Page {number}\n\n" + f"word{number} *and* [[P{number}]]\n" * 50 for number in range(40)}
+    async with Pressroom(database, workers=4) as press:
+        posts = [press.articles.post(None, draft(text, url=url), wait=60) for url, text in texts.items()]
+        posted = {one.saved.article.url: one.revision.html or "" for one in await asyncio.gather(*posts)}
+        alone = {url: (await press.articles.preview(None, text)).html for url, text in texts.items()}
+
+    assert posted == alone
+    for url, html in posted.items():
+        assert set(re.findall(r"word(\d+)", html)) == {url.removeprefix("P")}
+
+
+def test_pages_come_to_the_queue_through_the_service_alone() -> None:
+    """W3, W6, W35: nobody but the article service and what it is given knows the queue."""
+    for module in (pages, special, showing):
+        assert "pressroom.queue" not in Path(module.__file__).read_text()
+        assert ".submit(" not in Path(module.__file__).read_text()
+    assert set(inspect.signature(Articles).parameters) == {"queue", "database", "renders"}
 
 
 async def test_one_organisation_knows_nothing_of_anothers_articles(database: str) -> None:

@@ -77,6 +77,7 @@ async def test_one_article_is_rendered_again_when_asked_and_not_when_looked_at(d
 
 
 async def test_one_old_revision_is_rendered_again(database: str) -> None:
+    """W4"""
     async with on_stage(database) as stage, member(stage) as person:
         await save(person, "Home", "one")
         await save(person, "Home", "two", previous=1)

@@ -1,5 +1,6 @@
 """The kind `wiki.render`: a revision of an article becomes HTML, kept by the worker in the transaction that ends the job."""
 
+import asyncio
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from pressroom.rendering import Rendering
 from pressroom.store import Database
 
 NAME = "wiki.render"
+LONG = 100_000  # characters of a page
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -77,10 +79,18 @@ class Renders:
 
     async def page(self, org_id: str, rendered: Rendered, renderer: str) -> Page:
         body = rendered.data.decode()
-        targets = links.targets_in(body)
+        # Links without number in a page of megabytes take a second, in which others would be kept waiting.
+        long = len(body) > LONG
+        targets = await asyncio.to_thread(links.targets_in, body) if long else links.targets_in(body)
         existing = await self._database.read(partial(store.existing, org_id, targets))
-        headings = rendered.details.get("headings", [])
-        return Page(links.resolved(finished(body), existing, self._prefix), headings, targets, renderer)
+        finish = partial(_finished, body, existing, self._prefix)
+        return Page(
+            await asyncio.to_thread(finish) if long else finish(), rendered.details.get("headings", []), targets, renderer
+        )
+
+
+def _finished(body: str, existing: set[str], prefix: str) -> str:
+    return links.resolved(finished(body), existing, prefix)
 
 
 def settle(ending: Ending) -> Work[None]:

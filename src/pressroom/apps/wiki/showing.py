@@ -1,5 +1,6 @@
 """What the wiki's pages share."""
 
+import re
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -10,9 +11,12 @@ from pressroom.api.problems import request_id_of
 from pressroom.apps.wiki.links import address_of
 from pressroom.web.desk import Visit, refuse
 
+_TAG = re.compile(r'<[a-z][^>"]*(?:"[^"]*"[^>"]*)*>')
+_ATTRIBUTE = re.compile(r'(?<=\s)(id|href|role)="([^"]*)"|"[^"]*"')  # the second, so that none is found inside a value
+
 
 def page(visit: Visit, template: str, **values: Any) -> Response:
-    return visit.page(template, wiki=partial(_address, visit.desk.prefix), **values)
+    return visit.page(template, wiki=partial(_address, visit.desk.prefix), apart=apart, **values)
 
 
 def _address(prefix: str, url: str, what: str = "", **asked: Any) -> str:
@@ -31,3 +35,21 @@ def whole_number(text: str, least: int = 1) -> int:
 
 def trace_of(visit: Visit) -> dict[str, str]:
     return {"request_id": request_id_of(visit.request)}
+
+
+def apart(body: str, prefix: str) -> str:
+    """The HTML of an article with ids of its own, and links to those: it stands beside another, or inside a form of ours,
+    and no two things on a page may have the same id. Nor may two landmarks have the same name, so its tables are none.
+    """
+
+    def renamed(attribute: re.Match[str]) -> str:
+        match attribute[1], attribute[2]:
+            case "id", value:
+                return f'id="{prefix}{value}"'
+            case "href", value if value.startswith("#"):
+                return f'href="#{prefix}{value[1:]}"'
+            case "role", "region":
+                return 'role="group"'
+        return attribute[0]
+
+    return _TAG.sub(lambda tag: _ATTRIBUTE.sub(renamed, tag[0]), body)

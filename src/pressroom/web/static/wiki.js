@@ -1,15 +1,18 @@
 // The editor shows what it would become while somebody types, and asks before a text is left behind. Without it, a button does.
+// Where two texts are brought together there is no preview, but the text is worth as much.
 "use strict";
 
 const form = document.getElementById("editing");
 const area = document.getElementById("source");
 const written = area.value;
 const PAUSE = 400; // milliseconds without a key
+const LOST = "The connection is lost. Your text is still here; the preview may be old.";
+const AWAY = "There is no preview: this page is too old, or you are no longer logged in. Keep your text before you reload.";
 let timer = 0;
 let asking = null;
 
 async function look() {
-  if (asking) asking.abort();
+  asking?.abort();
   asking = new AbortController();
   const fields = new URLSearchParams(new FormData(form));
   fields.set("action", "preview");
@@ -18,16 +21,14 @@ async function look() {
       method: "POST", body: fields, signal: asking.signal, headers: { "HX-Request": "true" },
     });
     const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("preview");
-    if (made) document.getElementById("preview").replaceWith(made);
+    // What stays the same is left alone: pictures do not flicker, and whoever has scrolled down stays there.
+    if (made) Idiomorph.morph(document.getElementById("preview"), made);
+    say(made ? "" : AWAY);
   } catch (reason) {
-    if (reason.name !== "AbortError") say("The connection is lost. Your text is still here; the preview may be old.");
+    if (reason.name !== "AbortError") say(LOST);
   }
 }
 
-area.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(look, PAUSE);
-});
 area.addEventListener("keydown", (event) => {
   if (event.key === "s" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
@@ -36,7 +37,14 @@ area.addEventListener("keydown", (event) => {
 });
 let sent = false;
 form.addEventListener("submit", () => { sent = true; });
+addEventListener("pageshow", () => { sent = false; }); // whoever comes back has not sent what they write now
 addEventListener("beforeunload", (event) => {
-  if (!sent && area.value !== written) event.preventDefault();
+  if (!sent && ("unsaved" in form.dataset || area.value !== written)) event.preventDefault();
 });
-if (area.value.trim()) look();
+if (document.getElementById("preview")) {
+  area.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, PAUSE);
+  });
+  if (area.value.trim()) look();
+}
