@@ -10,20 +10,17 @@ from tests.reliability.http_checker import HttpVerdict
 from tests.reliability.http_lab import HttpLab
 from tests.reliability.http_nemesis import POINTS
 from tests.reliability.slot import Toll
-from tests.reliability.trial import ENOUGH, Trial
+from tests.reliability.trial import Trial, misgivings
 
 
 def objections(verdict: HttpVerdict, toll: Toll) -> list[str]:
-    reasons = [f"broken: {toll.broken} processes ended by an error of their own"] if toll.broken else []
     wanted = {
         "no reply was lost after its commit": verdict.recovered,
         "no duplicate was met": verdict.saved and verdict.replayed,
         "nobody waited for a picture and got it": verdict.waited,
         "no short link was read": verdict.links,
     }
-    if toll.cycles >= ENOUGH:
-        reasons += [f"too weak: {weakness}" for weakness, seen in wanted.items() if not seen]
-    return reasons
+    return misgivings(toll, wanted)
 
 
 TRIAL = Trial("./dev crash --http", "Kill and pause real servers and workers.", HttpLab, http_checker.judge, objections, POINTS)

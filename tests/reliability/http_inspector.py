@@ -36,7 +36,7 @@ async def run(
     port: int, journal: Journal, uids: Iterable[str], links: Iterable[Link], ahead: float, within: float, _: asyncio.Event
 ) -> None:
     """`ahead` is by how much the server's clock is."""
-    await _drained(port, journal, within)
+    await drained(port, journal, within)
     todo = iter([*sorted(uids), *links])
 
     async def eye() -> None:
@@ -51,7 +51,7 @@ async def run(
     journal.write("info", "inspected")
 
 
-async def _drained(port: int, journal: Journal, within: float) -> None:
+async def drained(port: int, journal: Journal, within: float) -> None:
     """Return when no job is open, or when so many seconds are over: then the judge says what is stuck."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:

@@ -31,12 +31,16 @@ OPEN = "SELECT count(*) FROM job WHERE date_completed IS NULL"
 
 
 class HttpLab(Floor):
+    team = TEAM
+    fates = FATES
+    far_behind = FAR_BEHIND
+
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
         super().__init__(folder, "pressroom.db", show)
         self._seed = seed
         self._pids: set[int] = set()
         self._links: set[Link] = set()
-        names = [(role, number) for role, count in TEAM.items() for number in range(count)]
+        names = [(role, number) for role, count in self.team.items() for number in range(count)]
         self._ports = {name: http_victims.free_port(at) for at, name in enumerate(names) if name[0] != "press"}
         self._slots = [self._slot(role, number) for role, number in names]
         http_victims.warm_up()
@@ -83,13 +87,18 @@ class HttpLab(Floor):
             victim.wait()
 
     def _inspect(self) -> None:
-        port = next(iter(self._ports.values()))
         self._read_news()
+        asked = list(self._acked), list(self._links), AHEAD, DRAIN_LIMIT
+        self._let_see(lambda port: partial(http_inspector.run, port, self.journal, *asked))
+        self._let(partial(http_clean.run, self.journal))
+
+    def _let_see(self, inspector: Callable[[int], Role]) -> None:
+        """A server that nobody torments finishes what is left, and is looked at."""
+        port = next(iter(self._ports.values()))
         server = self._start(["serve", "--listen", f"127.0.0.1:{port}"], ahead=AHEAD)
-        self._let(partial(http_inspector.run, port, self.journal, list(self._acked), list(self._links), AHEAD, DRAIN_LIMIT))
+        self._let(inspector(port))
         server.signal(signal.SIGTERM)
         self._see_off([server])
-        self._let(partial(http_clean.run, self.journal))
 
     def _let(self, role: Role) -> None:
         """Somebody whom nobody torments does a thing, and must succeed."""
@@ -108,15 +117,21 @@ class HttpLab(Floor):
         def begin(times: int, spec: str) -> Victim:
             return self._start(self._command(role, number), spec=spec)
 
-        fate = nemesis.faults(self._seed, role, number, FATES[role])
-        return Slot(role, fate, begin, self.toll, *([] if role == "counter" else [self._keeps_up]))
+        def at_work(victim: Victim) -> bool:
+            return self._answers(victim, self._ports[role, number]) if role == "counter" else self._keeps_up()
 
-    def _keeps_up(self, victim: Victim) -> bool:
+        return Slot(role, nemesis.faults(self._seed, role, number, self.fates[role]), begin, self.toll, at_work)
+
+    def _answers(self, victim: Victim, port: int) -> bool:
+        """Whether a server that was just started may be tormented. Here it may at once."""
+        return True
+
+    def _keeps_up(self) -> bool:
         """On a busy machine a worker takes seconds to start. Killed as soon as it has, it would end no job."""
         with contextlib.closing(apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             connection.set_busy_timeout(1000)
             (open_jobs,) = connection.execute(OPEN).fetchone()
-        return bool(open_jobs < FAR_BEHIND)
+        return bool(open_jobs < self.far_behind)
 
     def _command(self, role: str, number: int) -> list[str]:
         if role == "press":

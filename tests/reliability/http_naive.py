@@ -33,7 +33,7 @@ def answer_before_the_commit() -> None:
             await asyncio.sleep(LATER)
             await submit(self, kind, payload, **how)
 
-        _run_errand(commit())
+        run_errand(commit())
         return Submitted(id=0, uid=new_uid(), kind=kind, answer=Answer.NEW, version=1)
 
     Queue.submit = hasty  # type: ignore[assignment, method-assign]
@@ -70,7 +70,7 @@ def settle_before_the_bytes() -> None:
                 await asyncio.sleep(0.005)
             await store.put(data, reserve=keeping.reserving(database))
 
-        _run_errand(put())
+        run_errand(put())
         return draft
 
     keeping.keep = keep  # type: ignore[assignment]
@@ -131,7 +131,7 @@ def forget_the_input() -> None:
     forget_the_key()
 
 
-def _run_errand(errand: Coroutine[Any, Any, None]) -> None:
+def run_errand(errand: Coroutine[Any, Any, None]) -> None:
     task = asyncio.create_task(errand)
     _errands.add(task)
     task.add_done_callback(_errands.discard)

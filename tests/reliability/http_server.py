@@ -1,12 +1,15 @@
-"""`python -m tests.reliability.http_server NAIVE serve …`: the command line of Pressroom, spoiled first if a way is named."""
+"""`python -m tests.reliability.http_server NAIVE serve …`: the command line of Pressroom, spoiled first if a way is named.
 
+A way is a function, such as `tests.reliability.http_naive:write_in_place`.
+"""
+
+import pkgutil
 import sys
 
 from pressroom import cli, command
-from tests.reliability import http_naive
 
 if __name__ == "__main__":
     _, naive, *argv = sys.argv
     if naive:
-        getattr(http_naive, naive)()
+        pkgutil.resolve_name(naive)()
     sys.exit(cli.main(command._Wires(), argv))

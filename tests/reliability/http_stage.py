@@ -24,20 +24,20 @@ ROOT = Path(__file__).parents[2]
 WITHIN = 60.0
 
 
-class HttpStage:
+class ServerStage:
     """`serve` is the real command line in a Python of its own. Two ports, so that nobody waits for the other's to be free."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.journal = Journal(folder / "journal.jsonl")
         self.ports = http_victims.free_port(0), http_victims.free_port(1)
-        self._receipts: list[Receipt] = []
 
     @contextlib.contextmanager
     def server(
         self, port: int, *options: str, failpoints: str = "", naive: Callable[[], None] | None = None
     ) -> Iterator["subprocess.Popen[bytes]"]:
-        argv = [sys.executable, "-m", "tests.reliability.http_server", naive.__name__ if naive else "", "serve"]
+        spoiled = f"{naive.__module__}:{naive.__name__}" if naive else ""
+        argv = [sys.executable, "-m", "tests.reliability.http_server", spoiled, "serve"]
         environ = os.environ | http_victims.environment(self.folder) | {"PRESSROOM_FAILPOINTS": failpoints}
         log = (self.folder / "lab.log").open("ab")
         with (
@@ -62,8 +62,22 @@ class HttpStage:
             await asyncio.sleep(0.02)
         raise TimeoutError((self.folder / "lab.log").read_text())
 
+    def database(self) -> Path:
+        """With the few tables of the application that `dump` reads."""
+        path = self.folder / "pressroom.db"
+        with contextlib.closing(apsw.Connection(str(path))) as connection:
+            connection.set_busy_timeout(10_000)
+            connection.execute(TABLES)
+        return path
+
     async def has_a_job(self, port: int) -> bool:
         return bool((await exchange(port, "GET", "/jobs")).json()["items"])
+
+
+class HttpStage(ServerStage):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._receipts: list[Receipt] = []
 
     async def submit(self, port: int, want: Want) -> str | None:
         """Ask once, whoever answers, and tell the journal what was heard."""
@@ -82,9 +96,7 @@ class HttpStage:
             await self.listens(port)
             await http_inspector.run(port, self.journal, uids, links, 0, WITHIN, asyncio.Event())
         await http_clean.run(self.journal, asyncio.Event())
-        with contextlib.closing(apsw.Connection(str(self.folder / "pressroom.db"))) as connection:
-            connection.execute(TABLES)
-        return http_checker.judge(journal.load(self.journal.path), dump.read(self.folder / "pressroom.db"))
+        return http_checker.judge(journal.load(self.journal.path), dump.read(self.database()))
 
 
 async def killed(process: "subprocess.Popen[bytes]") -> bool:

@@ -27,6 +27,7 @@ LATE = (
     "pressroom.api.webhooks",
     "pressroom.apps.diagrams.kroki",
     "pressroom.apps.diagrams.routes",
+    "pressroom.serving",
     "pydantic.v1",
     "tests.reliability.http_kinds",
     "uvicorn.lifespan.off",

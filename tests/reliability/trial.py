@@ -6,13 +6,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.reliability import journal
-from tests.reliability.dump import Dump
 from tests.reliability.floor import Floor
 from tests.reliability.journal import Line
 from tests.reliability.slot import Toll
@@ -26,12 +26,13 @@ LEAST_DONE = 0.8
 
 @dataclass(frozen=True)
 class Trial[V: Findings]:
-    """`objections` are those that only this lab has: to what happened, or to what a long run did not provoke."""
+    """`judge` is given the journal and what the lab's `dump` says. `objections` are those that only this lab has: to what
+    happened, or to what a long run did not provoke."""
 
     command: str
     description: str
     lab: Callable[[Path, int, Callable[[Toll, int], None]], Floor]
-    judge: Callable[[Sequence[Line], Dump], V]
+    judge: Callable[[Sequence[Line], Any], V]
     objections: Callable[[V, Toll], list[str]]
     points: Collection[str]
 
@@ -89,6 +90,15 @@ class Trial[V: Findings]:
             "seconds": round(seconds),
         }
         return f"verdict: {'PASS' if passed else 'FAIL'} " + " ".join(f"{name}={value}" for name, value in figures.items())
+
+
+def misgivings(toll: Toll, wanted: Mapping[str, int]) -> list[str]:
+    """What speaks against a run, but for broken promises. `wanted` says how often each thing happened that had to, if it is
+    long, and in which words it is missed."""
+    reasons = [f"broken: {toll.broken} processes ended by an error of their own"] if toll.broken else []
+    if toll.cycles >= ENOUGH:
+        reasons += [f"too weak: {weakness}" for weakness, seen in wanted.items() if not seen]
+    return reasons
 
 
 class Progress:

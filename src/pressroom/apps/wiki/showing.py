@@ -12,7 +12,9 @@ from pressroom.apps.wiki.links import address_of
 from pressroom.web.desk import Visit, refuse
 
 _TAG = re.compile(r'<[a-z][^>"]*(?:"[^"]*"[^>"]*)*>')
-_ATTRIBUTE = re.compile(r'(?<=\s)(id|href|role)="([^"]*)"|"[^"]*"')  # the second, so that none is found inside a value
+_ATTRIBUTE = re.compile(
+    r'(?<=\s)(id|href|role|aria-label)="([^"]*)"|"[^"]*"'
+)  # the second, so that none is found inside a value
 
 
 def page(visit: Visit, template: str, **values: Any) -> Response:
@@ -39,7 +41,7 @@ def trace_of(visit: Visit) -> dict[str, str]:
 
 def apart(body: str, prefix: str) -> str:
     """The HTML of an article with ids of its own, and links to those: it stands beside another, or inside a form of ours,
-    and no two things on a page may have the same id. Nor may two landmarks have the same name, so its tables are none.
+    and no two things on a page may have the same id. Nor may two landmarks have the same name.
     """
 
     def renamed(attribute: re.Match[str]) -> str:
@@ -50,6 +52,8 @@ def apart(body: str, prefix: str) -> str:
                 return f'href="#{prefix}{value[1:]}"'
             case "role", "region":
                 return 'role="group"'
+            case "aria-label", "Table of contents":
+                return f'aria-label="Table of contents, {prefix.rstrip("-")}"'
         return attribute[0]
 
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(renamed, tag[0]), body)
