@@ -38,7 +38,9 @@ INSERT INTO diagram (name, link, date_created) VALUES ('arch', '0123456789ABC', 
 INSERT INTO diagram_version VALUES (1, 1, 'digraph {}', 'dot', '{}', NULL, 'completed', NULL, NULL, 1, 2);
 INSERT INTO wiki_article (url, title, head, shown, date_created, date_changed) VALUES ('Home', 'Home', 1, 1, 1, 1);
 INSERT INTO wiki_revision
-VALUES (1, 1, 'Home', '', 'ada', '# Home', printf('%096d', 1), '<h1>Home</h1>', '[]', NULL, 'shape=1', NULL, 1, 2, 'rendered');
+VALUES (1, 1, 'Home', '', 'ada', 6, printf('%096d', 1), NULL, 'shape=1', NULL, 1, 2, 'rendered');
+INSERT INTO wiki_source VALUES (1, 1, '# Home');
+INSERT INTO wiki_html VALUES (1, 1, '<h1>Home</h1>', '[]');
 INSERT INTO wiki_link VALUES (1, 'Other');
 INSERT INTO wiki_text VALUES (1, 'home', 'home');
 INSERT INTO schedule VALUES ('nightly', '0 3 * * *', 'echo', '{}', 'one', NULL, 7);

@@ -256,4 +256,6 @@ async def test_the_text_of_a_revision_never_changes(database: str) -> None:
     async with open_wiki(database, workers=None) as press:
         await press.articles.post(None, draft("text"), wait=0)
     with pytest.raises(Exception, match="the text of a revision never changes"):
-        looking.change(database, "UPDATE wiki_revision SET source = 'other'")
+        looking.change(database, "UPDATE wiki_source SET source = 'other'")
+    with pytest.raises(Exception, match="the text of a revision never changes"):
+        looking.change(database, "UPDATE wiki_revision SET title = 'other'")

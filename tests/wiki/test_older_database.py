@@ -12,9 +12,10 @@ from tests import looking
 
 FIXTURE = f"""
 INSERT INTO wiki_article (url, title, head, shown, date_created, date_changed) VALUES ('Home', 'Home', 2, 2, 1, 2);
-INSERT INTO wiki_revision (article, number, title, comment, author, source, hash, html, date_created, date_rendered)
-VALUES (1, 1, 'Home', '', 'ada', 'one', '{hash_of("one")}', '<p>one</p>', 1, 1),
-       (1, 2, 'Home', 'more', 'bob', 'two', '{hash_of("two")}', '<p>two</p>', 2, 2)
+INSERT INTO wiki_revision (article, number, title, comment, author, length, hash, date_created, date_rendered)
+VALUES (1, 1, 'Home', '', 'ada', 3, '{hash_of("one")}', 1, 1), (1, 2, 'Home', 'more', 'bob', 3, '{hash_of("two")}', 2, 2);
+INSERT INTO wiki_source VALUES (1, 1, 'one'), (1, 2, 'two');
+INSERT INTO wiki_html VALUES (1, 1, '<p>one</p>', '[]'), (1, 2, '<p>two</p>', '[]')
 """
 
 

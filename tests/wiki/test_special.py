@@ -81,7 +81,8 @@ async def test_one_old_revision_is_rendered_again(database: str) -> None:
     async with on_stage(database) as stage, member(stage) as person:
         await save(person, "Home", "one")
         await save(person, "Home", "two", previous=1)
-        looking.change(database, "UPDATE wiki_revision SET html = 'spoilt', date_rendered = 0")
+        looking.change(database, "UPDATE wiki_revision SET date_rendered = 0")
+        looking.change(database, "UPDATE wiki_html SET html = 'spoilt'")
         asked = await person.get("/wiki/Home?rerender&revision=1")
         done = await person.post("/wiki/Home", {"action": "rerender", "revision": "1"})
         _, first = await stage.press.articles.revision(None, "Home", 1)

@@ -175,14 +175,14 @@ class Articles:
         return await self._database.read(partial(store.last_article, org_id or ""))
 
     async def some(self, org_id: str | None, after: int, limit: int) -> "Sequence[Article]":
-        return await self._database.read(partial(store.articles, None, org_id or "", after, limit))
+        return await self._database.read(partial(store.articles, org_id or "", after, limit))
 
     async def sources(self, org_id: str | None, after: int, limit: int) -> "Sequence[tuple[Article, str]]":
         return await self._database.read(partial(store.sources, org_id or "", after, limit))
 
     async def list(self, org_id: str | None, after: int) -> Some:
         """Articles in the order in which they were made, and the id after which others come."""
-        return _some(await self._database.read(partial(store.articles, None, org_id or "", after, LISTED + 1)))
+        return _some(await self._database.read(partial(store.articles, org_id or "", after, LISTED + 1)))
 
     async def linking(self, org_id: str | None, url: str, after: int) -> Some:
         """Those that refer to this one, whether it is there or not."""

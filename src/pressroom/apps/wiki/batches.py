@@ -12,7 +12,7 @@ from typing import Any
 
 from pressroom.apps.wiki import orders, renderers, store
 from pressroom.apps.wiki.articles import Articles
-from pressroom.apps.wiki.model import Article, RenderStatus
+from pressroom.apps.wiki.model import Article
 from pressroom.apps.wiki.orders import Order
 from pressroom.errors import Backpressure, QueueClosed, QueueFull
 from pressroom.model import Kind, OnKey, Work
@@ -56,12 +56,14 @@ class Batches:
 
         For when a worker starts: the template or an engine may be another than the last time, and search may be new.
         """
+        # Some at a time, each a transaction of its own, so that others can write between them.
         while await self._database.run(partial(store.index_some, QUEUED_AT_ONCE), name="article"):
-            pass  # each is a transaction of its own, so that others can write between them
+            pass
         made_by = await self._database.read(store.renderers)
         outdated = [renderer for renderer in made_by if not renderers.is_current(renderer)]
         for renderer in outdated:
-            await self._database.run(partial(store.mark_stale, renderer), name="article")
+            while await self._database.run(partial(store.mark_stale, renderer, FOUND_AT_ONCE), name="article"):
+                pass
         for org_id in await self._database.read(store.stale_orgs):
             await self._articles.rerender_all(org_id, Order("stale"))
         return len(outdated)
@@ -72,6 +74,6 @@ def _chooser(order: Order) -> Callable[[str, int, int], Work[list[Article]]]:
         case "linking":
             return lambda org_id, after, limit: store.linking(org_id, order.url or "", after, limit)
         case "stale":
-            return partial(store.articles, RenderStatus.STALE)
+            return store.stale
         case _:
-            return partial(store.articles, None)
+            return store.articles

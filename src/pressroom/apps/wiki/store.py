@@ -95,8 +95,8 @@ def take_in(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
 
 
 def _is_newest(article: Article, draft: Draft) -> Work[bool]:
-    newest = yield from revision(article, article.head)
-    return (newest.hash, newest.title) == (draft.hash, draft.title)
+    (newest,) = yield Statement("wiki_find_hash", {"article": article.id, "number": article.head})
+    return newest == (draft.hash, draft.title)
 
 
 def _insert(org_id: str, article: Article | None, draft: Draft, status: RenderStatus) -> Work[Saved]:
@@ -117,12 +117,13 @@ def _insert(org_id: str, article: Article | None, draft: Draft, status: RenderSt
             "title": draft.title,
             "comment": draft.comment,
             "author": draft.author,
-            "source": draft.source,
+            "length": len(draft.source),
             "hash": draft.hash,
             "render_status": status.value,
             "now": moment,
         },
     )
+    yield Statement("wiki_insert_source", {"article": id, "number": number, "source": draft.source})
     yield from keep_words(id, draft.title, draft.source)
     return Saved((yield from by_id(id)), number, modified=True, created=article is None)
 
@@ -213,10 +214,15 @@ def existing(org_id: str, urls: Collection[str]) -> Work[set[str]]:
     return {url for (url,) in rows}
 
 
-def articles(status: RenderStatus | None, org_id: str, after: int, limit: int) -> Work[list[Article]]:
-    """By their ids; those whose newest revision has this status, if one is named."""
-    asked = {"org_id": org_id, "after": after, "limit": limit, "status": status.value if status else None}
-    rows = yield Statement("wiki_list_articles", asked)
+def articles(org_id: str, after: int, limit: int) -> Work[list[Article]]:
+    """By their ids."""
+    rows = yield Statement("wiki_list_articles", {"org_id": org_id, "after": after, "limit": limit})
+    return [Article(*row) for row in rows]
+
+
+def stale(org_id: str, after: int, limit: int) -> Work[list[Article]]:
+    """Those whose newest revision is to be rendered again, by their ids."""
+    rows = yield Statement("wiki_list_stale", {"org_id": org_id, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
@@ -248,8 +254,10 @@ def renderers() -> Work[list[str]]:
     return [renderer for (renderer,) in rows]
 
 
-def mark_stale(renderer: str) -> Work[None]:
-    yield Statement("wiki_mark_stale", {"renderer": renderer})
+def mark_stale(renderer: str, limit: int) -> Work[int]:
+    """Some of the pages that were made by this renderer. Returns how many those were."""
+    rows = yield Statement("wiki_mark_stale", {"renderer": renderer, "limit": limit})
+    return len(rows)
 
 
 def stale_orgs() -> Work[list[str]]:
@@ -275,8 +283,8 @@ class Page(msgspec.Struct, frozen=True):
 def keep_page(article: Article, number: int, page: Page) -> Work[None]:
     moment = yield from now()
     place = {"article": article.id, "number": number}
-    told = {"html": page.html, "headings": compact(list(page.headings)), "renderer": page.renderer, "now": moment}
-    yield Statement("wiki_save_html", place | told)
+    yield Statement("wiki_save_html", place | {"html": page.html, "headings": compact(list(page.headings))})
+    yield Statement("wiki_rendered", place | {"renderer": page.renderer, "now": moment})
     yield Statement("wiki_show_revision", place)
     if number == article.head:
         yield Statement("wiki_forget_links", {"article": article.id})

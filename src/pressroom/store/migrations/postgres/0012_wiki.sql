@@ -19,10 +19,8 @@ CREATE TABLE wiki_revision (
     title        TEXT    NOT NULL,
     comment      TEXT    NOT NULL,
     author       TEXT    NOT NULL,
-    source       TEXT    NOT NULL,
+    length       BIGINT NOT NULL,                           -- characters of the source
     hash         TEXT    NOT NULL CHECK (length(hash) = 96), -- SHA-384 of the source
-    html         TEXT,                                       -- NULL until it is rendered
-    headings     TEXT,
     error        TEXT,
     renderer     TEXT,                                       -- what made the HTML, with its versions
     job_uid      TEXT,
@@ -31,8 +29,30 @@ CREATE TABLE wiki_revision (
     PRIMARY KEY (article, number)
 );
 
+-- The long texts lie apart: what is done to a revision must not cost as much as to write it anew.
+CREATE TABLE wiki_source (
+    article BIGINT NOT NULL,
+    number  BIGINT NOT NULL,
+    source  TEXT   NOT NULL,
+    PRIMARY KEY (article, number),
+    FOREIGN KEY (article, number) REFERENCES wiki_revision ON DELETE CASCADE
+);
+
+-- The HTML of those that were ever rendered.
+CREATE TABLE wiki_html (
+    article  BIGINT NOT NULL,
+    number   BIGINT NOT NULL,
+    html     TEXT   NOT NULL,
+    headings TEXT   NOT NULL,
+    PRIMARY KEY (article, number),
+    FOREIGN KEY (article, number) REFERENCES wiki_revision ON DELETE CASCADE
+);
+
 -- What a revision says is said for ever.
-CREATE TRIGGER wiki_revision_stays BEFORE UPDATE OF article, number, title, comment, author, source, hash, date_created ON wiki_revision
+CREATE TRIGGER wiki_revision_stays BEFORE UPDATE OF article, number, title, comment, author, length, hash, date_created ON wiki_revision
+    FOR EACH ROW EXECUTE FUNCTION refuse_move('the text of a revision never changes');
+
+CREATE TRIGGER wiki_source_stays BEFORE UPDATE ON wiki_source
     FOR EACH ROW EXECUTE FUNCTION refuse_move('the text of a revision never changes');
 
 -- Which articles refer to which, by the newest revision that was rendered. What is referred to may not be there yet.

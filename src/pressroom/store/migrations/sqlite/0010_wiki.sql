@@ -19,10 +19,8 @@ CREATE TABLE wiki_revision (
     title        TEXT    NOT NULL,
     comment      TEXT    NOT NULL,
     author       TEXT    NOT NULL,
-    source       TEXT    NOT NULL,
+    length       INTEGER NOT NULL,                           -- characters of the source
     hash         TEXT    NOT NULL CHECK (length(hash) = 96), -- SHA-384 of the source
-    html         TEXT,                                       -- NULL until it is rendered
-    headings     TEXT    CHECK (headings IS NULL OR json_valid(headings)),
     error        TEXT    CHECK (error IS NULL OR json_valid(error)),
     renderer     TEXT,                                       -- what made the HTML, with its versions
     job_uid      TEXT,
@@ -31,8 +29,32 @@ CREATE TABLE wiki_revision (
     PRIMARY KEY (article, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The long texts lie apart: what is done to a revision must not cost as much as to write it anew.
+CREATE TABLE wiki_source (
+    article INTEGER NOT NULL,
+    number  INTEGER NOT NULL,
+    source  TEXT   NOT NULL,
+    PRIMARY KEY (article, number),
+    FOREIGN KEY (article, number) REFERENCES wiki_revision ON DELETE CASCADE
+) STRICT;
+
+-- The HTML of those that were ever rendered.
+CREATE TABLE wiki_html (
+    article  INTEGER NOT NULL,
+    number   INTEGER NOT NULL,
+    html     TEXT   NOT NULL,
+    headings TEXT   NOT NULL CHECK (json_valid(headings)),
+    PRIMARY KEY (article, number),
+    FOREIGN KEY (article, number) REFERENCES wiki_revision ON DELETE CASCADE
+) STRICT;
+
 -- What a revision says is said for ever.
-CREATE TRIGGER wiki_revision_stays BEFORE UPDATE OF article, number, title, comment, author, source, hash, date_created ON wiki_revision
+CREATE TRIGGER wiki_revision_stays BEFORE UPDATE OF article, number, title, comment, author, length, hash, date_created ON wiki_revision
+BEGIN
+    SELECT RAISE(ABORT, 'illegal move: the text of a revision never changes');
+END;
+
+CREATE TRIGGER wiki_source_stays BEFORE UPDATE ON wiki_source
 BEGIN
     SELECT RAISE(ABORT, 'illegal move: the text of a revision never changes');
 END;

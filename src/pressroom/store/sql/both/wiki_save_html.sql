@@ -1,5 +1,3 @@
 -- The HTML of this very revision, and of no other.
-UPDATE wiki_revision
-   SET html = :html, headings = :headings, error = NULL, renderer = :renderer, render_status = 'rendered', date_rendered = :now
- WHERE article = :article AND number = :number
-RETURNING number
+INSERT INTO wiki_html (article, number, html, headings) VALUES (:article, :number, :html, :headings)
+ON CONFLICT (article, number) DO UPDATE SET html = excluded.html, headings = excluded.headings

@@ -22,5 +22,5 @@ WITH asked AS MATERIALIZED (
 SELECT wiki_article.id, org_id, url, wiki_article.title, head, shown, wiki_article.date_created, date_changed, source
   FROM found
   JOIN wiki_article ON wiki_article.id = found.id
-  JOIN wiki_revision ON wiki_revision.article = wiki_article.id AND wiki_revision.number = wiki_article.head
+  JOIN wiki_source ON wiki_source.article = wiki_article.id AND wiki_source.number = wiki_article.head
  ORDER BY place, found.id

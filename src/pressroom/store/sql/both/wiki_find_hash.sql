@@ -1,0 +1,1 @@
+SELECT hash, title FROM wiki_revision WHERE article = :article AND number = :number

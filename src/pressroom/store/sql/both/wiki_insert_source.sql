@@ -1,0 +1,1 @@
+INSERT INTO wiki_source (article, number, source) VALUES (:article, :number, :source)
