@@ -110,7 +110,7 @@ def test_all_or_the_stale_are_rendered_again(run: Run, folder: Path) -> None:
 
     assert (code, out) == (0, "5 rendered, 0 failed\n")
     assert (stale["rendered"], stale["failed"]) == (0, 0)
-    assert "lets them be rendered" in queued[1]
+    assert "their renders are queued" in queued[1]
     assert which[0] == 2
 
 

@@ -133,6 +133,47 @@ async def test_a_revision_that_was_overtaken_is_stale_and_never_has_another_ones
         assert (await press.articles.read(None, "Home")).shown.number == 3  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("again", ["one", "many"])
+async def test_who_saves_while_an_article_is_rendered_again_is_not_forgotten(
+    database: str, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D4: between the look at the newest revision and the order to render it, there may be a newer one."""
+    async with open_wiki(database, workers=None) as press:
+        article = (await press.articles.post(None, draft("one"), wait=0)).saved.article
+        plain = press.transaction
+
+        @asynccontextmanager
+        async def late() -> AsyncIterator[Any]:
+            monkeypatch.setattr(press, "transaction", plain)
+            await press.articles.post(None, draft("two", previous=1), wait=0)
+            async with plain() as tx:
+                yield tx
+
+        monkeypatch.setattr(press, "transaction", late)
+        if again == "one":
+            await press.articles.rerender(None, "Home")
+        else:
+            await press.articles.rerender_many([article.id], parent=(await jobs_of(press))[0].uid)
+    async with open_wiki(database) as press:
+        for job in await jobs_of(press):
+            await press.settled(job, timeout=30)
+        reading = await press.articles.read(None, "Home")
+
+    assert (reading.head.number, reading.head.render_status) == (2, RenderStatus.RENDERED)
+    assert "two" in (reading.head.html or "")
+
+
+async def test_who_saves_while_the_service_stops_is_told_that_it_is_kept(database: str, eventually: Any) -> None:
+    async with open_wiki(database, workers=None) as press:
+        saving = asyncio.create_task(press.articles.post(None, draft("text"), wait=60))
+        await eventually(lambda: jobs_of(press))
+        press._switchboard.close()
+        posted = await saving
+
+    assert posted.saved.modified
+    assert posted.rendering
+
+
 async def test_a_render_that_fails_leaves_the_last_good_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """W32 and the issue: `failed`, and the last good HTML stays, with the error and its line."""
     async with open_wiki(database) as press:

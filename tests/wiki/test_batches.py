@@ -117,7 +117,9 @@ async def test_an_interactive_save_goes_before_a_batch(database: str) -> None:
         article = (await press.articles.read(None, "Home")).article
         other = (await press.articles.read(None, "Other")).article
         assert (
-            await press.articles.rerender_many([other, article], parent=(await press.submit(orders.NAME, {"which": "all"})).uid)
+            await press.articles.rerender_many(
+                [other.id, article.id], parent=(await press.submit(orders.NAME, {"which": "all"})).uid
+            )
             == 2
         )
         await write(press, "Home", "two", previous=1, wait=0)

@@ -60,7 +60,7 @@ async def take_in(wiki: Wiki, args: Namespace, output: Output) -> int:
             output.note(f"{name}: {reason}")
         if len(taken.problems) > SHOWN:
             output.note(f"and {len(taken.problems) - SHOWN:,} other files that could not be taken")
-    told = await _followed(wiki, taken.batch, args, output) if taken.batch else {}
+    told = await _followed(wiki, taken.batch, args, output) if taken.created or taken.changed else {}
     if output.as_json:
         output.data(_told(taken) | told)
     return exits.PARTIAL if taken.problems or told.get("failed") else exits.OK
@@ -90,7 +90,7 @@ async def _followed(wiki: Wiki, batch: str, args: Namespace, output: Output) -> 
     told: dict[str, Any] = {"batch": f"job_{batch}"}
     if not args.wait:
         if not output.as_json:
-            output.line(f"job_{batch} lets them be rendered; `pressroom jobs watch job_{batch}` shows how far it is")
+            output.line(f"their renders are queued; `pressroom jobs list --parent job_{batch}` shows how far they are")
         return told
     progress = _Progress()
     while True:

@@ -26,7 +26,7 @@ from pressroom.model import (
 from pressroom.store import failures
 from pressroom.store.failures import Failed
 from pressroom.store.rows import compact
-from pressroom.store.steps import Kinds, now, record, reseat, successor_of
+from pressroom.store.steps import Kinds, make_way, now, record, reseat, successor_of
 
 _STATUSES = {status.value: status for status in Status}
 _UNFINISHED = (Retry, Released, Postponed)
@@ -175,7 +175,7 @@ def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
         aside = settled.outcome.aside if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
         yield from run_settling_hook(claim.id, claim.kind, kinds, aside)
     if claim.key is not None:
-        yield from reseat(claim.org_id or "", claim.key)
+        yield from make_way(claim.org_id or "", claim.key)
 
 
 def run_settling_hook(id: int, kind: str, kinds: Kinds, aside: Any = None) -> Work[None]:

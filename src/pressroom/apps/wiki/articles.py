@@ -14,9 +14,10 @@ from pressroom.apps.wiki.orders import Order
 from pressroom.apps.wiki.renders import NAME, Payload, Renders
 from pressroom.apps.wiki.store import Line, Page, Saved
 from pressroom.apps.wiki.words import Piece
-from pressroom.errors import Ended, WaitTimeout
+from pressroom.errors import Ended, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
+from pressroom.request import Request
 from pressroom.store import Database, Transaction
 
 HISTORY_SHOWN = 50
@@ -85,9 +86,22 @@ class Articles:
         revision = await self._database.read(partial(store.revision, saved.article, saved.revision))
         return Posted(saved, revision, rendering and revision.render_status is RenderStatus.QUEUED)
 
-    async def take_in(self, org_id: str | None, drafts: Sequence[Draft]) -> "Sequence[Saved]":
-        """Many texts in one transaction, each as the newest of its article. `rerender_all` lets them be rendered."""
-        return await self._database.run(partial(store.take_in, org_id or "", drafts), name="article")
+    async def begin_import(self, org_id: str | None, what: str) -> Submitted:
+        """The job that stands for an import: the renders are its children."""
+        order = Order("import", what)
+        return await self._queue.submit(
+            orders.NAME, msgspec.to_builtins(order), tier=Tier.BACKGROUND, org_id=org_id or None, subject=order.subject
+        )
+
+    async def take_in(self, org_id: str | None, drafts: Sequence[Draft], *, parent: str) -> "Sequence[Saved]":
+        """Many texts in one transaction, each as the newest of its article, and its render behind whoever waits.
+
+        Pages that say of a new one that it is not there become stale: `rerender_all` lets them be rendered.
+        """
+        async with self._queue.transaction() as tx:
+            saved = await tx.run(partial(store.take_in, org_id or "", drafts), name="article")
+            await self._submit_many([one.article for one in saved if one.modified], parent, within=tx)
+        return saved
 
     async def preview(self, org_id: str | None, source: str) -> Page:
         """W2: no row, no job, no slot of a worker. Some at a time, so that people who type cannot starve the jobs.
@@ -113,9 +127,10 @@ class Articles:
         `spaced` is for whoever only wishes it: what was rendered a moment ago is not rendered again (D7). Raises TooSoon.
         """
         article = await self._database.read(partial(store.get, org_id or "", url))
-        number = article.head if number is None else number
-        await self._database.read(partial(store.may_render if spaced else store.revision, article, number))
         async with self._queue.transaction() as tx:
+            (article,) = await tx.run(partial(store.lock, [article.id]), name="article")
+            number = article.head if number is None else number
+            await tx.run(partial(store.may_render if spaced else store.revision, article, number), name="article")
             job = await self._submit(article, number, tier, within=tx, **how)
         rendering = not await self._is_over(job, wait)
         article = await self._database.read(partial(store.by_id, article.id))
@@ -137,12 +152,19 @@ class Articles:
             **how,
         )
 
-    async def rerender_many(self, some: Sequence[Article], *, parent: str) -> int:
-        """The newest revisions of these, in one transaction."""
+    async def rerender_many(self, ids: Sequence[int], *, parent: str) -> int:
+        """The newest revisions of these, in one transaction. Which those are is looked up there: somebody may save just now."""
         async with self._queue.transaction() as tx:
-            for article in some:
-                await self._submit(article, article.head, Tier.BACKGROUND, within=tx, parent=parent)
+            some = await tx.run(partial(store.lock, ids), name="article")
+            await self._submit_many(some, parent, within=tx)
         return len(some)
+
+    async def _submit_many(self, some: Sequence[Article], parent: str, *, within: Transaction) -> None:
+        how: dict[str, Any] = {"tier": Tier.BACKGROUND, "parent": parent}
+        requests = [Request(NAME, **_asked(article, article.head), **how) for article in some]
+        answers = await self._queue.submit_many(requests, within=within)
+        queued = [(article.id, article.head, answer.uid) for article, answer in zip(some, answers, strict=True)]
+        await within.run(partial(store.queue_many, queued), name="article")
 
     async def read(self, org_id: str | None, url: str) -> Reading:
         """Raises NotFound."""
@@ -198,30 +220,28 @@ class Articles:
         return found, len(hits) > FOUND
 
     async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **how: Any) -> Submitted:
-        """The newest revision has the key of its article; an older one must not take the place of a newer one that waits."""
-        payload = Payload(article.id, number, article.url)
-        key = article.key if number == article.head else f"{article.key}@{number}"
-        job = await self._queue.submit(
-            NAME,
-            msgspec.to_builtins(payload),
-            tier=tier,
-            key=key,
-            org_id=article.org_id or None,
-            subject=f"wiki {article.url}@{number}",
-            within=within,
-            **how,
-        )
-        await within.run(partial(store.queue, article.id, number, job.uid), name="article")
+        job = await self._queue.submit(NAME, **_asked(article, number), tier=tier, within=within, **how)
+        await within.run(partial(store.queue_many, [(article.id, number, job.uid)]), name="article")
         return job
 
     async def _is_over(self, job: Submitted, wait: float) -> bool:
         try:
             await self._queue.wait(job, timeout=wait)
-        except WaitTimeout:
+        except (WaitTimeout, QueueClosed):  # whoever stops has kept the text, and somebody else renders it
             return False
         except Ended:
             return True
         return True
+
+
+def _asked(article: Article, number: int) -> dict[str, Any]:
+    """The newest revision has the key of its article; an older one must not take the place of a newer one that waits."""
+    return {
+        "payload": msgspec.to_builtins(Payload(article.id, number, article.url)),
+        "key": article.key if number == article.head else f"{article.key}@{number}",
+        "org_id": article.org_id or None,
+        "subject": f"wiki {article.url}@{number}",
+    }
 
 
 def _batch(job: Job, renders: dict[Status, int]) -> Batch:

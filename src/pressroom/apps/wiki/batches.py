@@ -4,7 +4,8 @@ All of them, those that are stale, or those that refer to an article that has ju
 an article whose render waits already is asked for once.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import batched
@@ -19,6 +20,7 @@ from pressroom.model import Kind, OnKey, Work
 from pressroom.store import Database
 
 FOUND_AT_ONCE = 500
+ROOM_AGAIN = 0.5  # seconds before a queue that was full is asked again
 QUEUED_AT_ONCE = 50  # in one transaction, while which nobody else writes
 
 
@@ -34,10 +36,13 @@ class Batches:
 
     async def handle(self, job: Any, payload: Any) -> dict[str, int]:
         order = orders.read(payload)
-        try:
-            return await self._through(job, order)
-        except (QueueFull, QueueClosed) as reason:  # it costs no attempt: it begins anew when there is room
-            raise Backpressure(str(reason)) from None
+        if order.which == "import":
+            return {"queued": 0}
+        with job.standing_aside():  # it only asks, and what it asks for wants a slot
+            try:
+                return await self._through(job, order)
+            except QueueClosed as reason:  # it costs no attempt: it begins anew
+                raise Backpressure(str(reason)) from None
 
     async def _through(self, job: Any, order: Order) -> dict[str, int]:
         org_id = job.org_id or ""
@@ -46,10 +51,19 @@ class Batches:
         queued, after = 0, 0
         while found := await self._database.read(partial(_chooser(order), org_id, after, FOUND_AT_ONCE)):
             for some in batched(found, QUEUED_AT_ONCE):
-                queued += await self._articles.rerender_many(some, parent=job.uid)
+                queued += await self._queued([article.id for article in some], job)
                 await job.progress(queued)
             after = found[-1].id
         return {"queued": queued}
+
+    async def _queued(self, ids: Sequence[int], job: Any) -> int:
+        """Where the queue is full it waits for room, and does not begin anew: it would never come to the end."""
+        while True:
+            try:
+                return await self._articles.rerender_many(ids, parent=job.uid)
+            except QueueFull as reason:
+                await job.message("the queue is full; waiting for room")
+                await asyncio.sleep(max(ROOM_AGAIN, reason.retry_after))
 
     async def find_stale(self) -> int:
         """Pages that would be made differently today are marked, and those of them that are newest are queued.

@@ -21,14 +21,14 @@ type Tell = Callable[[str, int, int], None]
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """What an import did. `problems` are files that could not be taken, each with the reason; `batch` is the job, if any."""
+    """What an import did. `problems` are files that could not be taken, each with the reason; `batch` is the job."""
 
     files: int
     created: int
     changed: int
     same: int
     problems: dict[str, str]
-    batch: str | None
+    batch: str
 
 
 class Folders:
@@ -36,23 +36,25 @@ class Folders:
         self._articles = articles
 
     async def take_in(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: Tell) -> Taken:
-        """Every Markdown file becomes the newest revision of its article, and one job lets all of them be rendered.
+        """Every Markdown file becomes the newest revision of its article, and its render is queued behind whoever waits.
 
         What is there already with the same text stays as it is, so that an import which was cut short can be begun again.
         """
         found = await asyncio.to_thread(files.markdown_in, folder)
         problems: dict[str, str] = {}
         created = changed = same = done = 0
+        batch = (await self._articles.begin_import(org_id, f"{folder.name or folder} ({len(found):,} files)")).uid
         for some in batched(_drafts(folder, found, problems, author, comment), AT_ONCE):
-            saved = await self._articles.take_in(org_id, some)
+            saved = await self._articles.take_in(org_id, some, parent=batch)
             created += sum(one.created for one in saved)
             changed += sum(one.modified and not one.created for one in saved)
             same += sum(not one.modified for one in saved)
             done += len(some)
             tell("files", done + len(problems), len(found))
         tell("files", len(found), len(found))
-        batch = await self._articles.rerender_all(org_id, Order("stale")) if created or changed else None
-        return Taken(len(found), created, changed, same, problems, batch.uid if batch else None)
+        if created:  # pages that were there before may say of these that they are not
+            await self._articles.rerender_all(org_id, Order("stale"))
+        return Taken(len(found), created, changed, same, problems, batch)
 
     async def put_out(self, folder: Path, *, org_id: str | None, tell: Tell) -> int:
         """The newest source of every article. What lies there under such a name is written over."""

@@ -8,11 +8,11 @@ from pressroom.errors import InvalidPayload
 
 NAME = "wiki.rerender"
 
-type Which = Literal["all", "stale", "linking"]
+type Which = Literal["all", "stale", "linking", "import"]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """`url` is the article that those which are `linking` refer to."""
+    """`url` is the article that those which are `linking` refer to. An `import` has queued its renders itself."""
 
     which: Which
     url: str | None = None
@@ -23,6 +23,8 @@ class Order(msgspec.Struct, frozen=True):
 
     @property
     def subject(self) -> str:
+        if self.which == "import":
+            return f"import {self.url}"
         what = {"all": "all articles", "stale": "stale articles", "linking": f"articles that refer to {self.url}"}
         return f"render {what[self.which]} again"
 

@@ -75,20 +75,18 @@ def save(org_id: str, draft: Draft) -> Work[Saved]:
         return Saved(article, article.head, modified=False, created=False)
     if draft.previous != (article.head if article else 0):
         raise EditConflict(article, draft)
-    return (yield from _insert(org_id, article, draft, RenderStatus.QUEUED))
+    return (yield from _insert(org_id, article, draft))
 
 
 def take_in(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
-    """As the newest revisions, whatever was there. They are stale, and so are the pages that say of them that they are not
-    there: somebody lets all of those be rendered together.
-    """
+    """As the newest revisions, whatever was there. Pages that say of one of them that it is not there are stale."""
     saved = []
     for draft in drafts:
         article = yield from find(org_id, draft.url)
         if article is not None and (yield from _is_newest(article, draft)):
             saved.append(Saved(article, article.head, modified=False, created=False))
         else:
-            saved.append((yield from _insert(org_id, article, draft, RenderStatus.STALE)))
+            saved.append((yield from _insert(org_id, article, draft)))
     if created := [one.article.url for one in saved if one.created]:
         yield Statement("wiki_mark_linking", {"org_id": org_id, "urls": compact(created)})
     return saved
@@ -99,7 +97,7 @@ def _is_newest(article: Article, draft: Draft) -> Work[bool]:
     return newest == (draft.hash, draft.title)
 
 
-def _insert(org_id: str, article: Article | None, draft: Draft, status: RenderStatus) -> Work[Saved]:
+def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
     moment = yield from now()
     number = 1 if article is None else article.head + 1
     if article is None:
@@ -119,7 +117,6 @@ def _insert(org_id: str, article: Article | None, draft: Draft, status: RenderSt
             "author": draft.author,
             "length": len(draft.source),
             "hash": draft.hash,
-            "render_status": status.value,
             "now": moment,
         },
     )
@@ -154,11 +151,12 @@ def search(org_id: str, sought: Sequence[str], limit: int, offset: int) -> Work[
     return [Hit(Article(*row[:-1]), row[-1]) for row in rows]
 
 
-def queue(article: int, number: int, job: str) -> Work[None]:
-    """Let a revision name its job."""
-    place = {"article": article, "number": number, "job_uid": job}
-    yield Statement("wiki_queue_revision", place)
-    yield Statement("wiki_supersede_revisions", place)
+def queue_many(some: Sequence[tuple[int, int, str]]) -> Work[None]:
+    """Let revisions name their jobs: article, number, job. Older ones that had the same job have lost it."""
+    if some:
+        told = compact([list(one) for one in some])
+        yield Statement("wiki_queue_revisions", {"some": told})
+        yield Statement("wiki_supersede_revisions", {"some": told})
 
 
 def find(org_id: str, url: str) -> Work[Article | None]:
@@ -178,6 +176,12 @@ def by_id(id: int) -> Work[Article]:
     if not rows:
         raise NotFound("there is no such article")
     return Article(*rows[0])
+
+
+def lock(ids: Sequence[int]) -> Work[list[Article]]:
+    """Articles as they are, and stay until the transaction ends: nobody saves another revision meanwhile."""
+    rows = yield Statement("wiki_lock_articles", {"ids": compact(sorted(ids))})
+    return [Article(*row) for row in rows]
 
 
 def revision(article: Article, number: int) -> Work[Revision]:

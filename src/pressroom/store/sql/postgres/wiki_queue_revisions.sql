@@ -1,0 +1,5 @@
+-- Each is a list of article, number and job. Its HTML stays until there is another.
+UPDATE wiki_revision
+   SET render_status = 'queued', job_uid = value ->> 2
+  FROM json_array_elements(:some::json)
+ WHERE article = (value ->> 0)::bigint AND number = (value ->> 1)::bigint
