@@ -12,7 +12,10 @@ from tests.reliability.dump import Dump
 ARTICLES = "SELECT url, head, shown FROM wiki_article ORDER BY id"
 REVISIONS = """
 SELECT url, number, source, html, job_uid, render_status, error ->> 'code'
-  FROM wiki_revision JOIN wiki_article ON id = article
+  FROM wiki_revision
+  JOIN wiki_source USING (article, number)
+  LEFT JOIN wiki_html USING (article, number)
+  JOIN wiki_article ON id = article
  ORDER BY id, number
 """
 

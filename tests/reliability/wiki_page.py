@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tests.reliability.wiki_texts import nonces_in
 
-_ARTICLE = re.compile(r'<article class="article">(.*?)</article>', re.DOTALL)
+_ARTICLE = re.compile(r'<article class="article(?: \w+)?">(.*?)</article>', re.DOTALL)
 _SHOWN = re.compile(r"(?:>Revision (?=\d+ by )|[Yy]ou see revision |This is revision )(\d+)")
 _NEWER = re.compile(r"Revision (\d+) (?:is being|could not be) rendered")
 _TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')

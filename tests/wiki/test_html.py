@@ -5,6 +5,7 @@ import pytest
 from pressroom.apps.wiki.finish import finished
 from pressroom.apps.wiki.links import address_of, resolved, targets_in
 from pressroom.apps.wiki.model import clean_line, clean_source, clean_url, make_draft
+from pressroom.apps.wiki.showing import apart
 from pressroom.errors import InvalidArgument, TooLarge
 
 LINK = '<a href="{}" data-wikilink="true" rel="noopener noreferrer">words</a>'
@@ -51,6 +52,17 @@ def test_boxes_are_named_and_what_scrolls_is_reached_by_keys() -> None:
     assert 'aria-label="to do" disabled' in made
     assert '<pre tabindex="0" class="code">' in made
     assert made.endswith("<table></table></div>")
+
+
+def test_a_heading_has_another_id_than_what_is_around_an_article() -> None:
+    assert finished('<h2 id="main">Main</h2><a href="#main">x</a>') == '<h2 id="main-">Main</h2><a href="#main-">x</a>'
+    assert finished('<h2 id="mainly">x</h2>') == '<h2 id="mainly">x</h2>'
+
+
+def test_two_articles_on_a_page_have_ids_apart() -> None:
+    body = '<h2 id="a">A</h2><a href="#a" title=" id=b">x</a><a href="/wiki/B#a">y</a> id="c"'
+
+    assert apart(body, "old-") == '<h2 id="old-a">A</h2><a href="#old-a" title=" id=b">x</a><a href="/wiki/B#a">y</a> id="c"'
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,17 @@ async def test_a_render_that_failed_is_told_with_its_line_above_the_last_good_pa
     assert "<p>good</p>" in page.text
 
 
+async def test_the_source_beside_an_old_revision_is_its_own(file: str) -> None:
+    async with on_stage(file) as stage, member(stage) as person:
+        await save(person, "Home", "one")
+        await save(person, "Home", "two", previous=1)
+        old = Page((await person.get("/wiki/Home?revision=1")).text)
+        new = Page((await person.get("/wiki/Home")).text)
+
+    assert "/wiki/Home.md?revision=1" in old.addresses
+    assert "/wiki/Home.md" in new.addresses
+
+
 async def test_two_revisions_are_compared_as_text_and_as_rendered(database: str) -> None:
     async with on_stage(database) as stage, member(stage) as person:
         await save(person, "Home", "same\n\nold *line*")

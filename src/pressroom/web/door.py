@@ -23,7 +23,7 @@ from pressroom.model import from_ms
 from pressroom.store import Database, sessions
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
-_INSIDE = re.compile(r"/(desk|playground)(?=[/?]|$)[^\\\x00-\x20]*")
+_INSIDE = re.compile(r"/(desk|playground|wiki)(?=[/?]|$)[^\\\x00-\x20]*")
 _UPWARDS = re.compile(r"/(\.|%2e){1,2}(?=/|$)", re.IGNORECASE)  # as browsers read it, encoded or not
 HOME = "/desk"
 

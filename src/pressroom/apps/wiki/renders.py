@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pressroom.apps.wiki import drawing, links, renderers, store
-from pressroom.apps.wiki.finish import finished
+from pressroom.apps.wiki.finish import finished, id_of
 from pressroom.apps.wiki.model import Article, RenderStatus
 from pressroom.apps.wiki.store import Page
 from pressroom.errors import NotFound, PressroomError
@@ -84,9 +84,9 @@ class Renders:
         targets = await asyncio.to_thread(links.targets_in, body) if long else links.targets_in(body)
         existing = await self._database.read(partial(store.existing, org_id, targets))
         finish = partial(_finished, body, existing, self._prefix)
-        return Page(
-            await asyncio.to_thread(finish) if long else finish(), rendered.details.get("headings", []), targets, renderer
-        )
+        html = await asyncio.to_thread(finish) if long else finish()
+        headings = [{**heading, "id": id_of(heading["id"])} for heading in rendered.details.get("headings", [])]
+        return Page(html, headings, targets, renderer)
 
 
 def _finished(body: str, existing: set[str], prefix: str) -> str:

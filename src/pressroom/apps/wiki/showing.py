@@ -12,9 +12,7 @@ from pressroom.apps.wiki.links import address_of
 from pressroom.web.desk import Visit, refuse
 
 _TAG = re.compile(r'<[a-z][^>"]*(?:"[^"]*"[^>"]*)*>')
-_ATTRIBUTE = re.compile(
-    r'(?<=\s)(id|href|role|aria-label)="([^"]*)"|"[^"]*"'
-)  # the second, so that none is found inside a value
+_ATTRIBUTE = re.compile(r'(?<=\s)(id|href|aria-label)="([^"]*)"|"[^"]*"')  # the second, so that none is found inside a value
 
 
 def page(visit: Visit, template: str, **values: Any) -> Response:
@@ -24,7 +22,7 @@ def page(visit: Visit, template: str, **values: Any) -> Response:
 def _address(prefix: str, url: str, what: str = "", **asked: Any) -> str:
     """Of an article, or of what can be asked about it."""
     if what == "source":
-        return f"{address_of(url, prefix)}.md"
+        return f"{address_of(url, prefix)}.md{'?' + urlencode(asked) if asked else ''}"
     query = what or urlencode(asked)
     return f"{address_of(url, prefix)}{'?' + query if query else ''}"
 
@@ -50,8 +48,6 @@ def apart(body: str, prefix: str) -> str:
                 return f'id="{prefix}{value}"'
             case "href", value if value.startswith("#"):
                 return f'href="#{prefix}{value[1:]}"'
-            case "role", "region":
-                return 'role="group"'
             case "aria-label", "Table of contents":
                 return f'aria-label="Table of contents, {prefix.rstrip("-")}"'
         return attribute[0]
