@@ -23,7 +23,7 @@ from pressroom.renderers.markdown.engine import DIAGRAM_MARK, DIAGRAMS, Markdown
 MOST_DIAGRAMS = 200
 PRINTERS = ("html", "html-browser")
 
-_FENCE = re.compile(r"^[ >\t*+\-\d.]*(?:```+|~~~+)[ \t]*([\w-]+)", re.MULTILINE)
+_FENCE = re.compile(r"\n[ >\t*+\-\d.]*(?:```+|~~~+)[ \t]*([\w-]+)")  # a newline is found faster than the start of a line
 _BOX = re.compile(r'<svg\b[^>]*?\bviewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"')
 
 
@@ -87,7 +87,7 @@ def engines_of(asked: Asked) -> dict[str, str]:
     made = plan(asked)
     engines = [made.reader, *([made.printer] if made.printer else [])]
     if made.reader is Markdown and made.options.get("diagrams"):
-        words = {word.lower() for word in _FENCE.findall(asked.source.decode(errors="replace"))}
+        words = {word.lower() for word in _FENCE.findall("\n" + asked.source.decode(errors="replace"))}
         engines += [catalogue.engine_for(DIAGRAMS[word], "svg") for word in sorted(words & DIAGRAMS.keys())]
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
 

@@ -7,13 +7,14 @@ import re
 
 OURS = frozenset({"main", "find", "connection", "keys", "keys-title"})  # ids of the page around an article
 
+_OURS = re.compile(rf'id="(?:{"|".join(sorted(OURS))})"')
 _BOX = re.compile(r'<input type="checkbox"([^>]*)>')
 
 
 def finished(body: str) -> str:
-    for name in OURS:
+    for name in OURS if _OURS.search(body) else ():
         body = body.replace(f' id="{name}"', f' id="{id_of(name)}"').replace(f' href="#{name}"', f' href="#{id_of(name)}"')
-    body = _BOX.sub(_named, body)
+    body = _BOX.sub(_named, body) if "<input" in body else body
     body = body.replace("<pre", '<pre tabindex="0"')
     body = body.replace("<table", '<div class="sideways" role="group" aria-label="Table" tabindex="0"><table')
     return body.replace("</table>", "</table></div>")

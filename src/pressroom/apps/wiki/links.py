@@ -10,12 +10,15 @@ from pressroom.errors import InvalidArgument
 
 MOST_LINKS = 2_000
 
+_MARK = "data-wikilink"
 _LINK = re.compile(r'<a\b[^>]*\bdata-wikilink="true"[^>]*>')
 _HREF = re.compile(r'\bhref="([^"]*)"')
 
 
 def targets_in(body: str) -> list[str]:
     """The articles that a page refers to, each once, in the order in which they come."""
+    if _MARK not in body:
+        return []
     names = (_target(found[0])[0] for found in _LINK.finditer(body))
     return list(dict.fromkeys(name for name in names if name))[:MOST_LINKS]
 
@@ -33,7 +36,7 @@ def resolved(body: str, existing: Collection[str], prefix: str = "") -> str:
         title = html.escape(f"{title_of(url)}: not written yet")
         return f'<a class="wikilink missing" href="{address}" title="{title}">'
 
-    return _LINK.sub(resolve, body)
+    return _LINK.sub(resolve, body) if _MARK in body else body
 
 
 def address_of(url: str, prefix: str = "") -> str:

@@ -82,7 +82,7 @@ class Renders:
         # Links without number in a page of megabytes take a second, in which others would be kept waiting.
         long = len(body) > LONG
         targets = await asyncio.to_thread(links.targets_in, body) if long else links.targets_in(body)
-        existing = await self._database.read(partial(store.existing, org_id, targets))
+        existing = await self._database.read(partial(store.existing, org_id, targets)) if targets else set()
         finish = partial(_finished, body, existing, self._prefix)
         html = await asyncio.to_thread(finish) if long else finish()
         headings = [{**heading, "id": id_of(heading["id"])} for heading in rendered.details.get("headings", [])]

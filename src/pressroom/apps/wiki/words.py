@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 MOST_INDEXED = 200_000  # characters of an article, in words
@@ -11,7 +11,18 @@ LONGEST = 100  # letters of a word; PostgreSQL keeps none that is much longer
 LOOKED_THROUGH = 50_000  # characters of an article, for an excerpt
 AROUND = 90  # characters on either side of what was found
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[^\W_]{{1,{LONGEST}}}")
+
+
+class _Unmarked(dict[int, int | None]):
+    """For `str.translate`: drops what is only a mark upon the letter before it. Each letter is looked up once."""
+
+    def __missing__(self, letter: int) -> int | None:
+        self[letter] = None if unicodedata.combining(chr(letter)) else letter
+        return self[letter]
+
+
+_UNMARKED = _Unmarked()
 
 
 class Piece(NamedTuple):
@@ -23,12 +34,13 @@ class Piece(NamedTuple):
 
 def folded(text: str) -> str:
     """Without accents and in small letters, whatever the alphabet."""
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKD", text.casefold()).translate(_UNMARKED)
 
 
-def words_in(text: str) -> Iterator[str]:
-    return (word[0][:LONGEST] for word in _WORD.finditer(folded(text)))
+def words_in(text: str) -> list[str]:
+    return _WORD.findall(folded(text))
 
 
 def indexed(text: str) -> str:
@@ -37,7 +49,7 @@ def indexed(text: str) -> str:
 
 def sought(text: str) -> list[str]:
     """The words of a question. The last one may be only begun."""
-    return list(words_in(text[:1000]))[:MOST_SOUGHT]
+    return words_in(text[:1000])[:MOST_SOUGHT]
 
 
 def excerpt(source: str, words: Sequence[str]) -> list[Piece]:
