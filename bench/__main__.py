@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines|http|web [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http|web|wiki [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
 
 import argparse
 import logging
@@ -25,12 +25,14 @@ from bench import (
     scale,
     throughput,
     web,
+    wiki,
 )
 from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
 from bench.http import HttpSizes
 from bench.sizes import FULL, QUICK, Sizes
 from bench.web import WebSizes
+from bench.wiki import WikiSizes
 
 type Measure = Callable[[Path], Iterator[Figure]]
 
@@ -65,7 +67,13 @@ WEB: dict[str, Callable[[Path, WebSizes], Iterator[Figure]]] = {
     "sqlite": web.on_sqlite,
     "postgres": web.on_postgres,
 }
-NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys(), "web": WEB.keys()}
+
+WIKI: dict[str, Callable[[Path, WikiSizes], Iterator[Figure]]] = {
+    "rates": wiki.rates,
+    "saves": wiki.saves,
+    "many": wiki.many,
+}
+NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys(), "web": WEB.keys(), "wiki": WIKI.keys()}
 
 
 def main() -> None:
@@ -87,6 +95,9 @@ def _measures(what: str, quick: bool) -> dict[str, Measure]:
         return _sized(HTTP, http.QUICK if quick else http.FULL)
     if what == "web":
         return _sized(WEB, web.QUICK if quick else web.FULL)
+    if what == "wiki":
+        engines.find_packages()
+        return _sized(WIKI, wiki.QUICK if quick else wiki.FULL)
     return _sized(QUEUE, QUICK if quick else FULL)
 
 

@@ -46,6 +46,7 @@ class _Wires:
         workers = settings.workers if works else None
         async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
             service, app = make_service(press)
+            server.heed_signals(service, settings.grace)
             shown = f"[{host}]" if ":" in host else host
             closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
             listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)

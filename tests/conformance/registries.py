@@ -36,14 +36,14 @@ def npm(name: str, version: str, keep: str = "*") -> Path:
     return _once(f"npm-{name.replace('/', '-')}-{version}", fetch)
 
 
-def pypi_source(name: str, version: str, sha256: str) -> Path:
+def pypi_source(name: str, version: str, sha256: str, keep: str = "*") -> Path:
     """The source distribution, where a project keeps what its wheel leaves out. From the index that pip would ask."""
 
     def fetch(folder: Path) -> None:
         data = _sdist(f"{name}-{version}.tar.gz", name)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise OutOfReach(f"the index gives another {name}-{version}.tar.gz than the one that was read here")
-        _unpack(data, folder)
+        _unpack(data, folder, keep)
 
     return _once(f"pypi-{name}-{version}", fetch)
 

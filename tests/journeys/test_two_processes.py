@@ -156,7 +156,8 @@ async def test_a_job_that_runs_there_can_be_cancelled_here(database, go_on):
 
         asked = await press.cancel(job)
 
-        assert (asked.status, asked.cancel_requested) == (Status.IN_PROGRESS, True)
+        assert asked.cancel_requested
+        assert asked.status in (Status.IN_PROGRESS, Status.CANCELLED)  # the other process may have stopped it by now
         with pytest.raises(JobCancelled):
             await press.wait(job)
         assert endings(event.type for event in await press.history(job)) == ["cancelled"]

@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +40,25 @@ def is_ready(service: Served) -> bool:
         return httpx.get(f"{service.url}/readyz", trust_env=False, timeout=5).status_code == 200
     except httpx.TransportError:
         return False
+
+
+STOPPED_AS_SOON_AS_HEARD = """
+import asyncio, os, signal, sys
+from pressroom.command import _Wires
+from pressroom.config import Settings
+
+asyncio.run(_Wires().serve(
+    Settings(database=sys.argv[1], listen="127.0.0.1:0"),
+    works=False,
+    listening=lambda url, closed: os.kill(os.getpid(), signal.SIGTERM),
+))
+"""
+
+
+def test_whoever_is_told_where_it_listens_may_stop_it(file: str) -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED_AS_SOON_AS_HEARD, file], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 async def test_a_stop_closes_a_hundred_streams_and_lets_what_runs_finish(

@@ -34,8 +34,27 @@ class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.transport.close()
 
 
+def heed_signals(service: Service, grace: float) -> None:
+    """SIGTERM and SIGINT let the service stop. A second one ends the process there and then.
+
+    Before anybody is told where it listens: whoever knows that may stop it.
+    """
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        log.info("stopping; what runs has %g s to finish", grace)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)  # the second one ends it the hard way; leases take care of the rest
+        # uvicorn waits for open responses, and an event stream never ends by itself: it must be told.
+        service.closing.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+
+
 async def serve(app: Application, service: Service, listener: socket.socket, *, grace: float) -> None:
-    """Until SIGTERM or SIGINT, or until `service.closing` is set. A second signal ends the process there and then."""
+    """Until `service.closing` is set."""
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -49,18 +68,6 @@ async def serve(app: Application, service: Service, listener: socket.socket, *, 
         timeout_keep_alive=65,
     )
     server = _Server(config)
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        log.info("stopping; what runs has %g s to finish", grace)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)  # the second one ends it the hard way; leases take care of the rest
-        # uvicorn waits for open responses, and an event stream never ends by itself: it must be told.
-        service.closing.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
     serving = asyncio.create_task(server.serve([listener]))
     closing = asyncio.create_task(service.closing.wait())
     try:

@@ -14,7 +14,7 @@ from pressroom.apps.wiki.model import Draft, make_draft
 from pressroom.apps.wiki.orders import Order
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
 
-AT_ONCE = 50  # in one transaction, while which nobody else writes
+AT_ONCE = 20  # in one transaction, while which nobody else writes
 READ_AT_ONCE = 500
 
 type Tell = Callable[[str, int, int], None]

@@ -13,6 +13,8 @@ CREATE TABLE wiki_article (
     CHECK (shown <= head)
 ) STRICT;
 
+CREATE INDEX wiki_article_org ON wiki_article (org_id, id);
+
 CREATE TABLE wiki_revision (
     article      INTEGER NOT NULL REFERENCES wiki_article ON DELETE CASCADE,
     number       INTEGER NOT NULL CHECK (number >= 1),

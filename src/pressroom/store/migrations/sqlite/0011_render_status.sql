@@ -7,7 +7,7 @@
 ALTER TABLE wiki_revision ADD COLUMN render_status TEXT NOT NULL DEFAULT 'rendered'
     CHECK (render_status IN ('queued', 'rendered', 'stale', 'failed'));
 
-CREATE INDEX wiki_revision_unrendered ON wiki_revision (render_status, article, number) WHERE render_status <> 'rendered';
+CREATE INDEX wiki_revision_stale ON wiki_revision (article, number) WHERE render_status = 'stale';
 
 -- To find, at a start, what would be made differently today.
 CREATE INDEX wiki_revision_renderer ON wiki_revision (renderer) WHERE render_status = 'rendered';

@@ -4,5 +4,5 @@ UPDATE wiki_revision
  WHERE render_status = 'rendered'
    AND (article, number) IN (
        SELECT wiki_article.id, head
-         FROM wiki_link JOIN wiki_article ON wiki_article.id = wiki_link.article
+         FROM wiki_link CROSS JOIN wiki_article ON wiki_article.id = wiki_link.article -- in this order, whatever the planner thinks
         WHERE org_id = :org_id AND wiki_link.url IN (SELECT value FROM json_each(:urls)))
