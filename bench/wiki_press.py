@@ -1,4 +1,4 @@
-"""A wiki at work, with a file for its database and the settings that it has by default, but for its slots where that is said."""
+"""A wiki at work: a file for its database, and the settings that it has by default, but for its slots where that is said."""
 
 import asyncio
 import os
