@@ -2,37 +2,22 @@
 
 import asyncio
 import json
-import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 
-from pressroom import command
 from pressroom.testing import ManualClock
+from tests.cli.conftest import Run
 from tests.service.queue_stage import BAD, GOOD, Floor, floor, job
-
-type Run = Callable[..., tuple[int, str, str]]
 
 A_WHILE_AGO = 1_800  # seconds: the command looks at the real clock
 
 
 @pytest.fixture
-def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.chdir(tmp_path)
-
-    def run_command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pressroom", "queue", *arguments, "--database", database])
-        try:
-            code = command.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run_command
+def run(give: Run) -> Run:
+    return partial(give, "queue")
 
 
 @pytest.fixture

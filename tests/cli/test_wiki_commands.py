@@ -1,16 +1,13 @@
 """`pressroom wiki`: folders become articles and articles become folders, on both databases."""
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pressroom import command
 from pressroom.renderers.markdown.engine import Markdown
-
-type Run = Callable[..., tuple[int, str, str]]
+from tests.cli.conftest import Run
 
 FILES = {
     "README.md": "# Welcome to *us*\n\nSee [[guide/Setup]] and [[guide]].\n",
@@ -24,19 +21,8 @@ FILES = {
 
 
 @pytest.fixture
-def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.chdir(tmp_path)
-
-    def run_command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pressroom", "wiki", *arguments, "--database", database])
-        try:
-            code = command.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run_command
+def run(give: Run) -> Run:
+    return partial(give, "wiki")
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""Commands as a person or a script would give them, in this process."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pressroom import command
+
+type Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def give(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """On the test's database, in its folder. Returns the exit code and what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def give_command(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments, "--database", database])
+        try:
+            code = command.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return give_command
