@@ -38,6 +38,25 @@ async def test_everything_is_rendered_again_behind_whoever_waits(database: str, 
     assert all(new.head.date_rendered >= old.head.date_rendered for new, old in zip(after, before, strict=True))
 
 
+@pytest.mark.parametrize("slots", [1, 2])
+async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
+    database: str, slots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for room, and what it waits for has its slot. Were it to begin anew, it would render the first ones for ever."""
+    monkeypatch.setattr(batches, "ROOM_AGAIN", 0.01)
+    monkeypatch.setattr(batches, "QUEUED_AT_ONCE", 2)
+    async with Pressroom(database, workers=slots, max_queued=3) as press:
+        for number in range(9):
+            await write(press, f"Page_{number}", f"text {number}")
+        batch = await press.articles.rerender_all(None, Order("all"))
+        assert await press.wait(batch, timeout=60) == {"queued": 9}
+        children = (await press.list(parent=batch.uid)).jobs
+
+        assert len(children) == 9
+        for child in children:
+            assert (await press.settled(child, timeout=30)).status is Status.COMPLETED
+
+
 async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:
     async with Pressroom(database, workers=None) as press:
         first = await press.articles.rerender_all(None, Order("all"))
