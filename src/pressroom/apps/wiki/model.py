@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from pressroom.apps.wiki.words import Words, words_of
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.model import from_ms
 from pressroom.renderers.markdown.engine import Markdown
@@ -74,7 +75,10 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What somebody wants to save, cleaned. `previous` is the revision that they have read; 0 if there was none."""
+    """What somebody wants to save, cleaned. `previous` is the revision that they have read; 0 if there was none.
+
+    `hash` and `words` are of the text, found before the transaction: while it lasts nobody else writes.
+    """
 
     url: str
     title: str
@@ -82,10 +86,8 @@ class Draft(msgspec.Struct, frozen=True):
     comment: str
     author: str
     previous: int
-
-    @property
-    def hash(self) -> str:
-        return hash_of(self.source)
+    hash: str
+    words: Words
 
 
 def hash_of(source: str) -> str:
@@ -150,11 +152,14 @@ def make_draft(url: str, source: str, *, title: str = "", comment: str = "", aut
     if previous < 0:
         raise InvalidArgument("previous is the number of the revision that was read, or 0")
     title = clean_line(title, TITLE_LIMIT, "title") or title_of(url)
+    source = clean_source(source)
     return Draft(
         url,
         title,
-        clean_source(source),
+        source,
         clean_line(comment, COMMENT_LIMIT, "comment"),
         clean_line(author, TITLE_LIMIT, "author"),
         previous,
+        hash_of(source),
+        words_of(title, source),
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import words
 from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
+from pressroom.apps.wiki.words import Words, words_of
 from pressroom.errors import NotFound, Refused
 from pressroom.model import Row, Statement, Status, Work, from_ms
 from pressroom.store.rows import compact
@@ -121,21 +121,20 @@ def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
         },
     )
     yield Statement("wiki_insert_source", {"article": id, "number": number, "source": draft.source})
-    yield from keep_words(id, draft.title, draft.source)
+    yield from keep_words(id, draft.words)
     return Saved((yield from by_id(id)), number, modified=True, created=article is None)
 
 
-def keep_words(article: int, title: str, source: str) -> Work[None]:
+def keep_words(article: int, words: Words) -> Work[None]:
     """For search: those of the newest revision."""
-    kept = {"article": article, "title": words.indexed(title), "words": words.indexed(source)}
-    yield Statement("wiki_save_words", kept)
+    yield Statement("wiki_save_words", {"article": article, "title": words.title, "words": words.text})
 
 
 def index_some(limit: int) -> Work[int]:
     """Let search know articles that it does not know. Returns how many those were."""
     rows = yield Statement("wiki_list_unindexed", {"limit": limit})
     for article, title, source in rows:
-        yield from keep_words(article, title, source)
+        yield from keep_words(article, words_of(title, source))
     return len(rows)
 
 

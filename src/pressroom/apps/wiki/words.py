@@ -25,6 +25,13 @@ class _Unmarked(dict[int, int | None]):
 _UNMARKED = _Unmarked()
 
 
+class Words(NamedTuple):
+    """What search is to know of an article."""
+
+    title: str
+    text: str
+
+
 class Piece(NamedTuple):
     """Of an excerpt; `found` if it is one of the words that were sought."""
 
@@ -45,6 +52,10 @@ def words_in(text: str) -> list[str]:
 
 def indexed(text: str) -> str:
     return " ".join(words_in(text[: 2 * MOST_INDEXED]))[:MOST_INDEXED]
+
+
+def words_of(title: str, source: str) -> Words:
+    return Words(indexed(title), indexed(source))
 
 
 def sought(text: str) -> list[str]:
