@@ -12,12 +12,11 @@ type Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def give(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """On the test's database, in its folder. Returns the exit code and what was printed."""
-    monkeypatch.chdir(tmp_path)
+def give(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Returns the exit code and what was printed."""
 
     def give_command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments, "--database", database])
+        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
         try:
             code = command.main()
         except SystemExit as end:
@@ -26,3 +25,10 @@ def give(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monk
         return code, printed.out, printed.err
 
     return give_command
+
+
+@pytest.fixture
+def give_on_database(give: Run, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """On the test's database, in its folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: give(*arguments, "--database", database)

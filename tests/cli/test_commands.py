@@ -7,16 +7,17 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, command, config, kind, registry
+from pressroom import Pressroom, config, kind, registry
 from pressroom.model import VERSION
 from tests import looking
+from tests.cli.conftest import Run
 
 KINDS = """
 import asyncio
@@ -47,8 +48,6 @@ async def endless(job, payload):
     await asyncio.Event().wait()
 """
 
-type Run = Callable[..., tuple[int, str, str]]
-
 
 on_file = pytest.mark.parametrize("database", ["file"], indirect=True)  # for what no database changes
 
@@ -65,17 +64,8 @@ def folder(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 @pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def run_command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
-        try:
-            code = command.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run_command
+def run(folder: Path, give: Run) -> Run:
+    return give
 
 
 def opened(**options: Any) -> Pressroom:

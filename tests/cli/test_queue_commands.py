@@ -16,8 +16,8 @@ A_WHILE_AGO = 1_800  # seconds: the command looks at the real clock
 
 
 @pytest.fixture
-def run(give: Run) -> Run:
-    return partial(give, "queue")
+def run(give_on_database: Run) -> Run:
+    return partial(give_on_database, "queue")
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ FILES = {
 
 
 @pytest.fixture
-def run(give: Run) -> Run:
-    return partial(give, "wiki")
+def run(give_on_database: Run) -> Run:
+    return partial(give_on_database, "wiki")
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Faults upon the wiki's servers and workers: the judge finds nothing. It does find what was broken on purpose."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -13,6 +11,7 @@ import pytest
 
 from pressroom.failpoints import HTTP_POINTS, POINTS
 from tests.reliability import nemesis, wiki_checker, wiki_naive, wiki_nemesis
+from tests.reliability.run_lab import run_lab
 from tests.reliability.dump import EventRow, JobRow
 from tests.reliability.http_stage import killed
 from tests.reliability.journal import Kind, Line
@@ -23,7 +22,6 @@ from tests.reliability.wiki_page import Seen, seen_on
 from tests.reliability.wiki_stage import ARTICLE, WikiStage
 from tests.reliability.wiki_texts import text_of
 
-ROOT = Path(__file__).parents[2]
 SEED = 20261116
 FIRST, SECOND, THIRD = (f"{number:016x}" for number in (1, 2, 3))
 SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "transaction.held"}
@@ -32,16 +30,8 @@ SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "tr
 @pytest.mark.timeout(400)
 def test_a_hundred_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
     # W1, W32, D2, D3, D4
-    argv = [sys.executable, "-m", "tests.reliability.wiki_crashlab", "--cycles", "100", "--seed", str(SEED)]
+    figures = run_lab("tests.reliability.wiki_crashlab", 100, SEED)
 
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
-
-    first, *_, last = done.stdout.splitlines()
-    assert first == f"seed: {SEED}"
-    assert last.startswith("verdict: PASS "), f"{last}\n{done.stderr}"
-    assert done.returncode == 0
-    figures = dict(pair.split("=") for pair in last.removeprefix("verdict: PASS ").split())
-    assert int(figures["cycles"]) >= 100
     for offence in ("lost", "duplicated", "gaps", "stuck", "crossed", "went_back", "overwritten"):
         assert int(figures[offence]) == 0
     for figure in ("recovered", "conflicts", "superseded"):

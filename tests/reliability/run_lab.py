@@ -1,0 +1,22 @@
+"""Run a crash lab in a process of its own, as `./dev crash` does, and read its verdict."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_lab(module: str, cycles: int, seed: int, *options: str) -> dict[str, str]:
+    """The figures of a run that passes. A run that does not fails the test with what it printed."""
+    argv = [sys.executable, "-m", module, *options, "--cycles", str(cycles), "--seed", str(seed)]
+
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+
+    lines = done.stdout.splitlines() or [""]
+    assert f"seed: {seed}" in lines, done.stderr
+    assert lines[-1].startswith("verdict: PASS "), f"{lines[-1]}\n{done.stderr}"
+    assert done.returncode == 0
+    figures = dict(pair.split("=") for pair in lines[-1].removeprefix("verdict: PASS ").split())
+    assert int(figures["cycles"]) >= cycles
+    return figures
