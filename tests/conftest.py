@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,35 @@ from typing import Any
 import pytest
 
 from pressroom import failpoints
-from tests import postgres
+from tests import depth, postgres
 
 pytest_plugins = ["tests.renderers.node_fixtures", "tests.security.render_fixtures"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--deep", action="store_true", help="the deep suite: every test, database and delivery, and many generated cases"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "deep: only in the deep suite (./dev test --deep), or when the test is named")
+    if config.getoption("--deep"):
+        os.environ[depth.VARIABLE] = "deep"  # test modules ask for it when they are imported, and so do their processes
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the quick suite does not run, unless tests are named one by one."""
+    if depth.is_deep() or all("::" in argument for argument in config.args):
+        return
+    left_out = {item for item in items if item.get_closest_marker("deep") or _is_deep_on_postgres(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_deep_on_postgres(item: pytest.Item) -> bool:
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("database") == "on_server" and not depth.is_quick_on_postgres(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from pressroom.store.statements import load
+from tests.depth import by_depth
 from tests.journeys import test_artifact_collecting as stories
 from tests.journeys.artifact_machine import BytesLost, CollectingMachine
 
@@ -100,7 +101,7 @@ def play(machine: type[CollectingMachine], examples: int) -> None:
 
 
 def test_no_order_of_events_loses_bytes() -> None:
-    play(CollectingMachine, examples=300)
+    play(CollectingMachine, examples=by_depth(30, 300))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)

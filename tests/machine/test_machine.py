@@ -4,12 +4,13 @@ import apsw
 import psycopg
 import pytest
 
+from tests.depth import by_depth
 from tests.machine.broken import Mistake, mistakes_on, played_on
 from tests.machine.law import Violation
 from tests.machine.on_postgres import stories_on
 from tests.machine.run import run
 
-# Caught within a second or two; `python -m tests.machine --on postgres --mistakes` tries all of them.
+# Caught within a second or two; the deep suite tries all of them.
 CAUGHT_ON_A_SERVER = {
     "settle_without_a_claim",
     "coalesce_keeps_the_payload",
@@ -23,14 +24,14 @@ CAUGHT_ON_A_SERVER = {
 
 @pytest.mark.timeout(900)  # a minute's work; it may have to share the core
 def test_no_order_of_events_breaks_a_promise() -> None:
-    run(examples=2_000, steps=50)
+    run(examples=by_depth(150, 2_000), steps=50)
 
 
 @pytest.mark.timeout(900)
 def test_no_order_of_events_breaks_a_promise_on_a_server(on_server: str) -> None:
     """I1 to I23. Claims and plain settles go beside others every other time; alone they must come to the same."""
     with stories_on(on_server) as server:
-        run(played_on(server), examples=100, steps=50)
+        run(played_on(server), examples=by_depth(15, 200), steps=50)
 
 
 def law_of(broken: BaseException) -> str:
@@ -48,7 +49,10 @@ def test_the_machine_notices(mistake: Mistake) -> None:
 
 @pytest.mark.parametrize(
     "mistake",
-    [mistake for mistake in mistakes_on("postgres") if mistake.name in CAUGHT_ON_A_SERVER],
+    [
+        pytest.param(mistake, marks=[] if mistake.name in CAUGHT_ON_A_SERVER else pytest.mark.deep)
+        for mistake in mistakes_on("postgres")
+    ],
     ids=lambda mistake: mistake.name,
 )
 def test_the_machine_notices_on_a_server(mistake: Mistake, on_server: str) -> None:

@@ -13,11 +13,12 @@ from pressroom.renderers import catalogue
 from pressroom.renderers.box.processes import FOLDER_PREFIX, sweep_folders
 from pressroom.renderers.node import install as node_install
 from pressroom.renderers.node import places as node_places
+from tests.depth import by_depth
 from tests.reliability.press_nemesis import remains_of, torment
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "engines"
-RENDERS = int(os.environ.get("PRESSROOM_KILLED_RENDERS", "150"))
+RENDERS = int(os.environ.get("PRESSROOM_KILLED_RENDERS", by_depth("30", "300")))
 SEED = 20261116
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="processes are found by Linux's /proc")

@@ -12,11 +12,12 @@ import pytest
 from pressroom.renderers import catalogue
 from pressroom.renderers.node import install as node_install
 from pressroom.renderers.node import places as node_places
+from tests.depth import by_depth
 from tests.reliability.press_mutants import mutants, try_mutants
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"
 SEED = 20261116
-MANY = int(os.environ.get("PRESSROOM_MUTANTS", "1000"))
+MANY = int(os.environ.get("PRESSROOM_MUTANTS", by_depth("100", "1000")))
 
 # These take a tenth of a second and more for one source; the lab gives them as many as the others.
 FEWER = {"html-browser": 10, "mermaid-browser": 25, "d2": 10, "vega": 5, "vega-lite": 5, "plantuml": 10, "bytefield": 10}
@@ -34,7 +35,7 @@ def _engines() -> None:
 async def test_mutated_sources_get_a_typed_answer(name: str) -> None:
     if missing := catalogue.engine(name).missing():
         pytest.skip(missing.what)
-    count = MANY if "PRESSROOM_MUTANTS" in os.environ else MANY // FEWER.get(name, 1)
+    count = MANY if "PRESSROOM_MUTANTS" in os.environ else max(5, MANY // FEWER.get(name, 1))
 
     toll = await try_mutants(name, count, SEED)
 

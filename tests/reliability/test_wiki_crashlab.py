@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from pressroom.failpoints import HTTP_POINTS, POINTS
+from tests.depth import by_depth
 from tests.reliability import nemesis, wiki_checker, wiki_naive, wiki_nemesis
-from tests.reliability.run_lab import run_lab
 from tests.reliability.dump import EventRow, JobRow
 from tests.reliability.http_stage import killed
 from tests.reliability.journal import Kind, Line
+from tests.reliability.run_lab import run_lab
 from tests.reliability.stage import until
 from tests.reliability.wiki_dump import ArticleRow, RevisionRow, WikiDump
 from tests.reliability.wiki_hand import Outcome
@@ -28,9 +29,9 @@ SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "tr
 
 
 @pytest.mark.timeout(400)
-def test_a_hundred_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
+def test_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
     # W1, W32, D2, D3, D4
-    figures = run_lab("tests.reliability.wiki_crashlab", 100, SEED)
+    figures = run_lab("tests.reliability.wiki_crashlab", by_depth(15, 300), SEED)
 
     for offence in ("lost", "duplicated", "gaps", "stuck", "crossed", "went_back", "overwritten"):
         assert int(figures[offence]) == 0

@@ -20,10 +20,11 @@ from schemathesis.core.parameters import ParameterLocation
 from pressroom.api.routing import Table
 from pressroom.errors import StoreUnavailable
 from tests import postgres
+from tests.depth import by_depth
 from tests.service.access_stage import on_stage
 from tests.service.schema_stage import RENDER, WEBHOOK, Server
 
-EXAMPLES = {"file": 100, "on_server": 10}  # what a database makes of a request, the edges show
+EXAMPLES = {"file": by_depth(8, 100), "on_server": by_depth(2, 20)}  # what a database makes of a request, the edges show
 LONGEST_WAIT = "0.02"  # what a generated `wait` becomes: the answers are the same, and sixty seconds are not
 
 # What a request as the document allows it may be answered besides, because it is wrong in a way that no schema can put: a kind

@@ -1,0 +1,1 @@
+"""The test command: `./dev test` and `./dev test --deep`."""
