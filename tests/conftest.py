@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sampled(n): one case in n in the quick suite")
     config.addinivalue_line("markers", "deep: only in the deep suite (./dev test --deep), or when the test is named")
     if config.getoption("--deep"):
         os.environ[depth.VARIABLE] = "deep"  # test modules ask for it when they are imported, and so do their processes
@@ -32,14 +33,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what the quick suite does not run, unless tests are named one by one."""
     if depth.is_deep() or all("::" in argument for argument in config.args):
         return
-    left_out = {item for item in items if item.get_closest_marker("deep") or _is_deep_on_postgres(item)}
+    left_out = depth.left_to_the_deep_suite(items)
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
-
-
-def _is_deep_on_postgres(item: pytest.Item) -> bool:
-    parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("database") == "on_server" and not depth.is_quick_on_postgres(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,8 @@ from pressroom.renderers.markdown.engine import GROWTH, Markdown
 from tests.security import exposed
 from tests.security.render_box import Box, engine
 
+pytestmark = pytest.mark.sampled(4)
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _hurry() -> Iterator[None]:

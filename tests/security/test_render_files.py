@@ -8,6 +8,8 @@ import pytest
 
 from tests.security.render_box import SLOW, Box, Canary, assert_untouched, engine
 
+pytestmark = pytest.mark.sampled(4)
+
 # How HTML travels: language, output, engine, options.
 ROADS: dict[str, tuple[str, str, str | None, dict[str, Any]]] = {
     "markdown": ("markdown", "html", None, {}),

@@ -6,6 +6,8 @@ import pytest
 
 from tests.security.render_box import SLOW, Answer, Box, Canary, assert_untouched, engine
 
+pytestmark = pytest.mark.sampled(4)
+
 ADDRESSES = {
     "N1-loopback": ["http://HOST/", "http://localhost:PORT/", "http://[::1]:PORT/", "http://0.0.0.0:PORT/"],
     "N2-numbers": ["http://2130706433:PORT/", "http://0x7f000001:PORT/", "http://0177.0.0.1:PORT/", "http://127.1:PORT/"],
