@@ -30,7 +30,7 @@ from pressroom.model import (
     Stopped,
     Succeeded,
 )
-from pressroom.worker.judge import Returned, WorkerStopping, clean, describe, judge
+from pressroom.worker.judge import DETAIL_LIMIT, Returned, WorkerStopping, clean, describe, judge
 
 KIND = Kind("k", lambda job, payload: None, max_attempts=3, backoff=Backoff(base=2, cap=60, jitter=0))
 
@@ -140,4 +140,31 @@ def test_a_message_is_bounded_and_can_be_stored() -> None:
     assert len(error["message"]) < 2_100
     assert "\0" not in error["message"]
     error["message"].encode()
-    assert clean("abcdef", 3, keep_end=True) == "…def"
+
+
+def raise_with_notes() -> None:
+    error = KeyError("missing")
+    error.add_note("x" * 5 * DETAIL_LIMIT)
+    try:
+        raise error
+    except KeyError as first:
+        raise ValueError("the cause stands in the last line") from first
+
+
+def test_of_a_long_traceback_the_end_is_kept_because_it_names_the_error() -> None:
+    with pytest.raises(ValueError, match="the cause") as caught:
+        raise_with_notes()
+
+    detail = describe(a_claim(), caught.value)["detail"]
+
+    assert detail.endswith("ValueError: the cause stands in the last line\n")
+    assert detail.startswith("…x")
+    assert len(detail) == DETAIL_LIMIT + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "keep_end", "kept"),
+    [("abc", False, "abc"), ("abc", True, "abc"), ("abcd", False, "abc…"), ("abcd", True, "…bcd")],
+)
+def test_a_text_is_cut_only_if_it_is_longer_than_its_limit_and_a_mark_says_where(text: str, keep_end: bool, kept: str) -> None:
+    assert clean(text, 3, keep_end=keep_end) == kept
