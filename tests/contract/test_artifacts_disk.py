@@ -6,7 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ import pytest
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreFull, StoreUnavailable
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the path of a descriptor is read from /proc")
 
 DIES = """
 import asyncio, sys
@@ -67,6 +69,128 @@ def kill_after_three_lines(command: list[str]) -> None:
 
 async def read(disk: Disk, key: str) -> bytes:
     return b"".join([chunk async for chunk in await disk.get(key)])
+
+
+async def in_pieces(data: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), 2):
+        yield data[start : start + 2]
+
+
+def sent(data: bytes, how: str) -> bytes | AsyncIterator[bytes]:
+    return data if how == "bytes" else in_pieces(data)
+
+
+class FileCalls(list[tuple[str, Path, int]]):
+    """What was asked of the file system, in order: the call, the path, and the size of the file at that moment.
+
+    A killed process leaves what it wrote in the kernel's cache, so only the order of these calls tells what a power loss
+    would leave.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        fsync, rename, mkdir, link = os.fsync, os.rename, os.mkdir, os.link
+
+        def recorded_fsync(descriptor: int) -> None:
+            fsync(descriptor)
+            found = os.fstat(descriptor)
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            self.append(("fsync", path, 0 if stat.S_ISDIR(found.st_mode) else found.st_size))
+
+        def recorded_rename(source: Path, target: str, *, dst_dir_fd: int) -> None:
+            rename(source, target, dst_dir_fd=dst_dir_fd)
+            self.append(("rename", Path(os.readlink(f"/proc/self/fd/{dst_dir_fd}")) / target, 0))
+
+        def recorded_mkdir(path: str | Path, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+            mkdir(path, mode, dir_fd=dir_fd)
+            self.append(("mkdir", Path(path) if dir_fd is None else Path(os.readlink(f"/proc/self/fd/{dir_fd}")) / path, 0))
+
+        def recorded_link(source: Path, target: Path) -> None:
+            link(source, target)
+            self.append(("link", Path(target), 0))
+
+        for name, replacement in [
+            ("fsync", recorded_fsync),
+            ("rename", recorded_rename),
+            ("mkdir", recorded_mkdir),
+            ("link", recorded_link),
+        ]:
+            monkeypatch.setattr(os, name, replacement)
+
+    def after(self, call: str, path: Path) -> list[tuple[str, Path, int]]:
+        return self[[one[:2] for one in self].index((call, path)) + 1 :]
+
+
+@pytest.fixture
+def calls(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> FileCalls:
+    """The calls from here on: the folder is there already."""
+    return FileCalls(monkeypatch)
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["bytes", "stream"])
+async def test_a_put_is_answered_when_the_bytes_and_their_name_are_on_the_disk(
+    disk: Disk, folder: Path, calls: FileCalls, how: str
+) -> None:
+    blob = await disk.put(sent(b"hello", how))
+
+    blobs, upper = folder / "blobs", folder / "blobs" / blob.key[:2]
+    (_, written, size), *rest = calls
+    assert (written.parent, size) == (folder / "tmp", 5), "all bytes, before the file gets its name"
+    assert rest == [
+        ("mkdir", upper, 0),
+        ("fsync", blobs, 0),
+        ("rename", upper / blob.key, 0),
+        ("fsync", upper, 0),
+    ]
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["bytes", "stream"])
+async def test_a_put_of_what_is_there_already_makes_sure_of_its_name(
+    disk: Disk, folder: Path, calls: FileCalls, how: str
+) -> None:
+    """The process that renamed it may not have come to its own fsync of the folder yet."""
+    blob = await disk.put(b"hello")
+    calls.clear()
+
+    await disk.put(sent(b"hello", how))
+
+    assert calls == [("fsync", folder / "blobs" / blob.key[:2], 0)]
+
+
+@LINUX
+def test_a_new_artifact_folder_and_its_secret_are_on_the_disk_before_anything_is_put_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = FileCalls(monkeypatch)
+    folder = tmp_path / "new" / "artifacts"
+
+    Disk(folder, SystemClock())
+
+    for call, path in [
+        ("mkdir", tmp_path / "new"),
+        ("mkdir", folder),
+        ("mkdir", folder / "tmp"),
+        ("mkdir", folder / "blobs"),
+        ("link", folder / "secret"),
+    ]:
+        assert ("fsync", path.parent, 0) in calls.after(call, path), f"{path} would be lost with the power"
+    assert calls[[one[0] for one in calls].index("link") - 1][2] == 32, "the secret is written before it gets its name"
+
+
+@pytest.mark.parametrize("how", ["bytes", "stream"])
+@pytest.mark.parametrize("found", [b"", b"hell", b"hello, world"])
+async def test_a_file_of_the_wrong_size_is_replaced_by_the_next_put(disk: Disk, folder: Path, how: str, found: bytes) -> None:
+    """A power loss or a copy that was cut short may leave such a file. Its size tells, without reading it all."""
+    blob = await disk.put(b"hello")
+    (path,) = files(folder / "blobs")
+    path.write_bytes(found)
+
+    assert await disk.put(sent(b"hello", how)) == blob
+
+    assert path.read_bytes() == b"hello"
+    assert await disk.verify(blob.key)
 
 
 @pytest.mark.parametrize(("point", "whole"), [("blob.temp_written", 0), ("blob.renamed", 1)])

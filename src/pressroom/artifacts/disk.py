@@ -59,9 +59,12 @@ class Disk:
         self._temporary = self._root / "tmp"
         self._base = base.rstrip("/")
         with told_as_ours(str(self._root)):
+            missing = [path for path in (self._root, *self._root.parents) if not path.exists()]
             for part in (self._root, self._temporary, self._root / "blobs"):
                 part.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._signer = Signer(secret_of(self._root), clock)
+            for changed in (self._root, *(path.parent for path in missing)):
+                _fsync_folder(changed)
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         if not isinstance(data, bytes):
@@ -296,6 +299,14 @@ def _enter(parent: int, name: str, *, make: bool) -> int:
         os.mkdir(name, 0o700, dir_fd=parent)
     os.fsync(parent)
     return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def _fsync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _names(folder: Path) -> list[str]:
