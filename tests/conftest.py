@@ -90,7 +90,7 @@ def _disarm_failpoints() -> Any:
 def eventually() -> Callable[..., Any]:
     """Wait for a condition, not for a second."""
 
-    async def wait(condition: Callable[[], Any], within: float = 10.0) -> Any:
+    async def wait(condition: Callable[[], Any], within: float = 60.0) -> Any:
         deadline = asyncio.get_running_loop().time() + within
         while True:
             value = condition()

@@ -43,7 +43,7 @@ def held(address: str) -> Iterator[None]:
     """Nobody else may write for as long as the block lasts."""
     with _opened(address) as connection:
         if isinstance(connection, apsw.Connection):
-            connection.setbusytimeout(5000)
+            connection.setbusytimeout(60_000)
             connection.execute("BEGIN IMMEDIATE")
         else:
             connection.execute("BEGIN")

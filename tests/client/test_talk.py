@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressroom import errors
@@ -215,6 +215,7 @@ def test_a_stream_after_the_ending_is_over() -> None:
     assert script.given == []
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 400), max_size=8))
 def test_frames_do_not_depend_on_how_the_bytes_come(cuts: Sequence[int]) -> None:
     text = b"retry: 2000\n\n: still here\n\n" + frame(1) + b"data: two\r\ndata: lines\r\n\r\n" + frame(2) + b"id: 3\n"

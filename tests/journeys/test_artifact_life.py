@@ -77,7 +77,7 @@ async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_p
         return artifacts.result_of(draft, pages=1)
 
     async with Pressroom(database, kinds=[draw], workers=1) as press:
-        result = await press.wait(await press.submit("draw", {"text": "<svg/>"}, org_id="acme"), timeout=10)
+        result = await press.wait(await press.submit("draw", {"text": "<svg/>"}, org_id="acme"), timeout=60)
         found = await press._database.read(lambda: artifacts.by_link(result["short_link"]))
 
         assert found == await press._database.read(lambda: artifacts.get(result["artifact"], org_id="acme"))
@@ -100,7 +100,7 @@ async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp
         return artifacts.result_of(draft)
 
     async with Pressroom(database, kinds=[draw], workers=1) as press:
-        result = await press.wait(await press.submit("draw"), timeout=10)
+        result = await press.wait(await press.submit("draw"), timeout=60)
         found = await press._database.read(lambda: artifacts.get(result["artifact"]))
 
         assert attempts == [0, 1]

@@ -23,6 +23,7 @@ from pressroom import (
 )
 from pressroom.errors import InvalidArgument
 from pressroom.model import GaveUp, Released, Retry, Succeeded
+from pressroom.worker import chores
 
 ERROR = {"attempt": 1, "code": "transient", "message": "not now"}
 
@@ -219,13 +220,14 @@ async def test_jobs_that_line_up_run_one_after_the_other_in_their_order(anywhere
     assert ran == [0, 1, 2, 3, 4]
 
 
-async def test_the_end_of_one_job_starts_the_next_of_its_line_without_anybody_having_to_look(anywhere):
+async def test_the_end_of_one_job_starts_the_next_of_its_line_without_anybody_having_to_look(anywhere, monkeypatch):
+    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
     async with Pressroom(anywhere, kinds=[lining_up], workers=4, lease=3600, poll_interval=60) as press:
         await press.pause("ledger")
         jobs = [await press.submit("ledger", n, key="account:7") for n in range(10)]
         await press.resume("ledger")
 
-        async with asyncio.timeout(4):  # sooner than any chore would announce them again
+        async with asyncio.timeout(50):  # sooner than a worker polls
             assert [await press.wait(job) for job in jobs] == list(range(10))
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressroom import Backoff, Pressroom, SourceInvalid, Status, Transient, kind
@@ -259,7 +259,9 @@ async def test_two_parts_of_one_name_are_refused(anywhere):
     assert ended.last_error == "two of the editions have the same name"
 
 
-async def test_the_last_progress_is_shown_although_it_came_right_after_another(anywhere):
+async def test_the_last_progress_is_shown_although_it_came_right_after_another(anywhere, monkeypatch):
+    monkeypatch.setattr(context, "WRITE_INTERVAL", 60)  # however slowly the machine counts
+
     @kind("count")
     async def count(job, payload):
         await job.phase("counting", total=1000)
@@ -286,7 +288,7 @@ calls = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 20), calls)
 def test_progress_never_goes_back_and_never_past_its_total(total, story):
     @kind("count")

@@ -26,7 +26,7 @@ async def bytes_of(press: Pressroom, name: str) -> bytes:
 async def test_a_source_becomes_an_artifact_with_a_short_link(database: str) -> None:
     async with Pressroom(database, workers=2) as press:
         job = await press.render("markdown", "# Hello\n", "html", tier=Tier.INTERACTIVE)
-        result = await press.wait(job, timeout=30)
+        result = await press.wait(job, timeout=60)
         assert b"Hello" in await bytes_of(press, result["short_link"])
         assert await bytes_of(press, result["artifact"]) == await bytes_of(press, result["short_link"])
         assert result["media_type"] == "text/html; charset=utf-8"
@@ -40,7 +40,7 @@ async def test_the_same_input_is_answered_without_a_render_and_a_miss_says_why(d
     """I1, I3: the same link, and no second render."""
     async with Pressroom(database, workers=2) as press:
         first = await press.render("dot", "digraph { a }", "svg")
-        made = await press.wait(first, timeout=30)
+        made = await press.wait(first, timeout=60)
         again = await press.render("graphviz", b"digraph { a }", "svg", options={"layout": "dot"})  # the default, said aloud
         assert again.answer is Answer.HIT
         assert (await press.wait(again))["short_link"] == made["short_link"]
@@ -59,7 +59,7 @@ async def test_the_same_input_in_flight_is_joined(database: str) -> None:
 
 async def test_a_new_version_of_an_engine_renders_again(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with Pressroom(database, workers=1) as press:
-        await press.wait(await press.render("dot", "digraph { a }", "svg"), timeout=30)
+        await press.wait(await press.render("dot", "digraph { a }", "svg"), timeout=60)
         monkeypatch.setattr(Graphviz, "edition", "2")
         job = await press.render("dot", "digraph { a }", "svg")
     assert (job.answer, job.differs) == (Answer.NEW, ["engines"])
@@ -69,7 +69,7 @@ async def test_a_wrong_source_fails_once_with_its_place(database: str) -> None:
     async with Pressroom(database, workers=1) as press:
         job = await press.render("dot", "digraph {\n  a -> \n}", "svg")
         with pytest.raises(JobFailed) as caught:
-            await press.wait(job, timeout=30)
+            await press.wait(job, timeout=60)
         assert caught.value.error["code"] == "source_invalid"
         assert caught.value.error["line"] == 3
         assert (await press.get(job)).failures == 1
@@ -97,7 +97,7 @@ async def test_a_missing_engine_fails_its_job_with_the_command_that_mends_it(
     monkeypatch.setattr(Graphviz, "missing", classmethod(lambda cls: Missing("no wheel", "pip install it")))
     async with Pressroom(database, workers=1) as press:
         with pytest.raises(JobFailed, match="to mend it: pip install it"):
-            await press.wait(await press.render("dot", "digraph { a }", "svg"), timeout=30)
+            await press.wait(await press.render("dot", "digraph { a }", "svg"), timeout=60)
 
 
 async def test_a_preview_leaves_nothing_behind(database: str, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ async def test_input_and_output_expire_together_and_the_bytes_go(database: str, 
     """I2, X13: one expiry for the cache entry, the link and the artifact."""
     clock = ManualClock()
     async with Pressroom(database, workers=1, clock=clock, cache_ttl=3600, cleanup_interval=3600) as press:
-        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=30)
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         clock.advance(seconds=3601)
         with pytest.raises(NotFound, match="expired") as caught:
             await press.artifact(result["short_link"])
@@ -144,7 +144,7 @@ async def test_input_and_output_expire_together_and_the_bytes_go(database: str, 
 async def test_what_a_job_refers_to_is_never_collected(database: str) -> None:
     clock = ManualClock()
     async with Pressroom(database, workers=1, clock=clock) as press:
-        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=30)
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         clock.advance(seconds=6 * 24 * 3600)
         await collect(press.rendering.blobs, press.rendering.database, grace=0)
         await collect(press.rendering.blobs, press.rendering.database, grace=0)
@@ -156,7 +156,7 @@ async def test_a_crash_between_the_bytes_and_the_transaction_leaves_nothing_visi
     """Decision 3: either nothing is visible, or everything."""
     async with Pressroom(database, workers=1, lease=1, poll_interval=0.05) as press:
         failpoints.arm("handler.returned=raise@1")
-        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=30)
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         assert await bytes_of(press, result["artifact"])
         assert len(artifacts(press)) == 1
 
@@ -171,13 +171,13 @@ async def is_running(press: Pressroom, job: Submitted) -> bool:
 
 async def test_cancelling_a_render_frees_its_press(database: str, eventually: Callable[..., Any]) -> None:
     async with Pressroom(database, workers=1) as press:
-        await press.wait(await press.render("dot", "graph { a }", "svg"), timeout=30)
+        await press.wait(await press.render("dot", "graph { a }", "svg"), timeout=60)
         dense = "graph { " + " ".join(f"n{a} -- n{b};" for a in range(120) for b in range(a)) + " }"
         job = await press.render("dot", dense, "svg")
         await eventually(partial(is_running, press, job))
         await press.cancel(job)
-        assert (await press.settled(job, timeout=30)).status == "cancelled"
-        await press.wait(await press.render("dot", "graph { b }", "svg"), timeout=30)
+        assert (await press.settled(job, timeout=60)).status == "cancelled"
+        await press.wait(await press.render("dot", "graph { b }", "svg"), timeout=60)
 
 
 async def test_an_application_may_have_its_own_kind_of_that_name(database: str) -> None:
@@ -188,14 +188,14 @@ async def test_an_application_may_have_its_own_kind_of_that_name(database: str) 
         return "mine"
 
     async with Pressroom(database, kinds=[render], workers=1) as press:
-        assert await press.wait(await press.submit("render"), timeout=10) == "mine"
+        assert await press.wait(await press.submit("render"), timeout=60) == "mine"
         with pytest.raises(InvalidArgument, match="its own kind"):
             await press.render("markdown", "x", "html")
 
 
 async def test_a_database_in_memory_keeps_its_artifacts_as_long_as_it_lives() -> None:
     async with Pressroom("sqlite:///:memory:", workers=1) as press:
-        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=30)
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         assert await bytes_of(press, result["artifact"])
         folder = press._temporary
         assert folder is not None

@@ -8,6 +8,7 @@ import pytest
 from pressroom import Backoff, JobCancelled, OnKey, Pressroom, QueueClosed, Request, Status, Transient, kind
 from pressroom.errors import StopTimeout
 from pressroom.store.look import last_event
+from pressroom.worker import lease
 from tests.journeys.stage import OtherProcess
 
 
@@ -152,7 +153,7 @@ async def test_the_stream_of_all_jobs_ends_when_the_queue_closes(anywhere):
         listening = asyncio.create_task(listen(press))
         await press.wait(await press.submit("shout", "hi"))
 
-    await asyncio.wait_for(listening, timeout=10)
+    await asyncio.wait_for(listening, timeout=60)
     assert seen == ["queued", "started", "completed"]
 
 
@@ -172,7 +173,7 @@ async def test_closing_waits_for_reads_that_are_under_way(database, eventually):
         await eventually(lambda: press._database._closed)
         go_on.set()
         try:
-            await asyncio.wait_for(asyncio.shield(closing), timeout=10)
+            await asyncio.wait_for(asyncio.shield(closing), timeout=60)
         finally:
             press._database._reads.put(None)  # so that a reader which missed the end does not hold up the tests
 
@@ -241,10 +242,11 @@ async def test_what_memory_cannot_drain_in_time_leaves_nobody_waiting_in_silence
     assert all(isinstance(answer, QueueClosed) for answer in answers)
 
 
-async def test_leases_are_kept_alive_while_the_queue_drains(database, gate, eventually):
+async def test_leases_are_kept_alive_while_the_queue_drains(database, gate, eventually, monkeypatch):
     """Whoever stops its heartbeat first loses the jobs that it is about to finish."""
+    monkeypatch.setattr(lease, "BEATS_PER_LEASE", 600)  # ten a second, of a lease that outlives any stall of the machine
     async with (
-        Pressroom(database, kinds=[held_by(gate)], workers=1, lease=1, poll_interval=0.01) as press,
+        Pressroom(database, kinds=[held_by(gate)], workers=1, lease=60, poll_interval=0.01) as press,
         Pressroom(database, workers=None) as neighbour,
     ):
         job = await press.submit("held", "slow")

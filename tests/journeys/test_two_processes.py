@@ -64,7 +64,7 @@ async def test_an_ending_between_a_waiters_look_and_the_first_look_for_news_is_n
 
         monkeypatch.setattr(waiting._database, "read", slow_to_begin)
 
-        assert await waiting.wait(job, timeout=10) == "HI"
+        assert await waiting.wait(job, timeout=60) == "HI"
         assert looked.is_set()
 
 

@@ -265,7 +265,7 @@ def test_the_number_of_workers_is_given_or_else_one_for_each_core(database):
 async def test_the_configuration_file_says_how_many_workers_there_are(tmp_path, database):
     file = tmp_path / "pressroom.toml"
     file.write_text(f'render_workers = 3\ndatabase = "{database}"\n')
-    running = threading.Barrier(3, timeout=20)
+    running = threading.Barrier(3, timeout=60)
 
     @kind("meet", tier=Tier.INTERACTIVE)
     def meet(job, payload):

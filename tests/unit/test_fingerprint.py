@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressroom.fingerprint import fingerprint
@@ -16,6 +16,7 @@ values = st.one_of(
 inputs = st.dictionaries(st.text(max_size=3), values, max_size=3)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(inputs, inputs)
 def test_fingerprints_are_equal_exactly_when_inputs_are(one: dict[str, Any], other: dict[str, Any]) -> None:  # I10
     same = _typed(one) == _typed(other)

@@ -3,7 +3,7 @@
 import uuid
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressroom.errors import NotFound
@@ -22,6 +22,7 @@ def test_an_id_is_a_uuid_of_version_7() -> None:
     assert as_uuid(new_uid()).variant == uuid.RFC_4122
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.uuids())
 def test_every_spelling_names_the_same_job(id: uuid.UUID) -> None:
     uid = parse_uid(str(id))
@@ -40,6 +41,7 @@ def test_every_spelling_names_the_same_job(id: uuid.UUID) -> None:
     assert as_uuid(uid) == id
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.uuids(), st.sets(st.integers(1, 25), max_size=10), st.sampled_from(["", "job_", "JOB_"]))
 def test_hyphens_may_stand_wherever_they_help_to_read_an_id_aloud(id: uuid.UUID, places: set[int], prefix: str) -> None:
     uid = parse_uid(str(id))
@@ -55,6 +57,7 @@ def test_letters_that_people_mistake_are_forgiven() -> None:
     assert parse_uid("OI" * 13) == parse_uid("oL" * 13) == uid
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=60))
 def test_any_other_text_names_no_job(text: str) -> None:
     try:
