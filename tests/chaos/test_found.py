@@ -111,7 +111,7 @@ async def test_who_starts_while_others_hold_the_store_waits_for_them(
     press = Pressroom(database, kinds=[leaflet], workers=1)
     with looking.held(database):
         starting = asyncio.create_task(press.start())
-        await eventually(lambda: caplog.text.count("starting, when the store is free") > 1, within=30)
+        await eventually(lambda: caplog.text.count("starting, when the store is free") > 1, within=60)
     await starting
-    assert await press.wait(await press.submit("leaflet", None), timeout=30) is None
+    assert await press.wait(await press.submit("leaflet", None), timeout=60) is None
     await press.stop()

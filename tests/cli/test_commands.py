@@ -309,7 +309,7 @@ def a_worker(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             yield worker
         finally:
             worker.send_signal(signal.SIGTERM)
-            assert worker.wait(timeout=30) == 0
+            assert worker.wait(timeout=60) == 0
 
 
 def test_a_worker_works_until_it_is_told_to_stop(folder: Path, run: Run) -> None:

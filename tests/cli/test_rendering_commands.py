@@ -123,5 +123,5 @@ def test_fsck_finds_an_artifact_whose_bytes_are_not_what_they_were(database: str
 
 async def render_one(database: str) -> tuple[dict[str, Any], Path]:
     async with Pressroom(database, workers=1) as press:
-        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=30)
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         return result, Path(press.settings.artifact_folder)

@@ -23,13 +23,13 @@ QUICK = Patience(base=0.01, cap=0.1)
 def test_a_source_becomes_bytes(client: Client) -> None:
     job = client.render("dot", "digraph { first }", "svg")
 
-    assert b">first<" in job.result(timeout=30)
+    assert b">first<" in job.result(timeout=60)
     assert job.get().status is Status.COMPLETED
 
 
 def test_what_was_rendered_before_is_the_answer_at_once(client: Client) -> None:
     first = client.render("dot", "digraph { twice }", "svg")
-    first.wait(timeout=30)
+    first.wait(timeout=60)
 
     again = client.render("dot", "digraph { twice }", "svg")
 
@@ -37,7 +37,7 @@ def test_what_was_rendered_before_is_the_answer_at_once(client: Client) -> None:
 
 
 def test_options_engine_and_file_name_arrive(client: Client) -> None:
-    told = client.render("markdown", "# x", "html", options={"page": True}, filename="x.html").wait(timeout=30)
+    told = client.render("markdown", "# x", "html", options={"page": True}, filename="x.html").wait(timeout=60)
 
     assert told["filename"] == "x.html"
     assert client.artifact(told["artifact"]).startswith(b"<!DOCTYPE html>")
@@ -46,7 +46,7 @@ def test_options_engine_and_file_name_arrive(client: Client) -> None:
 async def test_the_asynchronous_client_does_the_same(served: Served, tmp_path: Path) -> None:
     async with AsyncClient(served.url) as client:
         job = await client.render("dot", "digraph { elsewhere }", "svg")
-        told = await job.wait(timeout=30)
+        told = await job.wait(timeout=60)
 
         assert b">elsewhere<" in await job.result()
         assert await client.download(told["artifact"], tmp_path / "x.svg") == told["size"]
@@ -60,7 +60,7 @@ async def test_the_asynchronous_client_does_the_same(served: Served, tmp_path: P
 def test_a_job_of_another_kind_returns_its_value(client: Client) -> None:
     job = client.submit("shout", {"text": "hi"}, subject="a greeting", tier=Tier.INTERACTIVE)
 
-    assert job.wait(timeout=10) == "HI"
+    assert job.wait(timeout=60) == "HI"
     assert job.result() == b'"HI"'
     assert (job.get().subject, job.get().tier) == ("a greeting", "interactive")
 
@@ -69,7 +69,7 @@ def test_a_job_can_be_cancelled_and_tried_again(client: Client, tmp_path: Path) 
     job = client.submit("gated", {"gate": str(tmp_path / "gate")})
     job.cancel()
     with pytest.raises(errors.JobCancelled):
-        job.wait(timeout=10)
+        job.wait(timeout=60)
     with pytest.raises(errors.JobCancelled):
         job.result()
 
@@ -77,7 +77,7 @@ def test_a_job_can_be_cancelled_and_tried_again(client: Client, tmp_path: Path) 
 
     assert again.get().retry_of == job.id
     (tmp_path / "gate").touch()
-    assert again.wait(timeout=10) == "through"
+    assert again.wait(timeout=60) == "through"
 
 
 def test_jobs_are_listed_over_pages(client: Client) -> None:
@@ -132,7 +132,7 @@ def test_a_wrong_source_is_told_with_its_place(client: Client) -> None:
     job = client.render("dot", "digraph {\n  a -> \n}", "svg")
 
     with pytest.raises(errors.SourceInvalid) as wrong:
-        job.result(timeout=30)
+        job.result(timeout=60)
     assert (wrong.value.line, wrong.value.column, wrong.value.excerpt) == (3, 1, "}")
     assert problem_of(wrong.value)["job_id"] == job.id
 
@@ -165,7 +165,7 @@ def test_a_refusal_is_the_error_of_the_library(client: Client, act: Any, kind: t
 
 def test_an_error_of_the_server_is_told_without_its_secrets(client: Client) -> None:
     with pytest.raises(errors.JobFailed) as failed:
-        client.submit("odd", {}).result(timeout=10)
+        client.submit("odd", {}).result(timeout=60)
     assert "hunter2" not in str(failed.value)
 
 
@@ -186,7 +186,7 @@ def test_waiting_ends_when_its_time_is_over_and_the_job_goes_on(client: Client, 
     assert not job.get().status.ended
 
     (tmp_path / "gate").touch()
-    assert job.wait(timeout=10) == "through"
+    assert job.wait(timeout=60) == "through"
 
 
 def test_a_submit_whose_answer_was_lost_is_one_job(served: Served, client: Client) -> None:
@@ -210,7 +210,7 @@ def test_the_same_idempotency_key_is_the_same_job(client: Client) -> None:
 
 def test_a_download_that_breaks_goes_on_where_it_broke(served: Served, client: Client, tmp_path: Path) -> None:
     source = "# Heading\n\n" + "\n\n".join(f"Paragraph {number} with some words in it." for number in range(4000))
-    told = client.render("markdown", source, "html").wait(timeout=30)
+    told = client.render("markdown", source, "html").wait(timeout=60)
     whole = client.artifact(told["artifact"])
 
     with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
@@ -240,7 +240,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(served: Served
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, nobody)
     with Client(served.url, patience=Patience(retries=0)) as client:
-        assert client.submit("shout", {"text": "hi"}).wait(timeout=10) == "HI"
+        assert client.submit("shout", {"text": "hi"}).wait(timeout=60) == "HI"
 
 
 # ---- the two clients are one

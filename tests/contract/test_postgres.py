@@ -78,7 +78,7 @@ async def test_a_server_that_dies_and_comes_back_has_kept_what_was_accepted(own_
         await press.submit("shout", "nobody is there")
     port = int(url.rpartition(":")[2].partition("/")[0])
     with postgres.server(own_server, fsync=True, port=port):
-        await eventually(lambda: resumed(press), within=30)
+        await eventually(lambda: resumed(press), within=60)
         ended = [await settled(press, job) for job in accepted]
         await press.stop()
 
@@ -186,7 +186,7 @@ async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_othe
     stopped = postgres_connection.Connection(on_server, SystemClock())
     stopped.begin(durable=True, beside=False)  # and there its process is stopped, with the lock in its hands
     async with Pressroom(on_server, kinds=[shout], workers=1) as press:
-        assert await press.wait(await press.submit("shout", "on", key="k"), timeout=30) == "ON"
+        assert await press.wait(await press.submit("shout", "on", key="k"), timeout=60) == "ON"
     with pytest.raises(StoreUnavailable), stopped.translated():
         stopped.commit()
     stopped.close()
@@ -196,7 +196,7 @@ async def test_a_job_takes_its_history_with_it_and_fsck_finds_what_it_left(on_se
     """An event has no foreign key to its job, because the server would look for it each time."""
     async with Pressroom(on_server, kinds=[shout], workers=1, home=str(tmp_path)) as press:
         job = await press.submit("shout", "hi")
-        await press.wait(job, timeout=20)
+        await press.wait(job, timeout=60)
         with psycopg.connect(on_server, autocommit=True) as connection:
             connection.execute("SET search_path = pressroom")
             connection.execute("DELETE FROM job")

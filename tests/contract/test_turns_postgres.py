@@ -42,7 +42,7 @@ async def test_all_that_end_in_one_turn_owe_their_webhooks_one_delivery_each(on_
     async with Pressroom(on_server, kinds=[shout], workers=10) as press:
         page = await press.list()
         for job in page.jobs:
-            await press.settled(job, timeout=30)
+            await press.settled(job, timeout=60)
 
     owed = "SELECT right(webhook, 1), webhook_delivery.type, count(DISTINCT job_event.job_id), count(*) FROM webhook_delivery"
     found = looking.rows(on_server, f"{owed} JOIN job_event ON job_event.id = event GROUP BY 1, 2 ORDER BY 1")
@@ -65,10 +65,10 @@ async def test_a_turn_that_waits_for_somebody_does_not_hold_up_the_rest(on_serve
             let_go.set()
             await eventually(lambda: looking.rows(on_server, "SELECT 1 FROM pg_locks WHERE NOT granted"))
 
-            assert await press.wait(await press.submit("shout", "quick"), timeout=30) == "QUICK"
+            assert await press.wait(await press.submit("shout", "quick"), timeout=60) == "QUICK"
             assert (await press.get(slow)).status is Status.IN_PROGRESS
             await somebody.rollback()
-        assert await press.wait(slow, timeout=30) == "at last"
+        assert await press.wait(slow, timeout=60) == "at last"
 
 
 def test_a_batch_is_settled_claim_by_claim(on_server: str) -> None:

@@ -90,7 +90,7 @@ async def test_a_process_that_is_killed_before_its_claim_leaves_its_message_to_t
 
         await look.delete(taken.replace(":taken:", ":alive:"))  # its fifteen seconds are over
         async with on_redis(tmp_path, redis_server, lists):
-            assert await front.wait(job, timeout=20) == "survives"
+            assert await front.wait(job, timeout=60) == "survives"
             await eventually(lambda: _none_taken(look, lists))
 
 
@@ -195,14 +195,14 @@ async def test_messages_for_others_are_handed_on_at_rest_and_in_the_end_dropped(
             if n == 10:
                 await look.rpush(lists, message(kind="mine"))
         async with serving(front.delivery, NotingTaker("yours", name="yours", slots=50)) as yours:
-            await eventually(lambda: len(yours.offers) == 20, within=30)
-            await eventually(lambda: mine.offers, within=30)
+            await eventually(lambda: len(yours.offers) == 20, within=60)
+            await eventually(lambda: mine.offers, within=60)
 
         await eventually(lambda: look.llen(lists))
         monkeypatch.setattr(redis, "NOT_OURS", (0.001, 0.001))
         monkeypatch.setattr(redis, "PASSES", 3)
         mine.make_room(1)
-        await eventually(lambda: _none_waiting(look, lists), within=30)
+        await eventually(lambda: _none_waiting(look, lists), within=60)
 
 
 async def _none_waiting(look: Any, lists: str) -> bool:
@@ -237,7 +237,7 @@ async def test_interactive_messages_are_taken_while_background_ones_wait(
 async def test_after_everything_is_done_redis_holds_nothing_of_ours(tmp_path: Path, redis_server: str, lists: str) -> None:
     async with on_redis(tmp_path, redis_server, lists) as one, on_redis(tmp_path, redis_server, lists):
         for job in await one.submit_many([Request("echo", n) for n in range(200)]):
-            await one.wait(job, timeout=30)
+            await one.wait(job, timeout=60)
     async with looking_into(redis_server) as look:
         assert await keys_of(look, lists) == set()
 
@@ -250,13 +250,13 @@ async def test_redis_may_be_absent_die_and_come_back_empty(
     folder = tmp_path / "server"
     folder.mkdir()
     async with on_redis(tmp_path, f"redis://127.0.0.1:{port}/0") as press:
-        assert await press.wait(await press.submit("echo", "absent"), timeout=20) == "absent"
+        assert await press.wait(await press.submit("echo", "absent"), timeout=60) == "absent"
         for n in range(2):
             with valkey(folder, port=port) as url:
                 async with looking_into(url) as look:
-                    await eventually(lambda look=look: look.exists(*_signs(press)), within=20)
-                    assert await press.wait(await press.submit("echo", n), timeout=20) == n
-            assert await press.wait(await press.submit("echo", "gone"), timeout=20) == "gone"
+                    await eventually(lambda look=look: look.exists(*_signs(press)), within=60)
+                    assert await press.wait(await press.submit("echo", n), timeout=60) == n
+            assert await press.wait(await press.submit("echo", "gone"), timeout=60) == "gone"
     told = [line.getMessage() for line in caplog.records if line.levelno >= logging.WARNING]
     assert sum("cannot be reached" in line for line in told) == 1
     assert sum("is back" in line for line in told) == 1
@@ -272,7 +272,7 @@ async def test_without_redis_a_worker_that_found_work_looks_on_until_there_is_no
     async with on_redis(tmp_path, nowhere, workers=None) as front:
         jobs = await front.submit_many([Request("echo", n, tier=Tier.BACKGROUND) for n in range(20)])
         async with on_redis(tmp_path, nowhere):
-            assert [await front.wait(job, timeout=20) for job in jobs] == list(range(20))
+            assert [await front.wait(job, timeout=60) for job in jobs] == list(range(20))
 
 
 def _signs(press: Pressroom) -> list[str]:
@@ -286,9 +286,9 @@ async def test_a_redis_that_hangs_delays_nobody_who_submits_or_stops(tmp_path: P
     with running(command, tmp_path / "valkey.log", environ=dict(os.environ)) as server:
         wait_until(lambda: b"eady to accept" in (tmp_path / "valkey.log").read_bytes(), server, tmp_path / "valkey.log")
         async with on_redis(tmp_path, f"redis://127.0.0.1:{port}/0") as press:
-            assert await press.wait(await press.submit("echo", "well"), timeout=20) == "well"
+            assert await press.wait(await press.submit("echo", "well"), timeout=60) == "well"
             os.kill(server.pid, signal.SIGSTOP)
-            assert await press.wait(await press.submit("echo", "hanging"), timeout=20) == "hanging"
+            assert await press.wait(await press.submit("echo", "hanging"), timeout=60) == "hanging"
 
 
 @pytest.mark.parametrize("setting", ["--requirepass right", "--replicaof 127.0.0.1 1"])
@@ -304,7 +304,7 @@ async def test_a_redis_that_will_not_have_us_is_told_without_the_password(
         secret = ":s3cret@" if "requirepass" in setting else ""
         async with on_redis(tmp_path, f"redis://{secret}127.0.0.1:{port}/0") as press:
             for n in range(2):
-                assert await press.wait(await press.submit("echo", n), timeout=20) == n
+                assert await press.wait(await press.submit("echo", n), timeout=60) == n
     assert "Redis at" in caplog.text
     assert "s3cret" not in caplog.text
     assert "failed" not in caplog.text

@@ -9,7 +9,7 @@ from tests import postgres
 from tests.client.stage import until
 from tests.deploy.topology import Topology
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_dump_taken_while_jobs_run_is_restored_and_worked_off(topology: Topology) -> None:
@@ -21,7 +21,7 @@ def test_a_dump_taken_while_jobs_run_is_restored_and_worked_off(topology: Topolo
         picture = client.render("dot", "digraph { kept }", "svg")
         drawn = picture.result(timeout=60)
         caught = client.submit("gated", {"gate": str(gate)})
-        until(lambda: client.get(caught).status == "in_progress", within=30)
+        until(lambda: client.get(caught).status == "in_progress", within=60)
         program("pg_dump", "--format=custom", f"--file={dump}", topology.database)
     worker.kill()
     api.kill()

@@ -15,7 +15,7 @@ from tests.client.stage import until
 from tests.deploy import files
 from tests.deploy.topology import PASSWORD, Process, Topology
 
-pytestmark = pytest.mark.timeout(300)  # starting twenty processes takes its time beside a busy neighbour
+pytestmark = pytest.mark.timeout(900)  # starting twenty processes takes its time beside a busy neighbour
 PATIENT = Patience(base=0.05, cap=0.3)
 PACE = 0.02  # seconds between submits: there is work at every moment, and no flood
 HASTY = Patience(retries=0, longest=0)
@@ -84,10 +84,10 @@ def test_a_worker_that_is_killed_leaves_its_job_to_another(topology: Topology) -
     gate = topology.folder / "gate"
     with asked(one.url) as here, asked(other.url) as there:
         job = here.submit("gated", {"gate": str(gate)})
-        first = until(lambda: holder(topology), within=30)
+        first = until(lambda: holder(topology), within=60)
 
         first.kill()
-        until(lambda: holder(topology) not in (None, first), within=30)
+        until(lambda: holder(topology) not in (None, first), within=60)
         gate.touch()
 
         assert there.wait(job.id, timeout=60) == "through"

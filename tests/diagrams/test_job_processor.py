@@ -314,6 +314,6 @@ async def test_a_caller_who_stops_waiting_changes_nothing(
         easel.release()
 
         (job,) = (await stage.press.list()).jobs
-        assert (await stage.press.settled(job, timeout=10)).status is Status.COMPLETED
+        assert (await stage.press.settled(job, timeout=60)).status is Status.COMPLETED
         again = await stage.http.post("/render?format=dot&mode=sync", content="a")
         assert again.json()["cached"] is True

@@ -160,7 +160,7 @@ async def test_a_paused_leader_that_wakes_up_does_no_harm(database, start, tmp_p
             holder = await who_leads(press)
             assert (holder.worker, holder.term) == (press.worker.name, 2)
             job = await press.submit("stamp", {"log": str(tmp_path / "stamps")})
-            assert (await press.settled(job, timeout=30)).status is Status.COMPLETED
+            assert (await press.settled(job, timeout=60)).status is Status.COMPLETED
             assert paused.stop() == 0
             assert (await who_leads(press)).worker == press.worker.name, "it could not give up what was not its own"
 
@@ -184,7 +184,7 @@ async def test_two_that_both_believe_they_lead_do_everything_once(database, cloc
         both = (paused.chores, other.chores)
         await asyncio.gather(*(chores._fire_in_turn() for chores in both), *(chores._rescue_in_turn() for chores in both))
         (fired,) = (await other.list(kind="tick")).jobs
-        await other.settled(fired, timeout=30)
+        await other.settled(fired, timeout=60)
         clock.advance(minutes=1)
         deleted = await asyncio.gather(*(chores.prune() for chores in both))
 

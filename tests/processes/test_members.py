@@ -68,7 +68,7 @@ async def test_a_worker_that_finishes_its_jobs_before_it_stops_says_so(database,
 
         await eventually(stopping)
         gate.touch()
-        await press.settled(job, timeout=30)
+        await press.settled(job, timeout=60)
 
         async def gone():
             return not await press.members()

@@ -35,14 +35,14 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
 
     async with Pressroom(on_server, kinds=KINDS, workers=2, artifacts=str(home / "press.artifacts")) as press:
         assert (await press.get(uid["ended"])).result == {"said": {"text": "żółw \\ 🐢"}}
-        assert await press.wait(uid["queued"], timeout=30) == {"said": "queued"}
-        assert await press.wait(uid["left behind"], timeout=30) == {"said": "left"}
+        assert await press.wait(uid["queued"], timeout=60) == {"said": "queued"}
+        assert await press.wait(uid["left behind"], timeout=60) == {"said": "left"}
         assert (await press.get(uid["left behind"])).crashes == 1
         hit = await press.render("dot", SOURCE, "svg")
         assert hit.answer is Answer.HIT
         artifact = await press.artifact((await press.wait(hit))["short_link"])
         assert b"<svg" in b"".join([chunk async for chunk in await press.read(artifact)])
-        assert (await press.settled(uid["a\0b"], timeout=30)).status is Status.FAILED
+        assert (await press.settled(uid["a\0b"], timeout=60)).status is Status.FAILED
     assert postgres_care.audit(on_server) == []
 
 

@@ -35,7 +35,7 @@ async def test_a_worker_that_slept_past_its_lease_settles_nothing(stage: Stage) 
             await until(lambda: is_running(press, receipt.uid))
             sleeper.fall_asleep()
             with stage.worker():
-                ended = await press.settled(receipt.uid, timeout=30)
+                ended = await press.settled(receipt.uid, timeout=60)
             sleeper.wake_up()
             await until(lambda: stage.judge().stale_provoked)
         after = await press.get(receipt.uid)

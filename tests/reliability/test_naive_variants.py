@@ -54,7 +54,7 @@ async def settle_after_somebody_else_did(stage: Stage, naive: str | None) -> Non
             await until(lambda: is_running(press, receipt.uid))
             sleeper.fall_asleep()
             with stage.worker(naive=naive):
-                await press.wait(receipt.uid, timeout=30)
+                await press.wait(receipt.uid, timeout=60)
             sleeper.wake_up()
             await until(lambda: "refused" in log(stage) or "settling job" in log(stage) or stage.judge().duplicated)
             sleeper.terminate()

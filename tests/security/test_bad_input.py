@@ -129,7 +129,7 @@ async def test_what_is_json_comes_back_as_it_went_in(database: str, payload: Any
     async with Pressroom(database, kinds=[echo], workers=1) as press:
         job = await press.submit("echo", payload)
 
-        assert await press.wait(job, timeout=20) == payload
+        assert await press.wait(job, timeout=60) == payload
         assert (await press.get(job)).payload == payload
 
 
@@ -271,7 +271,7 @@ async def test_a_table_of_the_same_name_in_another_schema_is_no_matter(on_server
     looking.change(on_server, "CREATE TABLE public.job (mine TEXT)")
 
     async with Pressroom(on_server, kinds=[echo], workers=1) as press:
-        assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+        assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
 
     assert looking.rows(on_server, "SELECT * FROM public.job") == []
 

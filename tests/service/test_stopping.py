@@ -124,7 +124,7 @@ def test_what_does_not_finish_within_the_grace_goes_back_to_the_queue(served: Ca
 
         service.start()
         (tmp_path / "gate").touch()
-        assert job.wait(timeout=20) == "through"
+        assert job.wait(timeout=60) == "through"
         assert job.get().attempts == 0  # our own stop costs no attempt
 
 
@@ -175,7 +175,7 @@ async def test_events_go_on_after_restarts_without_a_gap_or_repeat(served: Calla
         await asyncio.to_thread(service.stop)
         await asyncio.to_thread(service.start)
         stopped_at = len(seen)
-        await eventually(lambda: len(seen) > stopped_at + 10, within=30)
+        await eventually(lambda: len(seen) > stopped_at + 10, within=60)
         await asyncio.to_thread(service.kill)
         await asyncio.to_thread(service.start)
         await following

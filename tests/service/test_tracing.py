@@ -44,7 +44,7 @@ trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(spans))
 
 async def main():
     async with Pressroom(sys.argv[1], kinds=[shout], workers=1) as press:
-        await press.wait(sys.argv[2], timeout=20)
+        await press.wait(sys.argv[2], timeout=60)
 
 asyncio.run(main())
 for span in spans.get_finished_spans():
@@ -62,7 +62,7 @@ def shout(job, payload):
 
 async def main():
     async with Pressroom(sys.argv[1], kinds=[shout], workers=1) as press:
-        print(await press.wait(await press.submit("shout", "hi"), timeout=20))
+        print(await press.wait(await press.submit("shout", "hi"), timeout=60))
 
 asyncio.run(main())
 """
@@ -129,7 +129,7 @@ async def test_every_attempt_is_a_child_of_the_span_that_submitted(database: str
     async with Pressroom(database, kinds=[handler], workers=1) as press:
         with trace.get_tracer("caller").start_as_current_span("mine"):
             job = await press.submit("second_time_lucky")
-        seen = await press.wait(job, timeout=20)
+        seen = await press.wait(job, timeout=60)
 
     sent = one(spans, "send second_time_lucky")
     failed, worked = named(spans, "process second_time_lucky")
@@ -166,7 +166,7 @@ async def test_an_attempt_that_was_stopped_is_marked(database: str, spans: InMem
         await started.wait()
         await press.cancel(job)
         with pytest.raises(JobCancelled):
-            await press.wait(job, timeout=20)
+            await press.wait(job, timeout=60)
 
     assert one(spans, "process endless").status.status_code is trace.StatusCode.ERROR
 
@@ -203,10 +203,10 @@ async def test_without_an_sdk_a_callers_trace_is_passed_on_and_nothing_else_is_d
 ) -> None:
     async with on_stage(file) as stage, stage.client(await stage.token()) as client:
         passed = (await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER)).json()["id"]
-        await stage.press.wait(passed, timeout=20)
+        await stage.press.wait(passed, timeout=60)
         monkeypatch.setattr(tracing, "_tracer", None)  # asking it for a span would fail
         plain = (await client.post("/jobs", json=DOORS["jobs"][2])).json()["id"]
-        await stage.press.wait(plain, timeout=20)
+        await stage.press.wait(plain, timeout=60)
 
         assert ((await stage.press.get(passed)).trace or {})["traceparent"] == CALLER["traceparent"]
         assert list((await stage.press.get(plain)).trace or {}) == ["request_id"]
@@ -216,10 +216,10 @@ async def test_without_the_api_nothing_is_missing(file: str, monkeypatch: pytest
     monkeypatch.setattr(tracing, "trace", None)
     async with on_stage(file) as stage, stage.client(await stage.token()) as client:
         job = (await client.post("/jobs", json=DOORS["jobs"][2], headers=CALLER)).json()["id"]
-        assert await stage.press.wait(job, timeout=20) == "hi"
+        assert await stage.press.wait(job, timeout=60) == "hi"
         failing = await stage.press.submit("shout", "fail", max_attempts=1)
         with pytest.raises(JobFailed):
-            await stage.press.wait(failing, timeout=20)
+            await stage.press.wait(failing, timeout=60)
 
     assert await in_another_process(ALONE, file) == "hi\n"
 

@@ -71,7 +71,7 @@ async def test_a_render_that_is_waited_for_is_a_job_or_a_503(database: str, even
 async def test_what_ended_before_it_closed_is_told(database: str) -> None:
     async with on_stage(database) as stage:
         job = await stage.press.submit("shout", "done")
-        await stage.press.settled(job, timeout=10)
+        await stage.press.settled(job, timeout=60)
         stage.service.closing.set()
 
         assert (await settled(stage.service, job, 60)).result == "done"

@@ -160,7 +160,7 @@ class Stage:
 
     async def ended(self, payload: Any = "hi", org: str | None = "acme") -> Any:
         """A job that has ended."""
-        return await self.press.settled(await self.press.submit("shout", payload, org_id=org), timeout=10)
+        return await self.press.settled(await self.press.submit("shout", payload, org_id=org), timeout=60)
 
 
 async def _lookup(token: str) -> Caller | None:

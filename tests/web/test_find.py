@@ -36,7 +36,7 @@ async def things(database: str, org: str | None = "acme") -> AsyncIterator[Thing
         artifact = await press.artifact(rendered.result["artifact"])
         link = rendered.result["short_link"]
         failed = await press.submit("shout", "fail", max_attempts=1, key="the key", subject="the subject", org_id=org)
-        await press.settled(failed, timeout=20)
+        await press.settled(failed, timeout=60)
         for _ in range(2):
             await press.submit("shout", 1, delay=3600, subject="of many", org_id=org)
         hook, _ = await press.webhooks.add(org, HOOK, ["job.failed"], None)

@@ -347,7 +347,7 @@ async def test_progress_by_named_parts_is_shown(database: str) -> None:
         await begun.wait()
         page = await person.get(f"/desk/jobs/{job}")
         go_on.set()
-        await stage.press.settled(job, timeout=30)
+        await stage.press.settled(job, timeout=60)
 
     assert "v&lt;2&gt;</span> no such branch" in page.text
     assert "2 of 3" in page.text
@@ -359,7 +359,7 @@ async def test_a_result_may_be_anything(database: str) -> None:
     """An application's result once could have had a field `warnings` that is a number, and no page."""
     async with on_stage_with(odd, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("odd", {"language": 1, "source_artifact": "x"}, org_id="ours")
-        await stage.press.settled(job, timeout=30)
+        await stage.press.settled(job, timeout=60)
         page = await person.get(f"/desk/jobs/{job}")
 
     assert page.status_code == 200
@@ -379,7 +379,7 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
     site = Kind("site", make_site, settling=artifacts.recording())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("site", org_id="ours")
-        ended = await stage.press.settled(job, timeout=30)
+        ended = await stage.press.settled(job, timeout=60)
         page = await person.get(f"/desk/jobs/{job}")
         whole = await person.get(f"/desk/jobs/{job}/output")
         logo = await person.get(f"/desk/jobs/{job}/output?file=img/logo.svg")

@@ -43,7 +43,7 @@ async def test_the_address_says_which_jobs_are_listed(database: str) -> None:
         done = await press.submit("shout", "x", subject="Front page", key="front", org_id="acme")
         bad = await press.submit("shout", "fail", max_attempts=1, subject="Back page", tier=Tier.INTERACTIVE)
         for job in (done, bad):
-            await press.settled(job, timeout=20)
+            await press.settled(job, timeout=60)
         late = await press.submit("shout", "x", delay=3600, parent=done)
         over = await press.submit("webhook", {}, delay=3600)
         await press.cancel(over)
@@ -237,7 +237,7 @@ async def furnished(stage: Stage, luck: random.Random) -> list[Job]:
         if payload == "cancel":
             await press.cancel(job)
         elif not delay:
-            await press.settled(job, timeout=20)
+            await press.settled(job, timeout=60)
     return (await press.list(limit=100)).jobs
 
 

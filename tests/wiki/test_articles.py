@@ -68,7 +68,7 @@ async def test_who_stops_waiting_changes_nothing(database: str, eventually: Any)
         async def rendered() -> bool:
             return (await press.articles.read(None, "Home")).head.render_status is RenderStatus.RENDERED
 
-        await eventually(rendered, within=30)
+        await eventually(rendered, within=60)
         assert posted.saved.modified
 
 
@@ -119,7 +119,7 @@ async def test_a_revision_that_was_overtaken_is_stale_and_never_has_another_ones
         (job,) = await jobs_of(press)
         assert job.version == 3
     async with open_wiki(database) as press:
-        await press.wait(job, timeout=30)
+        await press.wait(job, timeout=60)
         kept = [(await press.articles.revision(None, "Home", number))[1] for number in (1, 2, 3)]
 
         assert [one.render_status for one in kept] == ["stale", "stale", "rendered"]
@@ -156,7 +156,7 @@ async def test_who_saves_while_an_article_is_rendered_again_is_not_forgotten(
             await press.articles.rerender_many([article.id], parent=(await jobs_of(press))[0].uid)
     async with open_wiki(database) as press:
         for job in await jobs_of(press):
-            await press.settled(job, timeout=30)
+            await press.settled(job, timeout=60)
         reading = await press.articles.read(None, "Home")
 
     assert (reading.head.number, reading.head.render_status) == (2, RenderStatus.RENDERED)
@@ -286,7 +286,7 @@ async def test_one_organisation_knows_nothing_of_anothers_articles(database: str
         theirs = await press.articles.read("acme", "Home")
         # A payload is the caller's own words.
         stolen = {"article": theirs.article.id, "revision": 1, "url": "Home"}
-        job = await press.settled(await press.submit(renders.NAME, stolen), timeout=30)
+        job = await press.settled(await press.submit(renders.NAME, stolen), timeout=60)
 
         assert job.status is Status.FAILED
         assert (await press.articles.read("acme", "Home")).head == theirs.head

@@ -26,10 +26,10 @@ async def test_everything_is_rendered_again_behind_whoever_waits(database: str, 
         await write(press, "Theirs", "text", org="acme")
         before = [await press.articles.read(None, f"Page_{number}") for number in range(7)]
         batch = await press.articles.rerender_all(None, Order("all"))
-        assert await press.wait(batch, timeout=30) == {"queued": 7}
+        assert await press.wait(batch, timeout=60) == {"queued": 7}
         children = (await press.list(parent=batch.uid)).jobs
         for child in children:
-            await press.settled(child, timeout=30)
+            await press.settled(child, timeout=60)
         after = [await press.articles.read(None, f"Page_{number}") for number in range(7)]
 
     assert {child.tier for child in children} == {Tier.BACKGROUND}
@@ -54,7 +54,7 @@ async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
 
         assert len(children) == 9
         for child in children:
-            assert (await press.settled(child, timeout=30)).status is Status.COMPLETED
+            assert (await press.settled(child, timeout=60)).status is Status.COMPLETED
 
 
 async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:
@@ -77,7 +77,7 @@ async def test_a_red_link_turns_blue_when_its_page_is_written(database: str, eve
             html = (await press.articles.read(None, "Home")).head.html or ""
             return 'class="wikilink" href="/wiki/Other_page"' in html
 
-        await eventually(is_blue, within=30)
+        await eventually(is_blue, within=60)
         page = (await press.articles.read(None, "Home")).head
 
     assert 'class="wikilink missing" href="/wiki/Other_page"' in (red or "")
@@ -112,7 +112,7 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
             heads = [(await press.articles.read(None, url)).head for url in ("Home", "Other")]
             return all(head.renderer.startswith("shape=2") for head in heads)
 
-        await eventually(are_current, within=30)
+        await eventually(are_current, within=60)
         old = (await press.articles.revision(None, "Home", 1))[1]
         assert await press._batches.find_stale() == 0
 
@@ -152,7 +152,7 @@ async def test_an_interactive_save_goes_before_a_batch(database: str) -> None:
 
 async def test_an_order_that_is_none_is_refused(file: str) -> None:
     async with Pressroom(file, workers=1) as press:
-        job = await press.settled(await press.submit(orders.NAME, {"which": "some"}), timeout=30)
+        job = await press.settled(await press.submit(orders.NAME, {"which": "some"}), timeout=60)
 
     assert (job.status, job.errors[-1]["code"]) == (Status.FAILED, "invalid_payload")
     assert batches.FOUND_AT_ONCE > batches.QUEUED_AT_ONCE

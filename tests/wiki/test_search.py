@@ -85,7 +85,7 @@ async def test_articles_from_before_there_was_search_are_found_after_a_start(dat
         async def is_found() -> bool:
             return await found(press, "coffee") == ["Home"]
 
-        await eventually(is_found, within=30)
+        await eventually(is_found, within=60)
 
 
 async def test_what_was_found_is_shown_with_where_it_stands(database: str, monkeypatch: pytest.MonkeyPatch) -> None:

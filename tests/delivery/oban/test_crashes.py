@@ -63,7 +63,7 @@ async def test_a_job_of_a_node_that_was_killed_is_done_by_another(
             doomed.kill()
         left_behind = tables.of(job.uid)["id"]
         async with open_press(Kind("echo", echo)) as press:
-            assert await press.wait(job, timeout=30) == "done after all"
+            assert await press.wait(job, timeout=60) == "done after all"
             assert (await press.get(job)).crashes == 1
             # Half a minute later, as oban's table has it.
             tables.do(
@@ -84,7 +84,7 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
         press = _press_on(url, settings)
         await press.start()
         try:
-            assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+            assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
             await eventually(lambda: Tables(url).states() == ["completed"])  # what oban was not told of is closed later
             instance = await serving(press)
             waiting = await press.submit("echo", 2, delay=2)
@@ -130,8 +130,8 @@ async def test_connections_that_are_cut_are_made_again(
                     " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'pressroom-oban'"
                 )
             for n, one in enumerate(answers):
-                assert await press.wait(one, timeout=30) == n
-        await eventually(lambda: set(tables.states()) == {"completed"}, within=30)
+                assert await press.wait(one, timeout=60) == n
+        await eventually(lambda: set(tables.states()) == {"completed"}, within=60)
 
 
 def _press_on(url: str, settings: dict[str, Any]) -> Pressroom:

@@ -89,8 +89,8 @@ async def test_a_job_behind_its_key_is_enlisted_when_its_turn_comes(open_press: 
         second = await press.submit("step", 2, key="door")
         assert tables.of(second.uid)["id"] is None
         gate.open()
-        await press.wait(first, timeout=20)
-        await press.wait(second, timeout=20)
+        await press.wait(first, timeout=60)
+        await press.wait(second, timeout=60)
         assert tables.of(second.uid)["id"] is not None
 
 
@@ -117,7 +117,7 @@ async def test_a_retry_is_a_snooze_for_the_policys_time(open_press: Open, tables
     async with open_press(*kinds) as press:
         late = await press.submit("late")
         soon = await press.submit("soon")
-        assert await press.wait(soon, timeout=20) == 2
+        assert await press.wait(soon, timeout=60) == 2
         await eventually(lambda: tables.of(soon.uid)["state"] == "completed")
         await eventually(lambda: tables.of(late.uid)["state"] == "scheduled")
 
@@ -134,12 +134,12 @@ async def test_the_status_is_never_asked_of_oban(open_press: Open, tables: Table
     """Q1: it carries the news. With its table out of reach everything that is known stays known."""
     async with open_press(Kind("echo", echo)) as press:
         done = await press.submit("echo", 1)
-        await press.wait(done, timeout=20)
+        await press.wait(done, timeout=60)
     async with open_press(Kind("echo", echo), workers=None) as press:
         waiting = await press.submit("echo", 2)
         tables.do("ALTER TABLE public.oban_jobs RENAME TO out_of_reach")
         assert (await press.get(done)).status is Status.COMPLETED
-        assert await press.wait(done, timeout=5) == 1
+        assert await press.wait(done, timeout=60) == 1
         assert [job.uid for job in (await press.list(status=Status.QUEUED)).jobs] == [waiting.uid]
         assert (await press.cancel(waiting)).status is Status.CANCELLED
 

@@ -25,7 +25,7 @@ async def echo(job, payload):
 
 async def main():
     async with Pressroom(sys.argv[1], kinds=[Kind("echo", echo)], workers=1, delivery="oban", home=sys.argv[2]) as press:
-        print(await press.wait(await press.submit("echo", 1), timeout=40))
+        print(await press.wait(await press.submit("echo", 1), timeout=60))
 
 asyncio.run(main())
 """
@@ -97,7 +97,7 @@ async def test_the_search_path_does_not_matter(open_press: Open, on_server: str,
     tables.do("CREATE SCHEMA elsewhere")
     tables.do(f'ALTER DATABASE "{name}" SET search_path TO elsewhere, public')
     async with open_press(Kind("echo", echo)) as press:
-        assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+        assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
     assert tables.do("SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'elsewhere'") == []
 
 
@@ -105,7 +105,7 @@ async def test_tables_of_which_some_are_missing_are_completed(open_press: Open, 
     await delivery(on_server).open()
     tables.do("DROP TABLE public.oban_leaders")
     async with open_press(Kind("echo", echo)) as press:
-        assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+        assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
 
 
 @pytest.mark.parametrize(

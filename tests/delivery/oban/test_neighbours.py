@@ -27,10 +27,10 @@ async def test_a_queue_that_oban_paused_keeps_its_jobs_until_it_is_resumed(
         await oban.pause_queue(queue)
         await eventually(lambda: node._producers[queue]._paused)
         job = await press.submit("echo", 1)
-        assert await press.wait(await press.submit("other", 2), timeout=20) == 2
+        assert await press.wait(await press.submit("other", 2), timeout=60) == 2
         assert (await press.get(job)).status is Status.QUEUED
         await oban.resume_queue(queue)
-        assert await press.wait(job, timeout=20) == 1
+        assert await press.wait(job, timeout=60) == 1
 
 
 async def test_a_queue_is_scaled_and_looked_at(
@@ -52,7 +52,7 @@ async def test_a_queue_is_scaled_and_looked_at(
         await eventually(lambda: len(gate.came) == 3)
         gate.open()
         for job in jobs:
-            await press.wait(job, timeout=20)
+            await press.wait(job, timeout=60)
 
 
 async def test_a_running_job_is_cancelled_with_obans_tools(
@@ -64,7 +64,7 @@ async def test_a_running_job_is_cancelled_with_obans_tools(
         job = await press.submit("hold")
         await eventually(lambda: gate.came)
         await oban.cancel_job(tables.of(job.uid)["id"])
-        assert (await press.settled(job, timeout=20)).status is Status.CANCELLED
+        assert (await press.settled(job, timeout=60)).status is Status.CANCELLED
         await eventually(lambda: "executing" not in tables.states())
 
 
@@ -74,7 +74,7 @@ async def test_a_completed_job_that_oban_retries_is_not_run_again(
     """An ended job stays ended; another try is another job."""
     async with open_press(Kind("echo", echo)) as press, client(on_server) as oban:
         job = await press.submit("echo", 1)
-        await press.wait(job, timeout=20)
+        await press.wait(job, timeout=60)
         await eventually(lambda: tables.of(job.uid)["state"] == "completed")
         await oban.retry_job(tables.of(job.uid)["id"])
         await eventually(lambda: tables.of(job.uid)["state"] == "completed" and tables.of(job.uid)["attempt"] == 2)
@@ -131,7 +131,7 @@ async def test_an_oban_beside_ours_works_as_it_does_alone(
             await eventually(lambda: not producer._running_jobs and not producer._pending_acks)
             assert row("late")["state"] == "executing"
         if ours:
-            assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+            assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
 
 
 async def test_our_ticks_are_not_theirs_nor_theirs_ours(open_press: Open, tables: Tables, on_server: str) -> None:
@@ -162,8 +162,8 @@ async def test_two_pressrooms_of_one_process_serve_two_databases(
         there = Kind("echo", lambda job, payload: _say("there"))
         async with open_press(here) as one, open_press(there, database=second) as two:
             answers = await asyncio.gather(*(press.submit("echo") for press in (one, two)))
-            assert await one.wait(answers[0], timeout=20) == "here"
-            assert await two.wait(answers[1], timeout=20) == "there"
+            assert await one.wait(answers[0], timeout=60) == "here"
+            assert await two.wait(answers[1], timeout=60) == "there"
     finally:
         postgres.drop_database(second)
 

@@ -39,7 +39,7 @@ async def test_a_job_that_oban_does_not_know_is_enlisted_again(open_press: Open,
         answers = await front.submit_many([Request("echo", n) for n in range(10)])
         tables.do(UNKNOWN_TO_OBAN[what])
         async with open_press(Kind("echo", echo)) as press:
-            assert [await press.wait(one, timeout=20) for one in answers] == list(range(10))
+            assert [await press.wait(one, timeout=60) for one in answers] == list(range(10))
             assert {tables.of(one.uid)["args"]["uid"] for one in answers} == {one.uid for one in answers}
 
 
@@ -54,7 +54,7 @@ async def test_so_is_one_whose_time_has_come(open_press: Open, tables: Tables, w
             assert await found.enlist_forgotten(["echo"]) == 0  # its time has not come
             tables.do("ALTER TABLE pressroom.job DISABLE TRIGGER oban_enlist_again")
             tables.do("UPDATE pressroom.job SET run_at = run_at - 3700 * 1000")
-            assert await press.wait(later, timeout=20) == "later"
+            assert await press.wait(later, timeout=60) == "later"
 
 
 async def test_what_oban_knows_is_left_alone(open_press: Open, tables: Tables) -> None:
@@ -109,7 +109,7 @@ async def test_emptying_the_table_under_load_loses_nothing(open_press: Open, tab
             answers += await one.submit_many([Request("note", batch * 40 + n) for n in range(40)])
             await asyncio.to_thread(tables.do, "TRUNCATE public.oban_jobs RESTART IDENTITY")
         for answer in answers:
-            await one.wait(answer, timeout=30)
+            await one.wait(answer, timeout=60)
     assert sorted(ran) == list(range(200))
 
 
@@ -124,7 +124,7 @@ async def test_a_job_whose_oban_job_was_cancelled_is_cancelled(
         async with client(on_server) as oban:
             await oban.cancel_many_jobs([tables.of(job.uid)["id"] for job in jobs[:2]])
         for job in jobs[:2]:
-            ended = await press.settled(job, timeout=20)
+            ended = await press.settled(job, timeout=60)
             assert ended.status is Status.CANCELLED
         assert (await press.get(jobs[2])).status is Status.QUEUED
 
@@ -141,7 +141,7 @@ async def test_a_cancel_is_looked_for_once_and_none_is_passed_over(
         async with client(on_server) as oban:
             await oban.cancel_many_jobs([row["id"] for row in tables.jobs()])
         for one in answers:
-            assert (await press.settled(one, timeout=20)).status is Status.CANCELLED
+            assert (await press.settled(one, timeout=60)).status is Status.CANCELLED
         await eventually(lambda: found._looked_at is not None)
 
 
@@ -154,7 +154,7 @@ async def test_rows_left_by_a_node_that_is_gone_are_closed(open_press: Open, tab
             " FROM unnest(%s::text[]) AS name",
             [PERFORM, "pressroom.delivery.oban.workers.Tick", "somebody.else.Entirely"],
         )
-        await eventually(lambda: tables.states() == ["completed", "completed", "executing"], within=20)
+        await eventually(lambda: tables.states() == ["completed", "completed", "executing"], within=60)
 
 
 async def test_only_our_own_rows_are_pruned(open_press: Open, tables: Tables) -> None:
@@ -180,7 +180,7 @@ async def test_a_round_that_fails_is_followed_by_the_next(
         tables.do("ALTER TABLE public.oban_jobs RENAME COLUMN attempted_by TO attempted_by_whom")
         await eventually(lambda: "were not looked after" in caplog.text)
         tables.do("ALTER TABLE public.oban_jobs RENAME COLUMN attempted_by_whom TO attempted_by")
-        assert await press.wait(await press.submit("echo", 1), timeout=20) == 1
+        assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
 
 
 async def test_jobs_from_before_oban_and_after_it_are_done(
@@ -190,14 +190,14 @@ async def test_jobs_from_before_oban_and_after_it_are_done(
     async with open_press(Kind("echo", echo), workers=None, delivery="embedded") as front:
         before = [await front.submit("echo", n) for n in range(5)]
         async with open_press(Kind("echo", echo)) as press:
-            assert [await press.wait(job, timeout=20) for job in before] == list(range(5))
+            assert [await press.wait(job, timeout=60) for job in before] == list(range(5))
     async with open_press(Kind("echo", echo), workers=None) as front:
         after = [await front.submit("echo", n) for n in range(5)]
     await uninstall(on_server)
     count = len(tables.jobs())
     async with open_press(Kind("echo", echo), delivery="embedded") as press:
         after.append(await press.submit("echo", 5))
-        assert [await press.wait(job, timeout=20) for job in after] == list(range(6))
+        assert [await press.wait(job, timeout=60) for job in after] == list(range(6))
     assert len(tables.jobs()) == count
 
 
@@ -217,6 +217,6 @@ async def test_a_rescue_by_somebody_elses_lifeline_runs_nothing_twice(
         if node_is == "idle":
             await eventually(lambda: tables.of(job.uid)["state"] == "completed")
         gate.open()
-        await press.wait(job, timeout=20)
+        await press.wait(job, timeout=60)
         await eventually(lambda: tables.of(job.uid)["state"] == "completed")
         assert len(gate.came) == 1
