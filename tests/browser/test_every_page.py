@@ -22,7 +22,6 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Known
         yield url, known
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("look", ["light-narrow", "dark-wide"])
 def test_every_page_is_sound(chromium: Browser, shown: tuple[str, Known], look: str) -> None:
     url, known = shown

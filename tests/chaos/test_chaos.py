@@ -80,7 +80,6 @@ async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House
     assert before.body == after.body
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(("house", "name"), CASES, indirect=["house"])
 async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: str) -> None:
     scenario = SCENARIOS[name]

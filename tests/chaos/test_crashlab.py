@@ -9,7 +9,6 @@ from tests.reliability.run_lab import run_lab
 SEED = 20261116
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("delivery", DELIVERIES)
 def test_faults_on_a_server_lose_nothing_and_do_nothing_twice(delivery: str) -> None:
     """I1, I3, I4, I6, I9, I17, I19, I22, I24; D2, D12, D17, on PostgreSQL that syncs."""

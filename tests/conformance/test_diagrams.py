@@ -11,7 +11,6 @@ from tests.depth import by_depth
 type Fetched = Callable[..., Any]
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("engine", "corpus", "known", "one_in"),
     [

@@ -2,14 +2,10 @@
 
 import subprocess
 
-import pytest
-
 from pressroom.client import Client
 from tests import postgres
 from tests.client.stage import until
 from tests.deploy.topology import Topology
-
-pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_dump_taken_while_jobs_run_is_restored_and_worked_off(topology: Topology) -> None:

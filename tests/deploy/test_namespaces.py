@@ -15,7 +15,6 @@ from tests.deploy.namespaces import API, HERE, SERVERS_FOR_API, SERVERS_FOR_WORK
 from tests.deploy.topology import Process, Topology
 from tests.servers import S3Server
 
-pytestmark = pytest.mark.timeout(900)
 POSTGRES, S3, HTTP = 5432, 8333, 8000
 
 

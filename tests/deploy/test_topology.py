@@ -15,7 +15,6 @@ from tests.client.stage import until
 from tests.deploy import files
 from tests.deploy.topology import PASSWORD, Process, Topology
 
-pytestmark = pytest.mark.timeout(900)  # starting twenty processes takes its time beside a busy neighbour
 PATIENT = Patience(base=0.05, cap=0.3)
 PACE = 0.02  # seconds between submits: there is work at every moment, and no flood
 HASTY = Patience(retries=0, longest=0)

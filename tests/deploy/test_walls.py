@@ -34,7 +34,6 @@ def test_the_walls_are_walls() -> None:
 
 
 @needs_walls
-@pytest.mark.timeout(900)
 def test_every_engine_renders_and_is_shut_in_as_ever() -> None:
     """The box needs namespaces of its own, which the usual profile of container engines refuses and ours allows."""
     done = within_walls(sys.executable, "-m", "pressroom", "check", "--json")

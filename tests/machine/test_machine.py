@@ -22,12 +22,10 @@ CAUGHT_ON_A_SERVER = {
 }
 
 
-@pytest.mark.timeout(900)  # a minute's work; it may have to share the core
 def test_no_order_of_events_breaks_a_promise() -> None:
     run(examples=by_depth(150, 2_000), steps=50)
 
 
-@pytest.mark.timeout(900)
 def test_no_order_of_events_breaks_a_promise_on_a_server(on_server: str) -> None:
     """I1 to I23. Claims and plain settles go beside others every other time; alone they must come to the same."""
     with stories_on(on_server) as server:
@@ -38,7 +36,6 @@ def law_of(broken: BaseException) -> str:
     return broken.law if isinstance(broken, Violation) else "guard"
 
 
-@pytest.mark.timeout(900)  # the unluckiest takes half a minute alone
 @pytest.mark.parametrize("mistake", mistakes_on("sqlite"), ids=lambda mistake: mistake.name)
 def test_the_machine_notices(mistake: Mistake) -> None:
     with mistake.on_sqlite() as machine, pytest.raises((Violation, apsw.ConstraintError)) as caught:

@@ -12,7 +12,6 @@ from tests.machine.run import run
 from tests.machine.twins import TwinMachine
 
 
-@pytest.mark.timeout(900)
 def test_what_happens_on_one_database_happens_on_the_other(on_server: str) -> None:
     """Section 6.6 of reliability.md: answers, rows, histories, figures, the order of the line, the cache, ticks."""
     with stories_on(on_server) as server:

@@ -12,7 +12,6 @@ from tests.reliability.run_lab import run_lab
 SEED = 20261115
 
 
-@pytest.mark.timeout(240)
 def test_faults_lose_nothing_and_do_nothing_twice() -> None:
     # I1, I3, I4, I6, I8, I9, I17, I19, I22, I24; D2, D12, D17
     figures = run_lab("tests.reliability.crashlab", by_depth(30, 300), SEED)

@@ -24,7 +24,6 @@ PUBLISH = {"blob.temp_written", "blob.renamed"}
 SETTLE = {"turn.before_commit", "turn.after_commit"}
 
 
-@pytest.mark.timeout(400)
 def test_faults_upon_servers_and_workers_lose_nothing_and_tear_nothing() -> None:
     # I1, I3, I4, I6, I22
     figures = run_lab("tests.reliability.http_crashlab", by_depth(20, 300), SEED)

@@ -31,7 +31,6 @@ def _engines() -> None:
         node_install.install()
 
 
-@pytest.mark.timeout(900)
 async def test_renders_settle_while_those_who_render_are_killed_and_stopped(tmp_path: Path) -> None:
     toll = await torment(tmp_path, RENDERS, SEED)
 

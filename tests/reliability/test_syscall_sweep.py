@@ -94,7 +94,6 @@ def judge(place: Path) -> tuple[list[Line], Verdict]:
     return lines, checker.judge(lines, dump.read(place / "press.db"))
 
 
-@pytest.mark.timeout(900)
 def test_no_system_call_is_a_bad_moment_to_die(folder: Path) -> None:
     """I1, I3, I6: acknowledged is there, whole is whole, ended is ended once."""
     with ThreadPoolExecutor(2) as pool:
@@ -112,7 +111,6 @@ def test_no_system_call_is_a_bad_moment_to_die(folder: Path) -> None:
         assert verdict.clean, f"{place}: {verdict.offences}"
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("syscall", "errno", "code", "calls"),
     [("fdatasync", "EIO", "store_unavailable", (1, 1, 8)), ("pwrite64", "ENOSPC", "store_full", (5, 13, 150))],

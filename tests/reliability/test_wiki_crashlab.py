@@ -28,7 +28,6 @@ FIRST, SECOND, THIRD = (f"{number:016x}" for number in (1, 2, 3))
 SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "transaction.held"}
 
 
-@pytest.mark.timeout(400)
 def test_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
     # W1, W32, D2, D3, D4
     figures = run_lab("tests.reliability.wiki_crashlab", by_depth(15, 300), SEED)

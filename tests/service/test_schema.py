@@ -110,7 +110,6 @@ def _strict(document: dict[str, Any]) -> dict[str, Any]:
 
 
 # The server is a thread of this process, and its retries roll dice while a strategy draws.
-@pytest.mark.timeout(900)  # 38 operations; most take two seconds
 @pytest.mark.filterwarnings("ignore:Do not use the .random. module")
 def test_the_service_does_what_its_document_says(server: Server, document: Any, subtests: pytest.Subtests) -> None:
     for result in document.get_all_operations():
