@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.served import Served, serving
 from tests.browser.watched import Watched, assert_accessible, assert_fits
+from tests.depth import by_depth
 
 
 def test_the_desk_opens(page: Page, served: Served) -> None:
@@ -56,10 +57,10 @@ def test_news_arrive_and_go_on_after_the_server_was_away(watched: Watched, tmp_p
         expect(queued).to_have_text("2")
 
 
-def test_a_hundred_loads_all_open_their_stream(chromium: Browser, served: Served) -> None:
+def test_all_of_many_loads_open_their_stream(chromium: Browser, served: Served) -> None:
     page = chromium.new_context().new_page()
     with Watched(page):
-        for _ in range(100):
+        for _ in range(by_depth(15, 100)):
             page.goto(f"{served.url}/desk")
             expect(page.locator("body")).to_have_attribute("data-listening", "yes")
     page.context.close()

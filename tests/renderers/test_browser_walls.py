@@ -251,15 +251,15 @@ def test_what_was_refused_is_told_once_and_not_without_end(engine: HtmlBrowser) 
     assert len(told) == len(set(told)) == 20
 
 
-def knock(launched: Launched, canary: Canary) -> None:
+def knock(launched: Launched, canary: Canary, wait: float = 0.5) -> None:
     """Load a picture from the canary in a page that nobody has shut."""
     connection = launched.connection
-    connection.deadline = time.monotonic() + 10
+    connection.deadline = time.monotonic() + 60
     target = connection.call("Target.createTarget", {"url": "about:blank"})["targetId"]
     session = connection.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
     frame = connection.call("Page.getFrameTree", {}, session)["frameTree"]["frame"]["id"]
     connection.call("Page.setDocumentContent", {"frameId": frame, "html": f"<img src='http://{canary.address}/'>"}, session)
-    until = time.monotonic() + 0.5
+    until = time.monotonic() + wait
     while not canary.hits and time.monotonic() < until:
         time.sleep(0.02)
 
@@ -268,7 +268,7 @@ def test_the_canary_sings_when_there_are_no_walls(new_canary: Canary, monkeypatc
     monkeypatch.setattr(browser_launch, "NO_NETWORK", ())
     launched = Launched(network=True)
 
-    knock(launched, new_canary)
+    knock(launched, new_canary, wait=60)
     launched.kill()
 
     assert new_canary.hits > 0
