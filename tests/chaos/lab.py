@@ -31,6 +31,7 @@ SLEEP = LEASE + PATIENCE / 1000 + 3 * RESCUE_INTERVAL + 2 * IDLE_TIMEOUT
 
 FEW_OPEN = 0.15
 PROLONGED = 150  # cycles at most
+WORTH_PROLONGING = 50  # cycles: a shorter run only looks for broken promises
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
 # Pauses are few: whoever is stopped in a transaction stops all others until the server ends it or it goes on.
@@ -56,7 +57,7 @@ class ServerLab(Lab):
         self._servers = ExitStack()
         # Oban hands a job out when its time has come by the server's clock, however far ahead a worker's is.
         self.ahead = 0.0 if delivery == "oban" else AHEAD
-        self.drain_limit = 120.0
+        self.drain_limit = 600.0
         url = self._servers.enter_context(postgres.server(_made(folder / "postgres"), fsync=True))
         redis = self._servers.enter_context(servers.valkey(_made(folder / "redis"))) if delivery == "redis" else ""
         self.place = place_at(url, poll_interval=POLL, delivery=delivery, redis_url=redis)
@@ -80,9 +81,9 @@ class ServerLab(Lab):
         self._servers.close()
 
     def _is_enough(self, cycles: int) -> bool:
-        """A short run is prolonged until it is worth something: a late write was refused, and most jobs have ended."""
-        if not super()._is_enough(cycles):
-            return False
+        """A run of some length goes on until it is worth something: a late write was refused, and most jobs have ended."""
+        if not super()._is_enough(cycles) or cycles < WORTH_PROLONGING:
+            return super()._is_enough(cycles)
         worth_it = self._stale > 0 and self._still_open < FEW_OPEN * len(self._acked)
         return worth_it or self.toll.cycles >= cycles + PROLONGED
 

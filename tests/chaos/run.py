@@ -13,7 +13,7 @@ from tests.chaos.scenarios import Scenario
 from tests.reliability import dump, journal
 from tests.reliability.dump import Dump
 
-DRAIN_LIMIT = 90.0
+DRAIN_LIMIT = 300.0
 WINDOW = 2.0  # seconds over which a rate is taken
 RECOVERED = 0.95  # of the rate before
 

@@ -23,7 +23,7 @@ from tests.reliability.victims import Role, Victim
 from tests.reliability.workload import TABLES
 
 FEW = 10
-DRAIN_LIMIT = 60.0
+DRAIN_LIMIT = 300.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
 FAR_BEHIND = 60  # open jobs: a worker that was just started is left alone until there are fewer, or for as long as it may start
 GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed

@@ -21,7 +21,7 @@ from tests.reliability.workload import MANY, place_at
 TEAM = {"press": 4, "binder": 2, "desk": 3, "clerk": 1}
 PRESS_KINDS = frozenset({"note", "page", "line", "poster", "leaflet", "tick", "bomb"})
 BINDER_KINDS = frozenset({"book"})
-DRAIN_LIMIT = 60.0
+DRAIN_LIMIT = 300.0
 CYCLES_PER_BOMB = 100
 
 # A job that was beside six crashes waits a minute before it runs again. The clean workers need not: their clock is ahead.

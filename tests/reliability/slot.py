@@ -8,8 +8,8 @@ from tests.reliability.journal import Journal
 from tests.reliability.nemesis import Fault, Kill, KillAt, Pause, Terminate
 from tests.reliability.victims import Victim
 
-START_LIMIT = 10.0  # whoever has not begun to work by then is not waited for
-STOP_LIMIT = 10.0  # a process that was told to stop and has not gone by then hangs: far more than its grace
+START_LIMIT = 60.0  # whoever has not begun to work by then is not waited for
+STOP_LIMIT = 60.0  # a process that was told to stop and has not gone by then hangs: far more than its grace
 
 
 class Toll:

@@ -21,6 +21,8 @@ from tools.suite.results import Part, broken_parts, counts, minutes, read_tests,
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".cache" / "test"
 BROWSER = "tests/browser"
+# Folders whose files take long, so that no process is left alone with one of them at the end.
+LONGEST_FIRST = ("chaos", "reliability", "machine", "deploy", "service", "security", "processes", "conformance", "promote")
 IN_MEMORY = Path("/dev/shm")
 ROOM_IN_MEMORY = 4 << 30
 TOLD_EVERY = 30.0  # seconds, where the output is not a terminal
@@ -53,12 +55,18 @@ def _commands(args: argparse.Namespace) -> dict[str, list[str]]:
     depth = ["--deep"] if args.deep else []
     check = f'"{sys.executable}" -m ruff format --check . && "{sys.executable}" -m ruff check . && "{sys.executable}" -m mypy'
     # A file stays together, so that its servers are started once.
-    spread = ["-n", str(args.processes), "--dist", "loadfile", f"--ignore={BROWSER}"]
+    spread = ["-n", str(args.processes), "--dist", "loadfile", "--no-loadscope-reorder"]
     return {
         "check": ["sh", "-c", check],
         "browser": [*_pytest("browser"), BROWSER, *depth],
-        "tests": [*_pytest("tests"), "tests", *spread, *depth],
+        "tests": [*_pytest("tests"), *_folders(), *spread, *depth],
     }
+
+
+def _folders() -> list[str]:
+    folders = sorted({path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")})
+    others = [name for name in folders if name not in LONGEST_FIRST]
+    return [f"tests/{name}" for name in (*LONGEST_FIRST, *others) if f"tests/{name}" != BROWSER]
 
 
 def _pytest(name: str) -> list[str]:

@@ -10,7 +10,7 @@ SLOWEST = 10
 
 
 @dataclass
-class Test:
+class Result:
     name: str
     outcome: str = "passed"
     seconds: float = 0.0
@@ -38,34 +38,30 @@ class Part:
     log: Path
 
 
-def read_tests(files: Iterable[Path]) -> list[Test]:
-    tests: dict[str, Test] = {}
+def read_tests(files: Iterable[Path]) -> list[Result]:
+    tests: dict[str, Result] = {}
     for file in files:
         written = file.read_text() if file.exists() else ""
         for line in written[: written.rfind("\n") + 1].splitlines():  # the last one may be half written
             report = json.loads(line)
-            tests.setdefault(report["test"], Test(report["test"])).add(report)
+            tests.setdefault(report["test"], Result(report["test"])).add(report)
     return list(tests.values())
 
 
-def counts(tests: Iterable[Test], broken_parts: int = 0) -> str:
+def counts(tests: Iterable[Result], broken_parts: int = 0) -> str:
     """A closing line that tools which read test logs understand."""
     outcomes = [test.outcome for test in tests]
     failed = outcomes.count("failed") + broken_parts
     return f"{outcomes.count('passed')} passed, {failed} failed, {outcomes.count('skipped')} skipped"
 
 
-def broken_parts(tests: list[Test], parts: list[Part]) -> list[Part]:
+def broken_parts(tests: list[Result], parts: list[Part]) -> list[Part]:
     """Parts that failed in another way than by a failed test: lint, types, or a pytest that did not come to its end."""
-    has_failed_tests = any(test.outcome == "failed" for test in tests)
-    return [
-        part
-        for part in parts
-        if part.code not in (0, 1) or (part.code == 1 and not (has_failed_tests and part.name != "check"))
-    ]
+    tests_failed = any(test.outcome == "failed" for test in tests)
+    return [part for part in parts if part.code and not (part.code == 1 and tests_failed and part.name != "check")]
 
 
-def summary(tests: list[Test], parts: list[Part], seconds: float) -> Iterator[str]:
+def summary(tests: list[Result], parts: list[Part], seconds: float) -> Iterator[str]:
     yield ""
     yield from (
         f"{part.name:<12} {minutes(part.seconds)}  {'ok' if part.code == 0 else f'exit code {part.code}'}" for part in parts
@@ -81,7 +77,7 @@ def summary(tests: list[Test], parts: list[Part], seconds: float) -> Iterator[st
     yield counts(tests, len(broken_parts(tests, parts)))
 
 
-def _skipped(tests: list[Test]) -> Iterator[str]:
+def _skipped(tests: list[Result]) -> Iterator[str]:
     by_reason: dict[str, list[str]] = defaultdict(list)
     for test in tests:
         if test.outcome == "skipped":
@@ -93,7 +89,7 @@ def _skipped(tests: list[Test]) -> Iterator[str]:
         yield f"  {len(names):4}  {reason} ({names[0]}{', …' if len(names) > 1 else ''})"
 
 
-def _failed(tests: list[Test], parts: list[Part]) -> Iterator[str]:
+def _failed(tests: list[Result], parts: list[Part]) -> Iterator[str]:
     for part in broken_parts(tests, parts):
         yield ""
         yield f"FAILED {part.name} (exit code {part.code}); the end of its log, {part.log}:"
