@@ -2,6 +2,9 @@
 
 import asyncio
 import re
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -10,7 +13,7 @@ import psycopg
 import pytest
 
 from pressroom import OnKey, Pressroom, kind
-from pressroom.clock import ManualClock
+from pressroom.clock import ManualClock, SystemClock
 from pressroom.ids import new_uid
 from pressroom.store import jobs, look
 from pressroom.store.jobs import NewJob, Room
@@ -52,6 +55,32 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         assert [(event.type, event.data) for event in history] == [("queued", {}), ("started", {"attempt": 1, "worker": "me"})]
 
 
+def messages(connection: Connection, do: Callable[[], Any]) -> list[str]:
+    """What is sent to the server meanwhile, and each answer's end, as libpq sees it."""
+    with tempfile.TemporaryFile("w+") as file:
+        connection.raw.pgconn.trace(file.fileno())
+        connection.raw.pgconn.set_trace_flags(psycopg.pq.Trace.SUPPRESS_TIMESTAMPS)
+        do()
+        connection.raw.pgconn.untrace()
+        file.seek(0)
+        found = re.findall(r"^([FB])\t\d+\t(\w+)", file.read(), re.MULTILINE)
+    return [name for sender, name in found if sender == "F" or name == "ReadyForQuery"]
+
+
+def test_a_submit_alone_and_a_claim_alone_are_one_message_the_first_time_and_after_an_error(on_server: str) -> None:
+    with closing(Connection(on_server, SystemClock())) as connection:
+        for _ in range(3):
+            submit = next(jobs.submit_plain([a_job(new_uid())], at_once=True))
+            claim = next(jobs.claim_beside("me", ["shout"], Room(1, 1), 15_000, at_once=True))
+            assert messages(connection, partial(connection.at_once, submit, True)) == ["Query", "ReadyForQuery"]
+            assert messages(connection, partial(connection.at_once, claim, False)) == ["Query", "ReadyForQuery"]
+
+            connection.begin(durable=True, beside=True)
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                connection.execute("SELECT 1/0")
+            connection.roll_back()
+
+
 async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_server: str) -> None:
     """With what is easily got wrong on the way: a NUL, quotes, a backslash, a delay, a time."""
     odd = {
@@ -66,17 +95,20 @@ async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_serv
     given = [{}, {"delay": 5_000}, {"run_at": soon}, {"run_at": 1, "delay": 7_000}, odd]
     clock = ManualClock()
     async with Pressroom(on_server, kinds=[shout], workers=None, clock=clock) as press:
-        for at_once in (True, False):
+        for way in ("prepared", "in full", "by several statements"):
+            if way == "in full":
+                for connection in press._database._connections:
+                    connection.raw.execute("DEALLOCATE ALL")
             many = [msgspec.structs.replace(a_job(new_uid()), **more) for more in given]
-            unit = partial(jobs.submit_plain, many, at_once=at_once)
+            unit = partial(jobs.submit_plain, many, at_once=way != "by several statements")
             await press._database.run(unit, name="submit", beside=True)
         shown = "kind, tier, run_at, status, waits_for, max_attempts, max_crashes, org_id, project_id, build_id, subject, trace"
         more = "retention, on_key, date_created, body, seq = id"
         rows = looking.rows(on_server, f"SELECT {shown}, {more} FROM job JOIN job_payload ON job_id = id ORDER BY id")
         events = looking.rows(on_server, "SELECT type, data, at FROM job_event ORDER BY id")
 
-    assert len(rows) == 2 * len(given)
-    assert rows[: len(given)] == rows[len(given) :]
+    assert len(rows) == 3 * len(given)
+    assert rows[: len(given)] == rows[len(given) : 2 * len(given)] == rows[2 * len(given) :]
     assert set(events) == {("queued", "{}", clock.now_ms())}
 
 

@@ -1,5 +1,6 @@
 """A connection to PostgreSQL that carries out units of work, speaks the statements' dialect, and knows how to come back."""
 
+import hashlib
 import re
 import select
 from functools import cache
@@ -47,6 +48,8 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
 # These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
 _TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
+# The server does not know the name of a prepared statement, or knows it already. It says so and does nothing.
+_STATEMENT_MISMATCH = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
@@ -82,13 +85,40 @@ def translate_parameters(text: str) -> Text:
     return Text(_PARAMETER.sub(r"%(\1)s", text), tested)
 
 
-def _composed(texts: dict[str, str]) -> dict[str, str]:
-    """Statements that are carried out at once. One may have another inside."""
+class SingleMessageStatement:
+    """A statement that is sent in one message with BEGIN and COMMIT, where parameters cannot be bound.
+
+    It is sent by its name if the session has prepared it, or in full.
+
+    The name holds a hash of the text, so that it never means a statement of another version in a session that both have used.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self._text = text
+        self._parameters = list(dict.fromkeys(_PARAMETER.findall(text)))
+        self.session_name = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+    def prepare(self) -> str:
+        numbered = _PARAMETER.sub(lambda found: f"${self._parameters.index(found[1]) + 1}", self._text)
+        return f"PREPARE {self.session_name} AS {numbered}"
+
+    def execute(self, literals: dict[str, str]) -> str:
+        return f"EXECUTE {self.session_name} ({', '.join(literals[name] for name in self._parameters)})"
+
+    def in_full(self, literals: dict[str, str]) -> str:
+        return _PARAMETER.sub(lambda found: literals[found[1]], self._text)
+
+
+@cache
+def single_message_statements() -> dict[str, SingleMessageStatement]:
+    """By name. One may have another inside."""
+    texts = load("postgres")
     claim_next = texts["claim_next"].replace(":now", "(SELECT now FROM clock)")
-    return {
+    composed = {
         "submit_at_once": texts["submit_at_once"],
         "claim_at_once": texts["claim_at_once"].replace("/* claim_next */", claim_next),
     }
+    return {name: SingleMessageStatement(name, text) for name, text in composed.items()}
 
 
 class Connection:
@@ -99,7 +129,7 @@ class Connection:
         self._clock = None if type(clock) is SystemClock and not clock.is_shifted else clock
         self._readonly = readonly
         self._texts = {name: translate_parameters(text) for name, text in load("postgres").items()}
-        self._at_once = _composed(load("postgres"))
+        self._single_message = single_message_statements()
         self._history: list[tuple[Text, Any]] = []
         self._untold: list[tuple[Text, Any]] = []
         self._moment: int | None = None  # by the database's clock, when the transaction began
@@ -125,7 +155,7 @@ class Connection:
             raw.execute(f"SET lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
             raw.execute("SET synchronous_commit = on")
             self._cursor = raw.cursor()
-            self._prepared: dict[str, list[str]] = {}
+            self._session_names: set[str] = set()  # of the statements that we have prepared in this session
             return raw
 
     def execute(self, text: str, params: Any = None) -> list[Row]:
@@ -193,33 +223,42 @@ class Connection:
         ((self._moment,),) = self._cursor.fetchall()
 
     def at_once(self, statement: AtOnce, durable: bool) -> list[Row]:
-        """`begin` beside others, the statement, and `commit`, in one round trip. The locks come before the statement looks."""
+        """`begin` beside others, the statement, and `commit`, in one round trip. The locks come before the statement looks.
+
+        Prepared statements are the session's, and others may end them: psycopg does after a ROLLBACK or DDL. So that we have
+        prepared one is a guess. Where the server contradicts, the statement is sent once more, in full.
+        """
         self._forget()
         if self.lost or self._is_cut():
             self.raw.close()
             self.raw = self._connect()
         name, params = statement
+        single = self._single_message[name]
         moment = None if self._clock is None else self._clock.now_ms()
-        call = self._call(name, _without_nul({**(params or {}), "now": moment, "channel": CHANNEL}))
-        beginning = "BEGIN" if durable else f"BEGIN; {_FORGETFUL}"
-        self._cursor.execute(f"{beginning}; {_BOTH_LOCKS}; {call}; COMMIT", prepare=False)
+        values = _without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
+        literals = {parameter: sql.Literal(value).as_string(self.raw) for parameter, value in values.items()}
+        is_prepared = single.session_name in self._session_names
+        try:
+            rows = self._commit_message([] if is_prepared else [single.prepare()], single.execute(literals), durable)
+            self._session_names.add(single.session_name)
+            return rows
+        except _STATEMENT_MISMATCH:
+            # Only if the server says that the transaction has failed: then it was begun, and is not committed.
+            if self.raw.pgconn.transaction_status != TransactionStatus.INERROR:
+                raise
+            self.roll_back()
+            return self._commit_message([], single.in_full(literals), durable)
+
+    def _commit_message(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
+        beginning = ["BEGIN"] if durable else ["BEGIN", _FORGETFUL]
+        message = "; ".join([*beginning, *preparation, _BOTH_LOCKS, call, "COMMIT"])
+        self._cursor.execute(message, prepare=False)
         rows: list[Row] = []
         while self._cursor.nextset():
             if self._cursor.description is not None:
                 rows = self._cursor.fetchall()
         self._believe(self._cursor.statusmessage)
         return rows
-
-    def _call(self, name: str, params: dict[str, Any]) -> str:
-        """A statement by the name under which this connection has prepared it. So several fit into one message, with a plan."""
-        order = self._prepared.get(name)
-        if order is None:
-            text = self._at_once[name]
-            order = self._prepared[name] = list(dict.fromkeys(_PARAMETER.findall(text)))
-            numbered = _PARAMETER.sub(lambda found: f"${order.index(found[1]) + 1}", text)
-            self.raw.execute(f"PREPARE {name} AS {numbered}", prepare=False)
-        values = ", ".join(sql.Literal(params[parameter]).as_string(self.raw) for parameter in order)
-        return f"EXECUTE {name} ({values})"
 
     def _is_cut(self) -> bool:
         """Whether the server has hung up while nobody asked it anything: then there is something to read, or an end."""
@@ -255,7 +294,7 @@ class Connection:
             return False
         del self._history[self._marked :]
         self._untold.clear()
-        self._say("ROLLBACK TO unit; RELEASE unit")
+        self._undo("ROLLBACK TO unit; RELEASE unit")
         return True
 
     def commit(self) -> None:
@@ -289,10 +328,24 @@ class Connection:
         if self.lost:
             return
         try:
-            if self.raw.pgconn.transaction_status != TransactionStatus.IDLE:
-                self._say("ROLLBACK")
+            match self.raw.pgconn.transaction_status:
+                case TransactionStatus.IDLE:
+                    pass
+                case TransactionStatus.INTRANS if self._readonly:
+                    self._say("COMMIT")  # nothing to undo, and what is prepared stays so
+                case _:
+                    self._undo("ROLLBACK")
         except psycopg.Error:
             self.raw.close()
+
+    def _undo(self, text: str) -> None:
+        """Roll back, and end every prepared statement: the server has none, and neither we nor psycopg believe in one.
+
+        psycopg believes in those that it sent in a pipeline, even if the server never came to them. It forgets them after a
+        ROLLBACK, but it looks at the answer only if it has not kept count of the text: it keeps none of two statements in one.
+        """
+        self._session_names.clear()
+        self._say(f"{text}; DEALLOCATE ALL")
 
     @property
     def lost(self) -> bool:
@@ -348,6 +401,8 @@ def translate(error: psycopg.Error, url: str) -> BaseException:
             return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
             return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
+        case errors.InvalidSqlStatementName() | errors.DuplicatePreparedStatement():
+            return StoreUnavailable(f"the session at {place} had other prepared statements than expected")
         case psycopg.OperationalError() | psycopg.InterfaceError() | errors.IdleInTransactionSessionTimeout():
             return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
         case _:
