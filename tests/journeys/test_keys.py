@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from datetime import timedelta
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,8 +21,9 @@ from pressroom import (
     Tier,
     Transient,
     kind,
+    queue,
 )
-from pressroom.errors import InvalidArgument
+from pressroom.errors import InvalidArgument, WaitTimeout
 from pressroom.model import GaveUp, Released, Retry, Succeeded
 from pressroom.worker import chores
 
@@ -489,6 +491,29 @@ async def test_waiting_for_a_superseded_job_tells_how_the_newer_one_failed(anywh
 
         with pytest.raises(JobFailed, match="new went wrong"):
             await press.wait(old)
+
+
+async def test_the_timeout_of_a_wait_counts_from_its_beginning_however_many_jobs_it_follows(monkeypatch):
+    """Each of these ends after 25 s by being superseded by the next."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    class Superseding(queue.Queue):
+        def __init__(self):
+            self.asked = []
+
+        async def settled(self, job, *, timeout):
+            self.asked.append((job, timeout))
+            if timeout < 25 or len(self.asked) > 3:
+                raise WaitTimeout(job, timeout)
+            clock.now += 25
+            return SimpleNamespace(superseded_by=f"{job}+")
+
+    press = Superseding()
+    with pytest.raises(WaitTimeout):
+        await press.wait("job", timeout=60)
+
+    assert press.asked == [("job", 60), ("job+", 35), ("job++", 10)]
 
 
 async def test_waiting_for_a_job_that_somebody_cancelled_does_not_follow_anything(anywhere):

@@ -16,6 +16,7 @@ from pressroom import (
     Pressroom,
     SourceInvalid,
     Status,
+    Tier,
     Transient,
     kind,
 )
@@ -319,6 +320,35 @@ async def test_retrying_an_ended_job_makes_a_new_one_that_names_the_old(anywhere
         assert (ended.status, ended.retry_of, ended.result) == (Status.COMPLETED, old.uid, {"page": 7})
         assert (ended.org_id, ended.subject, ended.failures) == ("acme", "Home", 0)
         assert await press.get(old) == failed, "the old one stays as it ended"
+
+
+async def test_a_retry_takes_along_all_that_the_job_was_submitted_with_but_its_times_and_its_fingerprint(anywhere):
+    @kind("page", on_key=OnKey.LINE_UP, cache_for=timedelta(hours=1))
+    async def page(job, payload):
+        return payload
+
+    names = ("kind", "tier", "key", "org_id", "project_id", "build_id", "subject", "parent", "payload", "max_attempts")
+    async with Pressroom(anywhere, kinds=[page], workers=None) as press:
+        parent = await press.submit("page")
+        given = {
+            "tier": Tier.INTERACTIVE,
+            "key": "/Home",
+            "org_id": "acme",
+            "project_id": "docs",
+            "build_id": "b7",
+            "subject": "Home",
+            "parent": parent,
+            "max_attempts": 7,
+        }
+        old = await press.cancel(await press.submit("page", {"page": 7}, delay=3600, **given))
+
+        new = await press.get(await press.retry(old))
+
+        assert {name: getattr(new, name) for name in names} == {name: getattr(old, name) for name in names}
+        assert (new.parent, new.retry_of) == (parent.uid, old.uid)
+        assert (new.status, new.failures, new.fingerprint) == (Status.QUEUED, 0, None)
+        assert new.run_at < old.run_at
+        assert [job.uid for job in (await press.list(parent=parent)).jobs] == [new.uid, old.uid]
 
 
 async def test_only_what_has_ended_can_be_retried(anywhere, gate, eventually):

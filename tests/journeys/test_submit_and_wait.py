@@ -406,6 +406,23 @@ async def test_a_full_queue_refuses_before_any_id_is_given(anywhere):
         assert (await press.submit("shout", "three")).id == second.id + 1
 
 
+async def test_jobs_that_other_processes_submit_count_towards_the_limit(database):
+    """They are counted again after every hundredth part of the limit: it is passed by that much at most."""
+    async with (
+        Pressroom(database, kinds=[shout], workers=None, max_queued=200) as one,
+        Pressroom(database, kinds=[shout], workers=None, max_queued=200) as other,
+    ):
+        await one.submit("shout", "the first: the queue is counted")
+        await other.submit_many([Request("shout", str(n)) for n in range(199)])
+
+        for n in range(200 // 100):
+            await one.submit("shout", str(n))
+        with pytest.raises(QueueFull):
+            await one.submit("shout", "one too many")
+
+        assert (await one.stats()).queued == 200 + 200 // 100
+
+
 async def test_many_submits_at_once_fill_the_queue_exactly_to_its_limit(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=None, max_queued=10) as press:
         answers = await asyncio.gather(*(press.submit("shout", str(n)) for n in range(40)), return_exceptions=True)

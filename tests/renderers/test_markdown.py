@@ -12,6 +12,7 @@ import pytest
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Rendered
 from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
+from tests.security.markup import offences_in_html
 
 
 @pytest.fixture(scope="module")
@@ -114,49 +115,46 @@ HOSTILE = [
     "<object data=x></object><embed src=x>",
     "[[javascript:alert(1)]]",
     "<!--pressroom diagram 0-->",
+    "text <!-- hidden --> text",
+    "<svg onload=alert(1)>",
+    "<details open ontoggle=alert(1)><summary>x</summary></details>",
+    '<a href="java&#10;script:alert(1)">x</a>',
+    '<a href="\x01javascript:alert(1)">x</a>',
+    '<a href="data:image/svg+xml,<svg onload=alert(1)>">x</a>',
+    '<input type="image" formaction="javascript:alert(1)">',
+    '<img src="x" srcset="y 2x">',
+    '<a href="x" ping="//evil">x</a>',
+    '<p style="background: url(//evil)">x</p>',
+    "<template><script>alert(1)</script></template>",
 ]
+
+# Nothing but text for Markdown itself: what looks like markup is escaped before anything is cleaned.
+INERT = {
+    "<svg/onload=alert(1)>",
+    "[x](java\nscript:alert(1))",
+    '# x" onmouseover="alert(1)',
+    '![" onerror="alert(1)](x)',
+    '```" onclick="alert(1)\nx\n```',
+    '[^" onclick="a]: x\n\n[^" onclick="a]',
+}
 
 
 @pytest.mark.parametrize("source", HOSTILE)
 def test_no_script_survives(render: Any, source: str) -> None:
     """X1, X2, X3: looked at as a browser would, not by a pattern."""
-    check_harmless(text_of(render(source, diagrams=True)))
+    assert offences(text_of(render(source, diagrams=True))) == []
 
 
-def check_harmless(markup: str) -> None:
-    for element in html5lib.parse(markup, namespaceHTMLElements=False).iter():
-        if not isinstance(element.tag, str):
-            raise AssertionError(f"a comment was let through: {element}")
-        assert element.tag not in (
-            "script",
-            "iframe",
-            "object",
-            "embed",
-            "form",
-            "base",
-            "meta",
-            "link",
-            "style",
-            "svg",
-            "math",
-        )
-        for name, value in element.attrib.items():
-            assert not name.startswith("on"), (element.tag, name)
-            if name in ("href", "src"):
-                scheme = "".join(value.split()).lower().partition(":")[0]
-                assert scheme not in ("javascript", "vbscript", "file")
-                assert scheme != "data" or value.lower().startswith("data:image/")
+def offences(markup: str) -> list[str]:
+    # In a body: a comment before it would not be in the tree.
+    return offences_in_html(f"<!DOCTYPE html><body>{markup}")
 
 
-def test_the_check_for_scripts_catches_what_is_not_cleaned(render: Any) -> None:
-    missed = []
-    for source in HOSTILE:
-        try:
-            check_harmless(text_of(render(source, sanitise=False)))
-            missed.append(source)
-        except AssertionError:
-            continue
-    assert len(missed) < len(HOSTILE) / 2
+@pytest.mark.parametrize("source", HOSTILE)
+def test_the_check_for_scripts_catches_what_is_not_cleaned(render: Any, source: str) -> None:
+    found = offences(text_of(render(source, sanitise=False)))
+
+    assert bool(found) is (source not in INERT), found
 
 
 def test_pictures_without_words_and_pictures_of_files_are_told(render: Any) -> None:

@@ -72,6 +72,12 @@ REFUSED = [
     ("delay of a million years", ("echo", {}), {"delay": 1e15}, InvalidArgument, "invalid_argument"),
     ("time without zone", ("echo", {}), {"run_at": datetime(2030, 1, 1)}, InvalidArgument, "invalid_argument"),
     ("key of 10,000 characters", ("echo", {}), {"key": "k" * 10_000}, InvalidArgument, "invalid_argument"),
+    ("key over its limit in bytes", ("echo", {}), {"key": "é" * 257}, InvalidArgument, "invalid_argument"),
+    ("subject over its limit in bytes", ("echo", {}), {"subject": "é" * 128}, InvalidArgument, "invalid_argument"),
+    ("org over its limit", ("echo", {}), {"org_id": "o" * 256}, InvalidArgument, "invalid_argument"),
+    ("project over its limit", ("echo", {}), {"project_id": "p" * 256}, InvalidArgument, "invalid_argument"),
+    ("build over its limit", ("echo", {}), {"build_id": "b" * 256}, InvalidArgument, "invalid_argument"),
+    ("more than 1,000 attempts", ("echo", {}), {"max_attempts": 1001}, InvalidArgument, "invalid_argument"),
     ("empty key", ("echo", {}), {"key": ""}, InvalidArgument, "invalid_argument"),
     ("key with NUL", ("echo", {}), {"key": "a\0b"}, InvalidArgument, "invalid_argument"),
     ("key of half a surrogate pair", ("echo", {}), {"key": "\udfff"}, InvalidArgument, "invalid_argument"),
@@ -98,6 +104,17 @@ async def test_a_submit_that_cannot_be_kept_is_refused(
         assert refused.value.code == code
         assert len(str(refused.value)) < 400, "a message is for reading"
         assert (await press.list()).jobs == []
+
+
+async def test_a_submit_at_its_limits_is_kept(database: str) -> None:
+    async with a_press(database) as press:
+        long = dict.fromkeys(("org_id", "project_id", "build_id", "subject"), "é" * 127 + "x")  # 255 bytes each
+        text = "é" * ((1024 * 1024 - 2) // 2)  # 1 MiB with its quotation marks
+        job = await press.get(await press.submit("echo", text, key="é" * 256, max_attempts=1000, delay=3660 * 86_400, **long))
+
+        assert job.payload == text
+        assert (job.key, job.max_attempts) == ("é" * 256, 1000)
+        assert {name: getattr(job, name) for name in long} == long
 
 
 async def test_one_bad_request_among_many_lets_none_in(database: str) -> None:

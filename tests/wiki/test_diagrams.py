@@ -1,6 +1,7 @@
 """Diagrams in articles are renders of their own: through the queue, its cache, and without waiting for each other for ever."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,32 @@ async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: 
         assert job.parent == first.revision.job_uid
 
 
-async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(database: str) -> None:
+async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(
+    file: str, monkeypatch: pytest.MonkeyPatch, eventually: Any
+) -> None:
+    monkeypatch.setattr(drawing, "TAKEN_WITHIN", 600)
+    texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(3)]
+    async with Pressroom(file, workers=2) as press:
+        await press.pause("render")
+        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=60) for number, text in enumerate(texts)]
+        posting = asyncio.gather(*posts)
+
+        async def all_wait() -> bool:
+            articles = await press.list(kind="wiki.render", status=Status.IN_PROGRESS)
+            return len(articles.jobs) == 3 and await drawn(press) == [Status.QUEUED] * 3
+
+        await eventually(all_wait, within=60)
+        await press.resume("render")
+        posted = await posting
+
+        assert {one.revision.render_status for one in posted} == {RenderStatus.RENDERED}
+        assert all("data:image/svg+xml" in (one.revision.html or "") for one in posted)
+        assert await drawn(press) == [Status.COMPLETED] * 3
+        parents = {job.parent for job in (await press.list(kind="render")).jobs}
+        assert parents == {one.revision.job_uid for one in posted}
+
+
+async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: str) -> None:
     texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(6)]
     async with Pressroom(database, workers=2) as press:
         posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=60) for number, text in enumerate(texts)]

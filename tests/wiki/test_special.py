@@ -79,16 +79,21 @@ async def test_one_article_is_rendered_again_when_asked_and_not_when_looked_at(d
 async def test_one_old_revision_is_rendered_again(database: str) -> None:
     """W4"""
     async with on_stage(database) as stage, member(stage) as person:
-        await save(person, "Home", "one")
-        await save(person, "Home", "two", previous=1)
+        await save(person, "Home", "one [[Old]]")
+        await save(person, "Home", "two [[New]]", previous=1)
         looking.change(database, "UPDATE wiki_revision SET date_rendered = 0")
         looking.change(database, "UPDATE wiki_html SET html = 'spoilt'")
         asked = await person.get("/wiki/Home?rerender&revision=1")
         done = await person.post("/wiki/Home", {"action": "rerender", "revision": "1"})
         _, first = await stage.press.articles.revision(None, "Home", 1)
-        _, second = await stage.press.articles.revision(None, "Home", 2)
+        article, second = await stage.press.articles.revision(None, "Home", 2)
+        old = await person.get("/wiki/Special:WhatLinksHere/Old")
+        new = await person.get("/wiki/Special:WhatLinksHere/New")
 
     assert "Revision 1 of 2 goes through the queue" in asked.text
     assert (done.status_code, done.headers["location"]) == (303, "/wiki/Home?revision=1")
-    assert "<p>one</p>" in (first.html or "")
+    assert "<p>one <a" in (first.html or "")
     assert second.html == "spoilt"
+    assert (article.head, article.shown) == (2, 2)
+    assert "No article refers to this one" in old.text, "links are those of the newest revision"
+    assert "/wiki/Home" in Page(new.text).addresses
