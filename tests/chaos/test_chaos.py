@@ -25,6 +25,7 @@ RATE = 20.0
 CASES = [("redis", name) for name in SCENARIOS if name not in ("s3-stalls", "clock-back")]
 CASES += [("oban", name) for name in ("worker-killed", "backends-terminated", "commit-lost")]
 CASES += [("embedded", name) for name in ("postgres-crashed", "clock-back")]
+QUICK = [("redis", name) for name in ("worker-killed", "postgres-crashed", "redis-emptied", "commit-lost")]
 
 
 class Street:
@@ -80,7 +81,11 @@ async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House
     assert before.body == after.body
 
 
-@pytest.mark.parametrize(("house", "name"), CASES, indirect=["house"])
+@pytest.mark.parametrize(
+    ("house", "name"),
+    [pytest.param(*case, marks=() if case in QUICK else pytest.mark.deep) for case in CASES],
+    indirect=["house"],
+)
 async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: str) -> None:
     scenario = SCENARIOS[name]
 
@@ -100,6 +105,7 @@ async def lose_answers(house: House, seconds: float) -> None:
     await until(lambda: proxy.cuts == lost)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("house", "keyed"), [("embedded", True), ("embedded", False)], indirect=["house"])
 async def test_a_client_that_asks_again_without_a_key_is_served_twice(house: House, keyed: bool) -> None:
     """I2: and the judge sees it; with the key it is one job, whatever was heard of it."""

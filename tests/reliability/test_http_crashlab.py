@@ -47,6 +47,7 @@ def test_the_nemesis_knows_every_failpoint_of_the_service() -> None:
     assert HTTP_POINTS | SUBMIT | PUBLISH | SETTLE <= http_nemesis.POINTS <= POINTS
 
 
+@pytest.mark.sampled(3)
 @KEYED
 @pytest.mark.parametrize("point", ["submit.before_commit", "submit.after_commit", "reply.before_send"])
 async def test_whoever_was_answered_has_a_job_and_whoever_was_not_may_ask_again(tmp_path: Path, point: str, want: Want) -> None:
@@ -77,6 +78,7 @@ async def _submit_and_die(stage: HttpStage, naive: Callable[[], None] | None, po
     return uid
 
 
+@pytest.mark.sampled(2)
 @DOORS
 async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledged(tmp_path: Path, want: Want) -> None:
     # I1; the server above, at the same failpoint, answers nobody
@@ -88,6 +90,7 @@ async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledge
     assert (await stage.judge()).lost == [uid]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", sorted(PUBLISH | SETTLE))
 async def test_a_worker_that_dies_while_it_publishes_leaves_a_whole_artifact_to_the_next(tmp_path: Path, point: str) -> None:
     # I6

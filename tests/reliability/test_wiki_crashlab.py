@@ -51,6 +51,7 @@ def test_the_nemesis_knows_what_a_save_passes() -> None:
     assert HTTP_POINTS | SUBMIT <= wiki_nemesis.POINTS <= POINTS
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", ["transaction.held", "submit.before_commit", "submit.after_commit", "reply.before_send"])
 async def test_whoever_was_not_answered_presses_save_again_and_it_is_one_revision(tmp_path: Path, point: str) -> None:
     stage = WikiStage(tmp_path)
@@ -72,6 +73,7 @@ async def test_whoever_was_not_answered_presses_save_again_and_it_is_one_revisio
     assert verdict.revisions == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", ["handler.started", "handler.returned"])
 async def test_a_page_whose_worker_died_is_rendered_by_the_next(tmp_path: Path, point: str) -> None:
     # D4
