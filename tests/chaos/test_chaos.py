@@ -98,10 +98,10 @@ async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: st
 
 
 async def lose_answers(house: House, seconds: float) -> None:
-    """Three commits of the services are done, and nobody hears so."""
+    """Six commits of the services are done, and the answers are lost. Some may be heartbeats, most are submits."""
     proxy = house.database_of_services
-    lost = proxy.cuts + 3
-    proxy.cut(3)
+    lost = proxy.cuts + 6
+    proxy.cut(6)
     await until(lambda: proxy.cuts == lost)
 
 
