@@ -14,8 +14,8 @@ from unittest import mock
 from pressroom.renderers import Engine, catalogue
 from pressroom.renderers.box import press
 
-SECONDS = 3.0
-START_WITHIN = 20.0
+SECONDS = 10.0
+START_WITHIN = 120.0
 
 
 @cache

@@ -4,13 +4,11 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from pressroom.errors import EngineCrashed, PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue
 from pressroom.renderers.box.presses import Presses
-from tests.reliability import hasty
 from tests.reliability.press_sources import sources_of
 
 AT_ONCE = 64
@@ -81,25 +79,19 @@ class Toll:
         }
 
 
-def _time_limit_of(name: str) -> AbstractContextManager[None]:
-    """A browser that is killed for being slow starts again, and is slow again on a busy machine: it has its users' limit."""
-    return nullcontext() if name.endswith("-browser") else hasty.catalogue_of_hasty_engines()
-
-
 async def try_mutants(name: str, count: int, seed: int, *, size: int = 2) -> Toll:
-    toll = Toll(name)
-    with _time_limit_of(name):
-        engine = catalogue.engine(name)
-        presses, gate = Presses(size), asyncio.Semaphore(AT_ONCE)
-        try:
-            await asyncio.gather(
-                *[
-                    _try(presses, engine, source, gate, toll, again=number % TWICE == 0)
-                    for number, source in enumerate(mutants(sources_of(engine), count, seed))
-                ]
-            )
-        finally:
-            await presses.close()
+    """Engines have their users' time limits: a shorter one would be reached by healthy sources on a busy machine."""
+    toll, engine = Toll(name), catalogue.engine(name)
+    presses, gate = Presses(size), asyncio.Semaphore(AT_ONCE)
+    try:
+        await asyncio.gather(
+            *[
+                _try(presses, engine, source, gate, toll, again=number % TWICE == 0)
+                for number, source in enumerate(mutants(sources_of(engine), count, seed))
+            ]
+        )
+    finally:
+        await presses.close()
     return toll
 
 
