@@ -2,12 +2,15 @@
 
 import subprocess
 
+import pytest
+
 from pressroom.client import Client
 from tests import postgres
 from tests.client.stage import until
 from tests.deploy.topology import Topology
 
 
+@pytest.mark.deep
 def test_a_dump_taken_while_jobs_run_is_restored_and_worked_off(topology: Topology) -> None:
     topology.run("migrate")
     api, worker = topology.api(), topology.worker()

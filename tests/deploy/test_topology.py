@@ -18,6 +18,9 @@ from tests.deploy.topology import PASSWORD, Process, Topology
 PATIENT = Patience(base=0.05, cap=0.3)
 PACE = 0.02  # seconds between submits: there is work at every moment, and no flood
 HASTY = Patience(retries=0, longest=0)
+both_deliveries = pytest.mark.parametrize(
+    "topology", ["redis", pytest.param("embedded", marks=pytest.mark.deep)], indirect=True
+)
 CONNECTIONS = 5  # of each process: two write, two read, one listens. docs/deployment.md says so
 
 
@@ -32,7 +35,7 @@ def holder(topology: Topology) -> Process | None:
     return next((process for process in topology.processes if process.pid in pids), None)
 
 
-@pytest.mark.parametrize("topology", ["embedded", "redis"], indirect=True)
+@both_deliveries
 def test_what_is_sent_to_one_service_is_watched_and_fetched_at_the_other(topology: Topology) -> None:
     """R1: the commands of compose.yaml, each process with nothing but the environment file."""
     assert "applied 0001" in topology.run(*files.command_of("migrate"))
@@ -73,7 +76,7 @@ def test_a_worker_takes_only_its_kinds_and_leaves_the_rest_to_others(topology: T
         assert shouted.wait(timeout=60) == "ANYBODY"
 
 
-@pytest.mark.parametrize("topology", ["embedded", "redis"], indirect=True)
+@both_deliveries
 def test_a_worker_that_is_killed_leaves_its_job_to_another(topology: Topology) -> None:
     topology.run("migrate")
     one, other = topology.api(), topology.api()

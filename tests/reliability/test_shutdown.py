@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 
 from pressroom import Status
+from tests.depth import by_depth
 from tests.reliability.stage import Stage, until
 
-STAGES, STOPS = 4, 5  # twenty stops, four at a time
+STAGES, STOPS = by_depth((2, 3), (4, 5))  # so many at a time, and stops of each
 
 
 async def test_jobs_of_stopped_workers_are_queued_again_at_no_charge(tmp_path: Path) -> None:
