@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from pressroom import failpoints, tracing
 from pressroom.admission import Admission, Together, is_plain
 from pressroom.delivery import Delivery
@@ -22,7 +24,7 @@ from pressroom.errors import (
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
-from pressroom.request import JobLike, Request, again, checked, uid_of
+from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
 from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, standing
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
@@ -47,6 +49,9 @@ class Page:
 class Queue:
     """Submits jobs and tells about them. Workers are somebody else."""
 
+    _opened: Database | None = None
+    _accepting = False  # until it is open
+
     def __init__(
         self,
         database: Database,
@@ -57,7 +62,7 @@ class Queue:
         max_queued: int,
         stop_running: Callable[[int], None] | None = None,
     ) -> None:
-        self._database = database
+        self._opened = database
         self._delivery = delivery
         self._switchboard = switchboard
         self._kinds = kinds
@@ -68,13 +73,19 @@ class Queue:
         self.overview = Overview(database)
 
     @property
+    def _database(self) -> Database:
+        if self._opened is None:
+            raise QueueClosed("the queue is not open yet; `async with` opens it, or `await start()`")
+        return self._opened
+
+    @property
     def kinds(self) -> Mapping[str, Kind]:
         """The kinds that this process knows."""
         return self._kinds
 
     async def submit(
         self,
-        kind: str,
+        kind: str | Kind,
         payload: Any = None,
         *,
         tier: Tier | None = None,
@@ -94,11 +105,12 @@ class Queue:
         """Accept a job. When this returns it is on stable storage (with `within`: when that transaction is).
 
         The answer says whether it is a new job, the payload of a queued one (`coalesced`), somebody else's that renders
-        the same input (`joined`), or an earlier result (`hit`).
+        the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name.
         """
-        with tracing.submission(kind, trace) as traced:
+        name = kind_name(kind)
+        with tracing.submission(name, trace) as traced:
             # fmt: off
-            request = Request(kind, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
+            request = Request(name, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
                               parent, traced, max_attempts)
             # fmt: on
             new = self._check(request)
@@ -111,9 +123,13 @@ class Queue:
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
-        checked = [self._check(request) for request in requests]
-        if not checked:
+        asked = list(requests)
+        if not asked:
             return []
+        with tracing.submission(_kinds_of(asked), None) as traced:
+            return await self._submit_checked([self._check(_traced(request, traced)) for request in asked], within)
+
+    async def _submit_checked(self, checked: Sequence[NewJob], within: Transaction | None) -> Answers:
 
         def unit() -> Work[Answers]:
             if all(map(is_plain, checked)):
@@ -335,8 +351,9 @@ class Queue:
             self._switchboard.tell((job.id,))
 
     def _submitted_many(self, submitted: Answers) -> None:
-        self._delivery.announce(submitted)
-        self._switchboard.tell(job.id for job in submitted)
+        if announced := [job for job in submitted if job.answer is not Answer.HIT]:
+            self._delivery.announce(announced)
+        self._switchboard.tell(job.id for job in submitted if job.answer is not Answer.NEW)
 
     def _check(self, request: Request) -> NewJob:
         self._refuse_when_closed()
@@ -345,6 +362,15 @@ class Queue:
     def _refuse_when_closed(self) -> None:
         if not self._accepting:
             raise QueueClosed
+
+
+def _kinds_of(requests: Sequence[Request]) -> str:
+    """What a span of several submits is named after."""
+    return ", ".join(sorted({str(kind_name(request.kind)) for request in requests}))
+
+
+def _traced(request: Request, traced: Mapping[str, str] | None) -> Request:
+    return request if traced is None else msgspec.structs.replace(request, trace={**traced, **(request.trace or {})})
 
 
 def _value_of(job: Job) -> Any:

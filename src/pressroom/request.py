@@ -24,7 +24,7 @@ type JobLike = Job | Submitted | str
 class Request(msgspec.Struct, frozen=True):
     """One job to submit, for `submit_many`. The fields are those of `Queue.submit`."""
 
-    kind: str
+    kind: str | Kind
     payload: Any = None
     tier: Tier | None = None
     key: str | None = None
@@ -42,9 +42,9 @@ class Request(msgspec.Struct, frozen=True):
 
 def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
     """A request that may be stored, or the error that says what is wrong with it."""
-    kind = kinds.get(request.kind)
+    kind = kinds.get(kind_name(request.kind))
     if kind is None:
-        raise UnknownKind(str(request.kind)[:NAME_LIMIT], list(kinds))
+        raise UnknownKind(str(kind_name(request.kind))[:NAME_LIMIT], list(kinds))
     org_id = _text(request.org_id, "org_id", NAME_LIMIT) or ""
     input, cache_for = _input_of(request, kind, org_id)
     return NewJob(
@@ -93,6 +93,10 @@ def again(row: Row) -> NewJob:
         parent=parent,
         retry_of=uid,
     )
+
+
+def kind_name(kind: str | Kind) -> str:
+    return kind.name if isinstance(kind, Kind) else kind
 
 
 def uid_of(job: JobLike) -> str:

@@ -250,6 +250,7 @@ class Pressroom(Queue):
         engine: str | None = None,
     ) -> Rendered:
         """Render now, without a job, inside the same limits. Nothing is kept."""
+        self._refuse_when_closed()
         return await self.rendering.preview(Asked(language, output, rendering.as_text(source)[0], options or {}, engine))
 
     async def artifact(self, name: str) -> Artifact:
@@ -325,13 +326,14 @@ class Pressroom(Queue):
             rounds += 1
             if not self._leads():
                 continue
-            if not self.rendering.in_use and not await self._database.read(look.any_blob):
-                continue
             try:
-                a_day = max(1, int(24 * 3600 / self.settings.cleanup_interval))
-                await collect(self.rendering.blobs, self._database, orphans=rounds % a_day == 0)
+                if self.rendering.in_use or await self._database.read(look.any_blob):
+                    a_day = max(1, int(24 * 3600 / self.settings.cleanup_interval))
+                    await collect(self.rendering.blobs, self._database, orphans=rounds % a_day == 0)
             except PressroomError as reason:
                 log.warning("artifacts were not collected: %s", reason)
+            except Exception:  # this round failed; the next one comes
+                log.exception("artifacts were not collected")
 
     async def _look_for_stale_pages(self) -> None:
         """Once, by whoever leads: the engines may be others than the last time."""

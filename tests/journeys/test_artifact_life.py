@@ -7,7 +7,7 @@ from datetime import timedelta
 import apsw
 import pytest
 
-from pressroom import Pressroom, Transient, kind
+from pressroom import Pressroom, Transient, kind, wiring
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import Expired, InvalidArgument, NotFound
@@ -308,3 +308,20 @@ def test_a_cancelled_job_records_nothing(press):
     press.run(endings.cancel(job.uid, press.kinds, "cancelled"))
 
     assert press.run(artifacts.of_job(job.uid)) == []
+
+
+async def test_a_collection_that_fails_unexpectedly_is_logged_and_the_next_one_comes(file, monkeypatch, caplog, eventually):
+    """Once, the first unexpected error ended the collector without a word."""
+    rounds = []
+
+    async def broken(*arguments, **options):
+        rounds.append(len(rounds))
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(wiring, "collect", broken)
+    async with Pressroom(file, workers=1, cleanup_interval=0.01) as press:
+        await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
+
+        await eventually(lambda: len(rounds) > 1)
+
+    assert "artifacts were not collected" in caplog.text

@@ -20,6 +20,7 @@ from pressroom import (
     NotFound,
     OnKey,
     Pressroom,
+    QueueClosed,
     QueueFull,
     Request,
     SourceInvalid,
@@ -673,3 +674,56 @@ asyncio.run(main())
     told = subprocess.run([sys.executable, "-c", story], capture_output=True, text=True, timeout=300, check=True).stdout
 
     assert told.strip() == "done working {'done': 1, 'total': 1}"
+
+
+async def test_a_kind_may_be_named_by_itself(anywhere):
+    async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
+        assert await press.wait(await press.submit(shout, "hi"), timeout=60) == "HI"
+        (many,) = await press.submit_many([Request(shout, "many")])
+        assert await press.wait(many, timeout=60) == "MANY"
+
+
+@pytest.mark.parametrize("call", ["submit", "get", "list", "stats", "cancel", "retry", "pause", "preview"])
+async def test_a_queue_that_is_not_open_yet_says_so(file, call):
+    press = Pressroom(file, kinds=[shout], workers=1)
+    arguments = {"list": (), "stats": (), "submit": ("shout",), "preview": ("dot", "digraph { a }", "svg")}
+    of_a_job = ("job_01KA4ZC5Q6T9E0V8W2M7N3P1RS",)
+
+    with pytest.raises(QueueClosed):
+        await getattr(press, call)(*arguments.get(call, of_a_job))
+
+
+async def test_after_it_has_stopped_a_queue_previews_nothing(file):
+    async with Pressroom(file, workers=None) as press:
+        pass
+
+    with pytest.raises(QueueClosed):
+        await press.preview("dot", "digraph { a }", "svg")
+
+
+async def test_of_many_submits_only_those_that_wait_are_announced(file, monkeypatch):
+    """A cache hit has nothing to announce: a worker that is told looks for nothing."""
+    announced = []
+    cached = kind("cached", cache_for=timedelta(hours=1))(shout.handler)
+    async with Pressroom(file, kinds=[cached], workers=1) as press:
+        await press.wait(await press.submit("cached", "hi"), timeout=60)
+        monkeypatch.setattr(press._delivery, "announce", lambda jobs: announced.append(list(jobs)))
+
+        hit, new = await press.submit_many([Request("cached", "hi"), Request("cached", "other")])
+
+        assert (hit.answer, new.answer) == (Answer.HIT, Answer.NEW)
+        assert announced == [[new]]
+
+
+async def test_a_unit_that_fails_in_its_first_step_fails_alone(database):
+    """Once, it ended the thread that writes, and with it every later submit."""
+
+    def unit():
+        raise ZeroDivisionError
+        yield
+
+    async with Pressroom(database, kinds=[shout], workers=1) as press:
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.wait_for(press._database.run(unit, name="submit", beside=True), 60)
+
+        assert await press.wait(await press.submit("shout", "on"), timeout=60) == "ON"

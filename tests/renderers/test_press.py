@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, QueueClosed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, sweep_folders
@@ -271,3 +271,44 @@ def test_folders_of_dead_processes_are_swept() -> None:
     assert not dead.exists()
     assert ours.exists()
     ours.rmdir()
+
+
+class Unreadable(Toy):
+    """An engine whose own code fails while a press is started."""
+
+    name = "unreadable"
+
+    @classmethod
+    def reads(cls) -> tuple[Path, ...]:
+        raise KeyError("a folder that is not set")
+
+
+async def test_an_engine_that_cannot_say_what_it_reads_fails_its_render_and_hangs_nothing() -> None:
+    async with presses() as box:
+        with pytest.raises(EngineCrashed, match="cannot be started: KeyError"):
+            await asyncio.wait_for(say(box, "hi", Unreadable), 60)
+
+
+async def test_presses_that_are_closed_while_one_starts_leave_nothing_behind() -> None:
+    before = family_of(os.getpid())
+    async with presses() as box:
+        waiting = asyncio.create_task(say(box, "hi"))
+        await asyncio.sleep(0)  # the press is in the pool, and its process is not there yet
+        (pool,) = box.pools().values()
+        (press,) = pool.presses
+        assert press.pid == 0
+
+        await box.close()
+
+        with pytest.raises(EngineCrashed, match="closing"):
+            await waiting
+    assert family_of(os.getpid()) == before
+
+
+async def test_presses_that_were_closed_start_no_other() -> None:
+    async with presses() as box:
+        await box.close()
+
+        with pytest.raises(QueueClosed):
+            await say(box, "hi")
+        assert not box.pools()

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from pressroom import JobCancelled, JobFailed, Pressroom, kind, tracing
+from pressroom import JobCancelled, JobFailed, Pressroom, Request, kind, tracing
 from tests.service.access_stage import on_stage
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +115,22 @@ async def test_through_every_door_the_row_carries_the_span_that_submitted(
     assert (trace_of(sent), parent_of(sent)) == (TRACE, id_of(asked))
     assert attributes(sent)["messaging.operation.type"] == "send"
     assert job.trace == {"request_id": answer.headers["x-request-id"], "traceparent": f"00-{TRACE}-{id_of(sent)}-01"}
+
+
+async def test_many_submits_are_one_span_that_each_row_carries(file: str, spans: InMemorySpanExporter) -> None:
+    @kind("one")
+    async def first(job: Any, payload: Any) -> None: ...
+
+    @kind("two")
+    async def second(job: Any, payload: Any) -> None: ...
+
+    async with Pressroom(file, kinds=[first, second], workers=None) as press:
+        many = await press.submit_many([Request("two"), Request("one", trace={"request_id": "mine"}), Request("two")])
+        kept = [(await press.get(job)).trace for job in many]
+
+    sent = one(spans, "send one, two")
+    assert [row["traceparent"].split("-")[2] for row in kept if row is not None] == [id_of(sent)] * 3
+    assert kept[1]["request_id"] == "mine"
 
 
 async def test_every_attempt_is_a_child_of_the_span_that_submitted(database: str, spans: InMemorySpanExporter) -> None:

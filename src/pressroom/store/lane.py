@@ -140,8 +140,12 @@ class Lane:
         at_once = self._connection.at_once
         if at_once is None:
             return False
-        work = request.unit()
-        first = next(work, None)
+        try:
+            work = request.unit()
+            first = next(work, None)
+        except BaseException as error:
+            request.error = error
+            return True
         if not isinstance(first, AtOnce):
             return False
         try:

@@ -102,6 +102,10 @@ class Pool:
         except OSError as reason:
             press.failure = EngineCrashed(f"a press for {self.engine.name} cannot be started: {reason.strerror}")
             self._has_ended(press)
+        except Exception as reason:  # an engine's own code says what a press may read, and may be wrong
+            log.exception("a press for %s cannot be started", self.engine.name)
+            press.failure = EngineCrashed(f"a press for {self.engine.name} cannot be started: {type(reason).__name__}")
+            self._has_ended(press)
 
     def _has_room(self, press: Press) -> None:
         if press.rendered >= self.engine.renders:

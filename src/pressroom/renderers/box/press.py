@@ -82,6 +82,8 @@ class Press(asyncio.SubprocessProtocol):
         self._blame: PressroomError | None = None
         self._closed = False
         self._transport: asyncio.SubprocessTransport | None = None
+        self._input: asyncio.BaseTransport | None = None  # until the process runs
+        self._cursor: mmap.mmap | None = None
         self._loop = asyncio.get_running_loop()
         self.started = self._loop.time()
 
@@ -141,6 +143,8 @@ class Press(asyncio.SubprocessProtocol):
         assert isinstance(transport, asyncio.SubprocessTransport)
         self.pid = transport.get_pid()
         self._input = transport.get_pipe_transport(0)
+        if self._closed and self._input is not None:
+            self._input.close()
 
     def send(self, ticket: Ticket) -> None:
         if not self.waiting:
@@ -202,9 +206,10 @@ class Press(asyncio.SubprocessProtocol):
     @property
     def at(self) -> tuple[Ticket | None, float]:
         """The order it is at, as the press says, and since when. Without one: the oldest that waits."""
-        number, began = CURSOR.unpack_from(self._cursor)
-        if number in self.waiting:
-            return self.waiting[number], began / 1e9
+        if self._cursor is not None:
+            number, began = CURSOR.unpack_from(self._cursor)
+            if number in self.waiting:
+                return self.waiting[number], began / 1e9
         return None, self.busy_since
 
     def check_time(self, now: float) -> None:
@@ -233,7 +238,8 @@ class Press(asyncio.SubprocessProtocol):
             return
         self._blame = self._blame or blame
         self.ready = False
-        kill_family(self.pid)
+        if self.pid:  # 0 is our own process group
+            kill_family(self.pid)
 
     @property
     def ended_in_peace(self) -> bool:

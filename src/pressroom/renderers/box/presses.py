@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.errors import EngineMissing, InvalidArgument, TooLarge
+from pressroom.errors import EngineMissing, InvalidArgument, QueueClosed, TooLarge
 from pressroom.renderers import Engine, Rendered
 from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.processes import sweep_folders
@@ -20,6 +20,7 @@ class Presses:
         self._idle = idle
         self._pools: dict[type[Engine], Pool] = {}
         self._swept = False
+        self._closed = False
 
     async def render(
         self, engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any] | None = None
@@ -29,6 +30,7 @@ class Presses:
         return await self._pool(engine).render(source, output, dict(options or {}))
 
     async def close(self) -> None:
+        self._closed = True
         pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
             await pool.close()
@@ -37,6 +39,8 @@ class Presses:
         return {engine.name: pool for engine, pool in self._pools.items()}
 
     def _pool(self, engine: type[Engine]) -> Pool:
+        if self._closed:
+            raise QueueClosed("the presses are closed")
         pool = self._pools.get(engine)
         if pool is None:
             if not self._swept:
