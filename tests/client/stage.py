@@ -176,6 +176,7 @@ class Proxy:
         self.url = f"http://127.0.0.1:{self.port}"
         self.cuts: list[int | None] = []
         self.requests: list[bytes] = []
+        self.connections: set[socket.socket] = set()  # those of clients that are open
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -190,6 +191,13 @@ class Proxy:
                 threading.Thread(target=self._hand_on, args=(client, cut), daemon=True).start()
 
     def _hand_on(self, client: socket.socket, cut: int | None) -> None:
+        self.connections.add(client)
+        try:
+            self._pass(client, cut)
+        finally:
+            self.connections.discard(client)
+
+    def _pass(self, client: socket.socket, cut: int | None) -> None:
         passed = 0
         with suppress(OSError), client, socket.create_connection(("127.0.0.1", self._target)) as server:
             while True:

@@ -1,17 +1,19 @@
 """`Client` and `AsyncClient` against a real service."""
 
 import inspect
+import os
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pressroom import errors
-from pressroom.client import AsyncClient, AsyncHandle, Client, Handle, Patience, Unreachable, problem_of
+from pressroom.client import AsyncClient, AsyncHandle, Client, Handle, Patience, Unreachable, blocking, problem_of, waiting
 from pressroom.model import Answer, Status, Tier
-from tests.client.stage import Served, proxy_to
+from tests.client.stage import Served, proxy_to, until
 from tests.servers import free_ports
 
 QUICK = Patience(base=0.01, cap=0.1)
@@ -118,10 +120,49 @@ def test_a_stream_that_breaks_is_resumed_without_a_gap_or_repeat(served: Served,
         assert seen == list(client.events(job))
 
 
-def test_leaving_a_stream_early_closes_it(served: Served, client: Client, tmp_path: Path) -> None:
+def keep_streams(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+    """Nothing is closed by the garbage collector: the streams of this client are referred to until the test is over."""
+    kept = []
+
+    class Kept(module._Stream):  # type: ignore[misc]
+        def __init__(self, http: Any) -> None:
+            super().__init__(http)
+            kept.append(self)
+
+    monkeypatch.setattr(module, "_Stream", Kept)
+
+
+def test_leaving_a_stream_early_closes_it(
+    served: Served, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = client.submit("gated", {"gate": str(tmp_path / "gate")})
-    for _ in job.events():
-        break
+    keep_streams(monkeypatch, blocking)
+    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
+        for event in through.events(job):
+            assert event.job == job.id
+            assert len(proxy.connections) == 1
+            break
+
+        until(lambda: not proxy.connections, within=60)
+        assert not through.get(job).status.ended, "the client can still be used"
+    client.cancel(job)
+
+
+async def test_leaving_a_stream_of_the_asynchronous_client_early_closes_it(
+    served: Served, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Any
+) -> None:
+    job = client.submit("gated", {"gate": str(tmp_path / "gate")})
+    keep_streams(monkeypatch, waiting)
+    with proxy_to(served.port) as proxy:
+        async with AsyncClient(proxy.url, patience=QUICK) as through:
+            async with aclosing(through.events(job.id)) as events:
+                async for event in events:
+                    assert event.job == job.id
+                    assert len(proxy.connections) == 1
+                    break
+
+            await eventually(lambda: not proxy.connections, within=60)
+            assert not (await through.get(job.id)).status.ended
     client.cancel(job)
 
 
@@ -221,6 +262,23 @@ def test_a_download_that_breaks_goes_on_where_it_broke(served: Served, client: C
     assert size == len(whole) == told["size"] > 120_000
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     assert any(b"range: bytes=" in request.lower() for request in proxy.requests)
+
+
+async def test_a_download_that_cannot_be_finished_leaves_no_file(served: Served, client: Client, tmp_path: Path) -> None:
+    source = "\n\n".join(f"Paragraph {number} with some words in it." for number in range(4000))
+    told = client.render("markdown", source, "html").wait(timeout=60)
+    once = Patience(retries=0)
+
+    with proxy_to(served.port) as proxy:
+        proxy.cuts = [60_000, 60_000]
+        with Client(proxy.url, patience=once) as through, pytest.raises(Unreachable, match="broke off"):
+            through.download(told["artifact"], tmp_path / "page.html")
+        async with AsyncClient(proxy.url, patience=once) as through_too:
+            with pytest.raises(Unreachable, match="broke off"):
+                await through_too.download(told["artifact"], tmp_path / "page.html")
+
+    assert not proxy.cuts
+    assert os.listdir(tmp_path) == []
 
 
 def test_nobody_there_is_told_as_such(tmp_path: Path) -> None:
