@@ -13,8 +13,9 @@ import pytest
 
 from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, QueueClosed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine
+from pressroom.renderers.box.press import Press
 from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, sweep_folders
+from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
 from tests.renderers.toys import Broken, Patient, Short, Toy
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
@@ -106,6 +107,43 @@ async def test_memory_is_limited() -> None:
         with pytest.raises(TooLarge):
             await say(box, "eat", Patient)
         assert await say(box, "next") == "next"
+
+
+@LINUX
+async def test_the_memory_of_what_a_press_started_counts_as_its_own(
+    eventually: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine may be a program of its own, as a browser is; the press itself stays small."""
+    check_memory = Press.check_memory
+    monkeypatch.setattr(Press, "check_memory", lambda press: None)  # it is looked at when the child is full, and not before
+    async with presses() as box:
+        pid = int(await say(box, "pid", Patient))
+        (press,) = box.pools()["patient"].presses
+        check_memory(press)
+        assert alive(pid)
+        assert not press.worn
+        assert await say(box, "breed", Patient) == "full"
+        assert memory_of([pid]) < Patient.limits.memory
+
+        check_memory(press)
+
+        await eventually(lambda: not alive(pid), within=60)
+
+
+async def test_a_press_that_is_killed_twice_is_blamed_for_the_first_reason() -> None:
+    """While it dies, another check may find something wrong with it: what it says then is not why it was killed."""
+    async with presses() as box:
+        await say(box, "warm", Patient)
+        (press,) = box.pools()["patient"].presses
+        asked = asyncio.create_task(say(box, "hang", Patient))
+        await asyncio.sleep(0)
+        assert len(press.waiting) == 1
+
+        press.kill(Timeout("the first reason"))
+        press.kill(TooLarge("the second reason"))
+
+        with pytest.raises(Timeout, match="the first reason"):
+            await asked
 
 
 @LINUX

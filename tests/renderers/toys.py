@@ -69,6 +69,13 @@ class Toy(Engine):
         self.hoard = b"x" * (150 * 1024 * 1024)
         return "swollen"
 
+    def do_breed(self, rest: str) -> str:
+        """A child that holds more than the press may, and says so when it does."""
+        program = "hoard = b'x' * (250 * 1024 * 1024); print('full', flush=True); import time; time.sleep(600)"
+        child = subprocess.Popen([sys.executable, "-S", "-c", program], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        return child.stdout.readline().strip()
+
     def do_recurse(self, rest: str) -> Any:
         return self.do_recurse(rest)
 
