@@ -1,0 +1,138 @@
+"""A lease is renewed in time while its job may run, and no longer."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from pressroom import Pressroom, kind
+from pressroom.errors import StoreUnavailable
+from pressroom.store import jobs, upkeep
+from pressroom.store.jobs import Room
+from pressroom.testing import ManualClock
+from pressroom.worker import loop, process
+from pressroom.worker.lease import LeaseKeeper
+
+LIMIT = 60.0
+NO_BEAT = 3600.0  # a lease so long that the keeper's own thread renews nothing while a test runs
+
+
+def later(monkeypatch, seconds):
+    """The worker's own clock is ahead by so many seconds. Until the test awaits, its event loop notices nothing of it."""
+    real = time.monotonic
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: real() + seconds))
+
+
+async def test_past_its_time_limit_a_lease_is_not_renewed_so_that_a_hanging_job_is_taken_over(
+    database, gate, eventually, monkeypatch
+):
+    """The handler blocks the event loop: the worker cannot stop it, and only the keeper's thread still runs."""
+    clock = ManualClock()
+
+    @kind("hangs", timeout=LIMIT)
+    async def hangs(job, payload):
+        await gate.hold()
+
+    async with Pressroom(database, kinds=[hangs], workers=1, clock=clock, lease=NO_BEAT) as press:
+        job = await press.submit("hangs")
+        await eventually(lambda: gate.came)
+        keeper, granted = press.worker._keeper, clock.now_ms()
+
+        renewed = []
+        for ahead in (0, LIMIT - 1, LIMIT + 2 * loop.STOP_GRACE):
+            clock.advance(seconds=1)
+            with monkeypatch.context() as patched:
+                later(patched, ahead)
+                keeper._renew()  # blocks the loop, as the handler does
+            renewed.append(int((await press.get(job)).lease_until.timestamp() * 1000 - granted - NO_BEAT * 1000))
+        gate.open()
+        await press.settled(job, timeout=30)
+
+    assert renewed == [1000, 2000, 2000], "the third was past the limit"
+
+
+async def test_without_a_time_limit_a_lease_is_renewed_for_ever(file, gate, eventually, monkeypatch):
+    @kind("endless", timeout=None)
+    async def endless(job, payload):
+        await gate.hold()
+
+    async with Pressroom(file, kinds=[endless], workers=1, lease=NO_BEAT) as press:
+        job = await press.submit("endless")
+        await eventually(lambda: gate.came)
+
+        with monkeypatch.context() as patched:
+            later(patched, 1e9)
+            held = press.worker._held()
+        gate.open()
+        await press.settled(job, timeout=30)
+
+    assert [id for id, _ in held] == [job.id]
+
+
+class Beats:
+    """Stands in for the event that ends a keeper: waiting moves the clock, and after `count` beats the keeper ends."""
+
+    def __init__(self, clock, count):
+        self._clock = clock
+        self._left = count
+
+    def wait(self, seconds):
+        if self._left == 0:
+            return True
+        self._left -= 1
+        self._clock.advance(seconds=seconds)
+        return False
+
+
+class FailingStore:
+    """A stepped store that refuses the first beats, as a database does that is away for a moment."""
+
+    def __init__(self, store, failures):
+        self._store = store
+        self._left = failures
+        self.lost = []
+
+    def run_from_thread(self, unit, **options):
+        self.lost += self._store.run(upkeep.find_lost([]))
+        if self._left > 0:
+            self._left -= 1
+            raise StoreUnavailable("away")
+        return self._store.run(unit())
+
+
+@pytest.mark.parametrize("lease", [15.0, 1.0])
+def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
+    @kind("any")
+    async def any_kind(job, payload):
+        return None
+
+    store = steps(any_kind)
+    job = store.submit("any")
+    (claim,) = store.run(jobs.claim("w1", store.kinds, Room(1, 1), int(lease * 1000)))
+    reported = []
+    failing = FailingStore(store, 3)
+    card = upkeep.WorkerCard("w1", process.identity(), ["any"], 1, 1)
+    keeper = LeaseKeeper(failing, lease, lambda: [(claim.id, claim.token)], lambda kept, _: reported.append(kept), lambda: card)
+    keeper._stopping = Beats(store.clock, 4)
+
+    keeper._run()
+
+    assert reported == [{(claim.id, claim.token): False}]
+    assert failing.lost == [], "another process could have taken it before it was renewed"
+    assert store.get(job).lease_until.timestamp() * 1000 == store.clock.now_ms() + lease * 1000
+    store.clock.advance(seconds=lease - 0.001)
+    assert store.run(upkeep.find_lost([])) == []
+    store.clock.advance(seconds=0.001)
+    assert len(store.run(upkeep.find_lost([]))) == 1
+
+
+def test_a_worker_that_only_beats_is_seen_although_it_holds_nothing(steps):
+    store = steps()
+    card = upkeep.WorkerCard("idle", process.identity(), [], 1, 0)
+    keeper = LeaseKeeper(FailingStore(store, 0), 15.0, list, lambda *_: None, lambda: card)
+    keeper._stopping = Beats(store.clock, 2)
+
+    keeper._run()
+
+    ((found, started, seen),) = store.run(upkeep.list_workers())
+    assert (found.uid, seen - started) == ("idle", 3000)
