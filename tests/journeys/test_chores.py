@@ -1,0 +1,149 @@
+"""The chores of one process beside others: what a clock jump may delay, and what only some of them do."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from pressroom import Pressroom, Status, kind
+from pressroom.store import jobs, upkeep
+from pressroom.store.jobs import Room
+from pressroom.testing import ManualClock
+from pressroom.worker import chores as chores_module
+from pressroom.worker import process
+from pressroom.worker.chores import UNLED_ROUNDS, Chores
+
+LEASE = 15.0
+
+
+@kind("any")
+async def any_kind(job, payload):
+    return None
+
+
+def a_dead_process():
+    """A process on this machine that had our pid before us."""
+    place, _, started = process.identity().rpartition("/")
+    return f"{place}/{int(started) - 1}"
+
+
+async def claimed_by(press, worker, identity, lease=LEASE):
+    """A job that a worker in another process runs, with its entry in the register of workers."""
+    job = await press.submit("any")
+    card = upkeep.WorkerCard(worker, identity, ["any"], 1, 1)
+    await press._database.run(lambda: upkeep.save_worker(card), name="heartbeat")
+    claims = await press._database.run(lambda: jobs.claim(worker, ["any"], Room(1, 1), int(lease * 1000)), name="turn")
+    assert [claim.uid for claim in claims] == [job.uid]
+    return job
+
+
+async def test_after_a_clock_jump_the_jobs_of_a_dead_worker_are_rescued_all_the_same(database):
+    """That a process is gone does not depend on the clock. What only looks late is left alone."""
+    clock = ManualClock()
+    async with Pressroom(database, kinds=[any_kind], workers=None, clock=clock, lease=LEASE) as press:
+        elsewhere = await claimed_by(press, "elsewhere", "another-host/boot/namespace/4711/1")
+        dead = await claimed_by(press, "dead", a_dead_process())
+        press.chores._clock_is_steady()
+
+        clock.advance(hours=1)
+        rescued = await press.chores.rescue()
+
+        assert rescued == 1
+        assert (await press.get(dead)).status is Status.QUEUED
+        assert (await press.get(elsewhere)).status is Status.IN_PROGRESS
+
+
+async def test_one_lease_after_a_clock_jump_what_is_still_silent_is_rescued(file, monkeypatch):
+    """The living have renewed theirs meanwhile."""
+    clock, steady = ManualClock(), [1000.0]
+
+    def pass_by(seconds):
+        steady[0] += seconds
+        clock.advance(seconds=seconds)
+
+    monkeypatch.setattr(chores_module, "time", SimpleNamespace(monotonic=lambda: steady[0]))
+    async with Pressroom(file, kinds=[any_kind], workers=None, clock=clock, lease=LEASE) as press:
+        job = await claimed_by(press, "elsewhere", "another-host/boot/namespace/4711/1")
+        rescued = [await press.chores.rescue()]
+
+        clock.advance(hours=1)
+        rescued.append(await press.chores.rescue())
+        pass_by(LEASE - 1)
+        rescued.append(await press.chores.rescue())
+        pass_by(1)
+        rescued.append(await press.chores.rescue())
+
+        assert rescued == [0, 0, 0, 1]
+        assert (await press.get(job)).status is Status.QUEUED
+
+
+class Announced:
+    """A delivery that only counts what it is asked to announce."""
+
+    keeps_time = False
+
+    def __init__(self, sweep):
+        self.sweep = sweep
+        self.again = []
+
+    async def announce_again(self, kinds, waiting):
+        self.again.append([notice.uid for notice in await waiting()])
+
+
+@pytest.mark.parametrize(
+    ("leads", "sweep", "announced"),
+    [(True, 60.0, [1, 1, 1, 1, 1, 1]), (False, 60.0, [0, 0, 1, 0, 0, 1]), (False, 0.0, [1, 1, 1, 1, 1, 1])],
+    ids=["the leader", "the others", "inside one process"],
+)
+async def test_the_leader_announces_again_in_every_round_and_the_others_in_every_third(file, leads, sweep, announced):
+    """The others do so seldom, but they do: the leader may not know the kind."""
+    assert UNLED_ROUNDS == 3
+    clock, delivery = ManualClock(), Announced(sweep)
+    async with Pressroom(file, kinds=[any_kind], workers=None, clock=clock) as press:
+        chores = Chores(
+            press._database,
+            delivery,
+            {"any": any_kind},
+            [],
+            lambda ids: None,
+            lambda schedule: None,
+            clock,
+            lease=LEASE,
+            prune_interval=60,
+            leads=lambda: leads,
+        )
+        await chores.announce_again()
+        assert delivery.again == [], "there is nothing to announce"
+        chores._rounds = 0
+
+        job = await press.submit("any")
+        counts = [0]
+        for _ in announced:
+            await chores.announce_again()
+            counts.append(len(delivery.again))
+
+    assert [after - before for before, after in pairwise(counts)] == announced
+    assert delivery.again == [[job.uid]] * sum(announced)
+
+
+async def test_a_worker_that_was_silent_for_an_hour_is_deleted_unless_a_job_names_it(database):
+    clock = ManualClock()
+    async with Pressroom(database, kinds=[any_kind], workers=None, clock=clock) as press:
+
+        async def known():
+            return [card.uid for card, _, _ in await press._database.read(upkeep.list_workers)]
+
+        await claimed_by(press, "busy", "another-host/boot/namespace/4711/1")
+        idle = upkeep.WorkerCard("idle", "another-host/boot/namespace/4712/1", ["any"], 1, 0)
+        await press._database.run(lambda: upkeep.save_worker(idle), name="heartbeat")
+
+        clock.advance(hours=1)
+        await press.chores.prune()
+        assert await known() == ["busy", "idle"]
+        clock.advance(seconds=0.001)
+        await press.chores.prune()
+
+        assert await known() == ["busy"]
+        await press.chores.rescue()
+        await press.chores.prune()
+        assert await known() == []
