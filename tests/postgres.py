@@ -72,7 +72,7 @@ def server(folder: Path, *settings: str, fsync: bool = False, port: int | None =
     folder recovers."""
     port = port or free_ports(1)[0]
     data = folder / "data"
-    unprivileged = _without_root()
+    unprivileged = without_root()
     if not data.exists():
         _make(folder, unprivileged)
     # What is shared lies in the folder: a server that is killed leaves it behind, and /dev/shm may be small.
@@ -212,7 +212,7 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _without_root() -> list[str]:
+def without_root() -> list[str]:
     """PostgreSQL refuses to run as root; in a user namespace it is somebody else."""
     if os.geteuid() != 0:
         return []

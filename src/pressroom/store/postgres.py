@@ -20,7 +20,7 @@ from pressroom.clock import Clock
 from pressroom.store import postgres_migrate
 from pressroom.store.held import Held
 from pressroom.store.lane import Desk, Lane
-from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection
+from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection, is_pooled
 from pressroom.store.requests import Request
 
 log = logging.getLogger("pressroom.store")
@@ -106,6 +106,9 @@ class Ear:
         while not self._closing.is_set():
             try:
                 with psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as raw:
+                    if is_pooled(raw):
+                        log.info("behind a pooler, where LISTEN does not work: changes of others are polled for every second")
+                        break
                     raw.execute(f"LISTEN {CHANNEL}")
                     deaf = False
                     self._note()  # what happened while we were deaf

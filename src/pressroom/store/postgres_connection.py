@@ -38,6 +38,13 @@ WRITING = 4721002
 EVENTS = 4721003
 CHANNEL = "pressroom"
 
+# What a session is to be set to. A pooler may give each transaction another session, so there each transaction is set to it.
+_SETTINGS = (
+    f"search_path = {SCHEMA}, public",
+    "TIME ZONE 'UTC'",
+    f"idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}",
+    "synchronous_commit = on",
+)
 # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
 _FORGETFUL = "SET LOCAL synchronous_commit = off"
 _BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact_lock({EVENTS})"
@@ -149,11 +156,14 @@ class Connection:
             raw.adapters.register_dumper(int, _WholeNumber)
             raw.adapters.register_loader("numeric", _Float)
             raw.prepared_max = 500
-            raw.execute(sql.SQL("SET search_path = {}, public").format(sql.Identifier(SCHEMA)))
-            raw.execute("SET TIME ZONE 'UTC'")
-            raw.execute(f"SET idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}")
-            raw.execute(f"SET lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
-            raw.execute("SET synchronous_commit = on")
+            settings = (*_SETTINGS, f"lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
+            self.is_pooled = is_pooled(raw)
+            if self.is_pooled:
+                raw.prepare_threshold = None
+                self._begin_settings = [f"SET LOCAL {setting}" for setting in settings]
+            else:
+                raw.execute("; ".join(f"SET {setting}" for setting in settings), prepare=False)
+                self._begin_settings = []
             self._cursor = raw.cursor()
             self._session_names: set[str] = set()  # of the statements that we have prepared in this session
             return raw
@@ -210,14 +220,14 @@ class Connection:
     def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
         self._forget()
         lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
-        said = ["BEGIN", f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
+        said = [f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
         if not durable:
-            said.insert(1, _FORGETFUL)
+            said.insert(0, _FORGETFUL)
         if held:  # the clock is asked for later, and then wants to know how late it is
-            said.insert(1, f"SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}")
-            self._begin("; ".join(said))
+            said.insert(0, f"SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}")
+            self._begin("BEGIN", *said)
             return
-        self._begin("; ".join([*said, self._texts["read_clock"].sql]))
+        self._begin("BEGIN", *said, self._texts["read_clock"].sql)
         while self._cursor.nextset():
             pass
         ((self._moment,),) = self._cursor.fetchall()
@@ -237,6 +247,8 @@ class Connection:
         moment = None if self._clock is None else self._clock.now_ms()
         values = _without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
         literals = {parameter: sql.Literal(value).as_string(self.raw) for parameter, value in values.items()}
+        if self.is_pooled:
+            return self._commit_message([], single.in_full(literals), durable)
         is_prepared = single.session_name in self._session_names
         try:
             rows = self._commit_message([] if is_prepared else [single.prepare()], single.execute(literals), durable)
@@ -250,7 +262,7 @@ class Connection:
             return self._commit_message([], single.in_full(literals), durable)
 
     def _commit_message(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
-        beginning = ["BEGIN"] if durable else ["BEGIN", _FORGETFUL]
+        beginning = ["BEGIN", *self._begin_settings, *([] if durable else [_FORGETFUL])]
         message = "; ".join([*beginning, *preparation, _BOTH_LOCKS, call, "COMMIT"])
         self._cursor.execute(message, prepare=False)
         rows: list[Row] = []
@@ -269,18 +281,18 @@ class Connection:
     def begin_reading(self) -> None:
         self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-    def _begin(self, text: str) -> None:
+    def _begin(self, begin: str, *statements: str) -> None:
         """A connection may have been cut while nobody used it. Nothing is lost by another try, because nothing was begun."""
         if self.lost:
             self.raw = self._connect()
         try:
-            self._say(text)
+            self._say("; ".join([begin, *self._begin_settings, *statements]))
         except psycopg.Error:
             self.roll_back()
             if not self.lost:
                 raise
             self.raw = self._connect()
-            self._say(text)
+            self._say("; ".join([begin, *self._begin_settings, *statements]))
 
     def set_mark(self) -> None:
         self._marked = len(self._history)
@@ -345,7 +357,7 @@ class Connection:
         ROLLBACK, but it looks at the answer only if it has not kept count of the text: it keeps none of two statements in one.
         """
         self._session_names.clear()
-        self._say(f"{text}; DEALLOCATE ALL")
+        self._say(text if self.is_pooled else f"{text}; DEALLOCATE ALL")
 
     @property
     def lost(self) -> bool:
@@ -360,6 +372,15 @@ class Connection:
     def _say(self, text: str) -> None:
         """Several statements without parameters in one round trip; one alone, if there is something untold."""
         self._ask(text, prepare=False)
+
+
+def is_pooled(raw: "psycopg.Connection[Any]") -> bool:
+    """Whether a pooler such as PgBouncer is between us and the server. It tells each client a process number of its own making.
+
+    In transaction mode, what is set or prepared in a session, and what it listens for, is then another client's or gone.
+    """
+    row = raw.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
+    return row is not None and row[0] != raw.info.backend_pid
 
 
 def _prepared(params: Any, text: Text) -> Any:
