@@ -24,7 +24,9 @@ def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object
         output.data(
             {
                 "settings": [dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe(settings)],
-                "findings": [{"what": f.what, "well": f.well, "detail": f.detail, "mend": f.mend} for f in findings],
+                "findings": [
+                    {"what": f.what, "well": f.well, "detail": f.detail, "mend": f.mend, "warning": f.warning} for f in findings
+                ],
                 "engines": [one.told() for one in tried],
                 "well": well,
             }
@@ -33,7 +35,8 @@ def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object
         output.table(("SETTING", "VALUE", "FROM"), config.describe(settings))
         output.line()
         for finding in findings:
-            output.line(f"{'ok     ' if finding.well else 'PROBLEM'} {finding.what:<12} {finding.detail}")
+            verdict = "PROBLEM" if not finding.well else "WARNING" if finding.warning else "ok"
+            output.line(f"{verdict:<7} {finding.what:<12} {finding.detail}{': ' if finding.warning else ''}{finding.warning}")
             if not finding.well:
                 output.line(f"        to mend it: {finding.mend}")
         engines.show_tried(tried, output)

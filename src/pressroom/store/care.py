@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at. `mend` says what to do if it is not well."""
+    """One thing that was looked at. `mend` says what to do if it is not well, `warning` what to know if it is."""
 
     what: str
     well: bool
     detail: str
     mend: str = ""
+    warning: str = ""

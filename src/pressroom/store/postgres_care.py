@@ -1,6 +1,5 @@
 """Looking after a PostgreSQL database: what state it is in, without changing it."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -14,12 +13,13 @@ from pressroom.store.care import Finding
 from pressroom.store.fsck import Violation
 from pressroom.store.migrate import Migration
 from pressroom.store.postgres_connection import CONNECT_TIMEOUT, Connection, Translated
+from pressroom.store.python_care import examine_python
 
 OLDEST_SERVER = 140000
 
 
 def examine(url: str) -> list[Finding]:
-    python = Finding("python", sys.version_info >= (3, 12), sys.version.split()[0], "use Python 3.12 or newer")
+    python = examine_python()
     return [python, *_server(url)]
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ from pressroom.errors import PressroomError
 from pressroom.store import fsck, migrate
 from pressroom.store.care import Finding
 from pressroom.store.fsck import Violation
+from pressroom.store.python_care import examine_python
 from pressroom.store.sqlite_connection import Connection, Translated
 
 OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
@@ -28,7 +28,7 @@ def examine(path: str) -> list[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    yield Finding("python", sys.version_info >= (3, 12), sys.version.split()[0], "use Python 3.12 or newer")
+    yield examine_python()
     version = apsw.sqlite_lib_version()
     new_enough = tuple(int(part) for part in version.split(".")) >= OLDEST_SQLITE
     yield Finding("sqlite", new_enough, f"{version} (apsw {apsw.apsw_version()})", "upgrade apsw")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -23,6 +23,7 @@ from pressroom.model import VERSION, Work
 from pressroom.store import look
 from pressroom.store.audit import EVERYWHERE, Deed, note
 from pressroom.web import forms, static, words
+from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.door import Browser, Door
 from pressroom.web.forms import Form
 from pressroom.webhooks import Webhooks
@@ -105,7 +106,7 @@ class Visit:
         """To another page, after a form. The notice is shown there, once."""
         response = RedirectResponse(self.desk.prefix + path, 303)
         if notice:
-            response.set_cookie(NOTICE, quote(notice[:1000]), max_age=60, path="/", httponly=True, samesite="lax")
+            response.set_cookie(NOTICE, encode_text(notice), max_age=60, path="/", httponly=True, samesite="lax")
         return response
 
     def deed(self, action: str, target: str, *, before: Any = None, after: Any = None) -> Work[None]:
@@ -192,8 +193,8 @@ class Desk:
 
     def page(self, visit: Visit, template: str, *, status: int = 200, **values: Any) -> Response:
         request, nonce = visit.request, secrets.token_urlsafe(16)
-        theme = request.cookies.get(THEME, "auto")
-        notice = unquote(request.cookies.get(NOTICE, ""))
+        theme = read_cookie(request, THEME) or "auto"
+        notice = decode_text(read_cookie(request, NOTICE))
         text = self._templates.get_template(template).render(
             visit=visit,
             desk=self,

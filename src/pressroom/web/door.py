@@ -21,6 +21,7 @@ from pressroom.api.tokens import caller_of
 from pressroom.clock import Clock
 from pressroom.model import from_ms
 from pressroom.store import Database, sessions
+from pressroom.web.cookies import read_cookie
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _INSIDE = re.compile(r"/(desk|playground|wiki)(?=[/?]|$)[^\\\x00-\x20]*")
@@ -51,7 +52,7 @@ class Door:
 
     async def browser(self, request: Request) -> Browser:
         """Whoever has a session is who they logged in as. Everybody else is judged as at any other door of the service."""
-        given = request.cookies.get(self._cookie(request), "")
+        given = read_cookie(request, self._cookie(request)) or ""
         secret = given if _SECRET.fullmatch(given) else secrets.token_urlsafe(32)
         if secret == given and (caller := await self._logged_in(secret)):
             return Browser(secret, False, caller, has_session=True)

@@ -28,6 +28,7 @@ from pressroom.apps.wiki.store import EditConflict
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import VERSION, from_ms
 from pressroom.web import lines
+from pressroom.web.cookies import read_cookie
 from pressroom.web.desk import NOTICE, THEME, Desk, Visit
 
 HOME = "Home"
@@ -246,11 +247,12 @@ def _has_it(visit: Visit, tag: str, changed: datetime) -> bool:
 
 def _tag_of(visit: Visit, reading: Reading) -> str:
     """Browsers ask each time, and are told that they have it: by what is shown, and by who looks and how."""
-    head, shown, cookies = reading.head, reading.shown, visit.request.cookies
+    head, shown = reading.head, reading.shown
+    theme, notice = (read_cookie(visit.request, name) for name in (THEME, NOTICE))
     parts = (
         *(reading.article.id, head.number, head.render_status, head.date_rendered),
         *(() if shown is None else (shown.number, shown.date_rendered)),
-        *(visit.browser.form_token, visit.caller.scope, cookies.get(THEME), cookies.get(NOTICE), VERSION),
+        *(visit.browser.form_token, visit.caller.scope, theme, notice, VERSION),
     )
     return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
