@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from pressroom.api.loop_watchdog import Hold
 from pressroom.model import VERSION
 from pressroom.renderers.box.presses import Presses
 from pressroom.store.look import Stats
@@ -31,6 +32,14 @@ class Metrics:
         self.cache = Counter(
             "pressroom_cache_requests", "Renders asked for, by how they were answered", ["result"], registry=self.registry
         )
+        self.loop_holds = Counter(
+            "pressroom_event_loop_holds", "Callbacks that held the event loop for more than 250 ms", registry=self.registry
+        )
+        self._held = Counter("pressroom_event_loop_held_seconds", "How long they held it", registry=self.registry)
+        self._longest_hold = Gauge(
+            "pressroom_event_loop_longest_hold_cpu_seconds", "Most processor time that one of them used", registry=self.registry
+        )
+        self._longest = 0.0
         self.streams = Gauge("pressroom_sse_clients", "Open event streams", registry=self.registry)
         Gauge("pressroom_build_info", "The version that runs", ["version"], registry=self.registry).labels(VERSION).set(1)
 
@@ -39,6 +48,11 @@ class Metrics:
         if series is None:
             series = self._series[route, method, status] = self._requests.labels(route, method, str(status))
         series.observe(seconds)
+
+    def loop_was_held(self, hold: Hold) -> None:
+        self._held.inc(hold.seconds)
+        self._longest = max(self._longest, hold.cpu)
+        self._longest_hold.set(self._longest)
 
     def text(self, stats: Stats, presses: Presses) -> bytes:
         live = CollectorRegistry()

@@ -11,6 +11,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pressroom.api import problems
+from pressroom.api.loop_watchdog import watching_loop
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.errors import Unusable
@@ -70,12 +71,14 @@ async def serve(app: Application, service: Service, listener: socket.socket, *, 
     server = _Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     closing = asyncio.create_task(service.closing.wait())
-    try:
-        await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        service.closing.set()
-        server.should_exit = True
-        await serving
+    metrics = service.metrics
+    with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):
+        try:
+            await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            service.closing.set()
+            server.should_exit = True
+            await serving
 
 
 def listen(host: str, port: int) -> socket.socket:
