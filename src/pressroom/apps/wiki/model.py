@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from pressroom.apps.wiki.combining import stream_safe
 from pressroom.apps.wiki.words import Words, words_of
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.model import from_ms
@@ -17,6 +18,7 @@ from pressroom.renderers.markdown.engine import Markdown
 TITLE_LIMIT = 200
 COMMENT_LIMIT = 500
 SOURCE_LIMIT = Markdown.limits.source
+LONGEST_NAME = 4 * TITLE_LIMIT  # characters before they are composed: a letter and its marks become one
 SPECIAL = "Special:"  # names that are pages of ours, and never articles
 ENDINGS = (".md", ".xml")  # so end the addresses of sources and of the sitemap
 
@@ -99,7 +101,9 @@ def clean_url(text: str) -> str:
 
     Raises InvalidArgument, which says what is wrong.
     """
-    url = "_".join(unicodedata.normalize("NFC", text).replace("_", " ").split())
+    if len(text) > LONGEST_NAME:
+        raise InvalidArgument(f"the name of an article has at most {TITLE_LIMIT} characters, not {len(text)}")
+    url = "_".join(unicodedata.normalize("NFC", stream_safe(text)).replace("_", " ").split())
     if not url:
         raise InvalidArgument("an article needs a name")
     if len(url) > TITLE_LIMIT:
@@ -122,6 +126,8 @@ def title_of(url: str) -> str:
 
 def clean_line(text: str, limit: int, what: str) -> str:
     """One line of text that both databases can keep."""
+    if len(text) > 100 * limit:
+        raise InvalidArgument(f"the {what} has at most {limit} characters, not {len(text)}")
     line = " ".join(_printable(text).split())
     if len(line) > limit:
         raise InvalidArgument(f"the {what} has at most {limit} characters, not {len(line)}")
@@ -130,6 +136,8 @@ def clean_line(text: str, limit: int, what: str) -> str:
 
 def clean_source(text: str) -> str:
     """Lines end as they do on Unix; what no text has is taken out."""
+    if len(text) > 2 * SOURCE_LIMIT:  # each line may end in two characters, of which one stays
+        raise TooLarge(f"the text has {len(text):,} characters; an article has at most {SOURCE_LIMIT:,} bytes")
     source = _printable(text.replace("\r\n", "\n").replace("\r", "\n"))
     size = len(source.encode())
     if size > SOURCE_LIMIT:

@@ -5,24 +5,18 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pressroom.apps.wiki.combining import stream_safe, without_marks
+
 MOST_INDEXED = 200_000  # characters of an article, in words
 MOST_SOUGHT = 20
 LONGEST = 100  # letters of a word; PostgreSQL keeps none that is much longer
 LOOKED_THROUGH = 50_000  # characters of an article, for an excerpt
 AROUND = 90  # characters on either side of what was found
 
+PART = 20_000  # characters that are folded at once
+
+_SPACE = re.compile(r"\s")
 _WORD = re.compile(rf"[^\W_]{{1,{LONGEST}}}")
-
-
-class _Unmarked(dict[int, int | None]):
-    """For `str.translate`: drops what is only a mark upon the letter before it. Each letter is looked up once."""
-
-    def __missing__(self, letter: int) -> int | None:
-        self[letter] = None if unicodedata.combining(chr(letter)) else letter
-        return self[letter]
-
-
-_UNMARKED = _Unmarked()
 
 
 class Words(NamedTuple):
@@ -43,7 +37,7 @@ def folded(text: str) -> str:
     """Without accents and in small letters, whatever the alphabet."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKD", text.casefold()).translate(_UNMARKED)
+    return without_marks(unicodedata.normalize("NFKD", stream_safe(text.casefold())))
 
 
 def words_in(text: str) -> list[str]:
@@ -51,7 +45,22 @@ def words_in(text: str) -> list[str]:
 
 
 def indexed(text: str) -> str:
-    return " ".join(words_in(text[: 2 * MOST_INDEXED]))[:MOST_INDEXED]
+    """A letter may become eighteen (U+FDFA), so the text is folded in parts, until there are enough words."""
+    words: list[str] = []
+    size, rest = 0, text[: 2 * MOST_INDEXED]
+    while rest and size < MOST_INDEXED:
+        part, rest = _split_after(rest, PART)
+        found = words_in(part)
+        words += found
+        size += sum(map(len, found)) + len(found)
+    return " ".join(words)[:MOST_INDEXED]
+
+
+def _split_after(text: str, size: int) -> tuple[str, str]:
+    """In two, at the first white space after so many characters, if there is one near."""
+    space = _SPACE.search(text, size, size + LONGEST)
+    at = space.end() if space else size
+    return text[:at], text[at:]
 
 
 def words_of(title: str, source: str) -> Words:

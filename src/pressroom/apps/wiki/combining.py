@@ -1,0 +1,49 @@
+"""Combining marks: characters that change the letter before them.
+
+To normalise text is to sort the marks of each letter, which takes quadratic time for a letter with thousands. Unicode's
+stream-safe text format (UAX 15, section 13) has at most 30; no language needs more than a few.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+MOST_MARKS = 30
+LAST = 0x1FFFF  # no mark has a greater number
+
+# Of class 0 themselves, but they decompose into nothing but marks.
+DECOMPOSE_INTO_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
+
+
+@cache
+def _marks() -> str:
+    """All of them as a set of a regular expression."""
+    found = [ord(mark) for mark in DECOMPOSE_INTO_MARKS]
+    found += [number for number in range(0x300, LAST + 1) if unicodedata.combining(chr(number))]
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(found):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = (ranges[-1][0], number)
+        else:
+            ranges.append((number, number))
+    return f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in ranges)}]"
+
+
+@cache
+def _too_many() -> re.Pattern[str]:
+    return re.compile(f"({_marks()}{{{MOST_MARKS}}}){_marks()}+")
+
+
+@cache
+def _any() -> re.Pattern[str]:
+    return re.compile(f"{_marks()}+")
+
+
+def stream_safe(text: str) -> str:
+    """Without the marks of a letter beyond the first 30."""
+    return text if text.isascii() else _too_many().sub(r"\1", text)
+
+
+def without_marks(text: str) -> str:
+    """Of text in a decomposed form (NFD or NFKD): the letters alone."""
+    return text if text.isascii() else _any().sub("", text)
