@@ -7,7 +7,7 @@ has another that names it.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import batched
@@ -21,6 +21,7 @@ from pressroom.queue import Queue
 from pressroom.store import Database, Transaction, search
 from pressroom.store.audit import Deed, note
 from pressroom.store.search import Wanted
+from pressroom.submit_scope import OPERATOR, may_repeat
 
 NAME = "desk.bulk"
 # The organisation of bulk work that may touch those of all: no caller of one organisation sees it, submits it or retries it.
@@ -33,7 +34,10 @@ type Action = Literal["retry", "cancel"]
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """`up_to` is the newest job, and `as_of` the time in milliseconds, when it was decided; `counted` is how many matched."""
+    """`up_to` is the newest job, and `as_of` the time in milliseconds, when it was decided; `counted` is how many matched.
+
+    `scope` is that of who decided it: a retry leaves out kinds that need more.
+    """
 
     action: Action
     wanted: Wanted
@@ -41,6 +45,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     as_of: int
     counted: int | None = None
     who: str = ""
+    scope: str = OPERATOR
 
 
 class Seen(NamedTuple):
@@ -55,13 +60,15 @@ class Seen(NamedTuple):
     retried_by: int | None
 
 
-def why_not(action: Action, seen: Seen, as_of: int) -> str | None:
-    """Why a job is left alone; None if it is not."""
+def why_not(action: Action, seen: Seen, as_of: int, may_retry: Callable[[str], bool]) -> str | None:
+    """Why a job is left alone; None if it is not. `may_retry` is asked about its kind."""
     ended = Status(seen.status).ended
     if seen.kind == NAME:
         return "bulk work itself"
     if action == "cancel":
         return "already ended" if ended else None
+    if not may_retry(seen.kind):
+        return "its kind needs another scope"
     if not ended:
         return "not ended yet"
     if seen.date_completed is not None and seen.date_completed > as_of:
@@ -119,6 +126,7 @@ class _Run:
         self._order = order
         self._done = 0
         self._skipped: Counter[str] = Counter()
+        self._may_retry = may_repeat(queue.kinds, order.scope)
         self._reason = f"cancelled by {order.who or 'somebody'} with job_{job.uid}"
 
     async def through(self) -> Any:
@@ -151,7 +159,7 @@ class _Run:
             for seen in _seen(await transaction.run(partial(search.look_at, ids), name="bulk")):
                 if began_before and seen.retried_by is not None and seen.retried_by > self._job.id:
                     self._done += 1
-                elif reason := why_not("retry", seen, self._order.as_of):
+                elif reason := self._why_not(seen):
                     self._skipped[reason] += 1
                 elif (await self._queue.retry(seen.uid, within=transaction)).answer is Answer.SKIPPED:
                     self._skipped["a newer job of its key is open"] += 1
@@ -163,9 +171,9 @@ class _Run:
         for seen in rows:
             if seen.status == Status.CANCELLED and seen.last_error == self._reason:
                 self._done += 1
-            elif self._is_asked_for(seen) and (reason := why_not("cancel", seen, self._order.as_of)):
+            elif self._is_asked_for(seen) and (reason := self._why_not(seen)):
                 self._skipped[reason] += 1
-        await asyncio.gather(*(self._cancel_one(seen.uid) for seen in rows if not why_not("cancel", seen, self._order.as_of)))
+        await asyncio.gather(*(self._cancel_one(seen.uid) for seen in rows if not self._why_not(seen)))
 
     async def _cancel_one(self, uid: str) -> None:
         try:
@@ -177,6 +185,9 @@ class _Run:
             self._done += 1
         else:
             self._skipped["already ended"] += 1
+
+    def _why_not(self, seen: Seen) -> str | None:
+        return why_not(self._order.action, seen, self._order.as_of, self._may_retry)
 
     def _is_asked_for(self, seen: Seen) -> bool:
         asked = self._order.wanted.status

@@ -294,6 +294,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     aside: Any = None  # what the handler made for this hook alone
 
 
+SUBMIT_SCOPES = ("submitter", "operator", "admin")  # each may do all that the one before may
+
 type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]
 type Settling = Callable[[Ending], Work[None]]
 
@@ -301,6 +303,9 @@ type Settling = Callable[[Ending], Work[None]]
 @dataclass(frozen=True)
 class Kind:
     """A kind of work: its name, the function that does it, and the promises made about it.
+
+    `submit_scope` is the scope of token that may submit it from outside, over HTTP or from a page. None is no token at all:
+    only code of this process submits it. `@kind` says "submitter" if nothing else is said.
 
     `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
@@ -319,6 +324,7 @@ class Kind:
     cache_for: timedelta | None = None
     version: str = "1"
     settling: Settling | None = None
+    submit_scope: str | None = None
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
@@ -348,10 +354,16 @@ class Kind:
             yield "backoff is a Backoff, such as Backoff(base=1, cap=60)"
         if self.on_backpressure not in ("wait", "fail"):
             yield "on_backpressure is 'wait' or 'fail'"
+        if self.submit_scope is not None and self.submit_scope not in SUBMIT_SCOPES:
+            yield f"submit_scope is {', '.join(SUBMIT_SCOPES)}, or None for code of this process alone"
 
 
 def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:
-    """Turn a function into a kind of work: `@kind("shout", max_attempts=3, timeout=5)`. Options are the fields of `Kind`."""
+    """Turn a function into a kind of work: `@kind("shout", max_attempts=3, timeout=5)`. Options are the fields of `Kind`.
+
+    Tokens with the scope submitter may submit it over HTTP, unless `submit_scope` says otherwise.
+    """
+    promises.setdefault("submit_scope", "submitter")
 
     def register(handler: Handler) -> Kind:
         return Kind(name, handler, **promises)

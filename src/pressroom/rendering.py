@@ -90,6 +90,7 @@ class Rendering:
             "max_attempts": 2,
             "backoff": Backoff(base=1, cap=30),
             "timeout": 300,
+            "submit_scope": "submitter",
         }
         self.kinds.add(name)
         return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))

@@ -19,6 +19,7 @@ from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, answers, path, query, says, takes
 from pressroom.api.service import Service
+from pressroom.api.submitting import require_repeat, require_submit
 from pressroom.api.views import Estimate, JobView, Place, forms, spoken, view
 from pressroom.api.waiting import Patience, patience_of, settled
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
@@ -97,6 +98,7 @@ def router(service: Service) -> Routes:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
         new = decoded(request, body, NewJob)
+        require_submit(caller, service.queue.kinds, new.kind)
         if new.kind in service.rendering.kinds:
             return await idempotency.again(
                 service, request, caller, body, partial(_submit_render, service, request, caller, new)
@@ -191,6 +193,7 @@ def router(service: Service) -> Routes:
     async def retry_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         job = await found(service, caller, id)
+        require_repeat(caller, service.queue.kinds, job.kind)
         return await idempotency.once(service, request, caller, await request.body(), partial(_retry, service, job))
 
     return routes

@@ -68,11 +68,13 @@ def make(pace: Pace) -> list[Kind]:
 
     week = timedelta(days=7)
     return [
-        Kind("site.build", build_site, max_attempts=2, timeout=900, retention=week),
-        Kind("statement", print_statement, max_attempts=3, timeout=120, retention=week),
-        Kind("statement.batch", plan_statements, max_attempts=1, retention=week),
-        Kind("newsletter", send_newsletter, retention=week),
-        Kind("search.index", index_pages, max_attempts=2, timeout=60, retention=week, on_key=OnKey.SKIP),
+        Kind("site.build", build_site, max_attempts=2, timeout=900, retention=week, submit_scope="submitter"),
+        Kind("statement", print_statement, max_attempts=3, timeout=120, retention=week, submit_scope="submitter"),
+        Kind("statement.batch", plan_statements, max_attempts=1, retention=week, submit_scope="submitter"),
+        Kind("newsletter", send_newsletter, retention=week, submit_scope="submitter"),
+        Kind(
+            "search.index", index_pages, max_attempts=2, timeout=60, retention=week, on_key=OnKey.SKIP, submit_scope="submitter"
+        ),
     ]
 
 

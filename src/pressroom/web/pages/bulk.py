@@ -5,6 +5,7 @@ that would grow. So neither a reload nor the way back makes the choice a larger 
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -19,6 +20,7 @@ from pressroom.bulk import Action, Order, Seen, why_not
 from pressroom.model import Job, Work, from_ms
 from pressroom.store import search
 from pressroom.store.search import COUNTED, Wanted
+from pressroom.submit_scope import may_repeat
 from pressroom.web import chosen
 from pressroom.web.chosen import Chosen, Fields
 from pressroom.web.desk import Desk, Visit, refuse
@@ -74,7 +76,7 @@ def router(desk: Desk) -> Routes:
         return await shown(visit, _choice(visit, fields))
 
     async def shown(visit: Visit, choice: Choice, *, wrong: str = "") -> Response:
-        outlook = await outlook_of(choice)
+        outlook = await outlook_of(visit, choice)
         return visit.page(
             "bulk.html",
             status=422 if wrong else 200,
@@ -85,8 +87,9 @@ def router(desk: Desk) -> Routes:
             when=from_ms(min(choice.as_of, _LAST)),
         )
 
-    async def outlook_of(choice: Choice) -> Outlook:
-        unit = partial(_look_ahead, choice.action, choice.filter.wanted, choice.up_to, choice.as_of)
+    async def outlook_of(visit: Visit, choice: Choice) -> Outlook:
+        may_retry = may_repeat(desk.service.queue.kinds, visit.caller.scope.name.lower())
+        unit = partial(_look_ahead, choice.action, choice.filter.wanted, choice.up_to, choice.as_of, may_retry)
         return await desk.service.rendering.database.read(unit)
 
     async def decide(visit: Visit) -> Response:
@@ -94,7 +97,7 @@ def router(desk: Desk) -> Routes:
         if not visit.form.get("decided"):
             return await choose(visit, _picked(visit))
         choice = _choice(visit, fields)
-        outlook = await outlook_of(choice)
+        outlook = await outlook_of(visit, choice)
         if not outlook.done:
             return await shown(visit, choice)
         wanted, typed = (visit.form.get(name).replace(",", "").strip() for name in ("number", "typed"))
@@ -110,6 +113,7 @@ def router(desk: Desk) -> Routes:
             as_of=choice.as_of,
             counted=outlook.counted if outlook.is_all else None,
             who=visit.caller.name,
+            scope=visit.caller.scope.name.lower(),
         )
         told = {
             "filter": choice.filter.in_words(),
@@ -134,10 +138,10 @@ def router(desk: Desk) -> Routes:
 _LAST = 253_402_300_799_000  # the end of the year 9999
 
 
-def _look_ahead(action: Action, wanted: Wanted, up_to: int, as_of: int) -> Work[Outlook]:
+def _look_ahead(action: Action, wanted: Wanted, up_to: int, as_of: int, may_retry: Callable[[str], bool]) -> Work[Outlook]:
     found = yield from search.search(wanted, before=up_to + 1)
     seen = [Seen(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
-    reasons = {one.id: why_not(action, one, as_of) for one in seen}
+    reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
     shown = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE]
     jobs = yield from search.show(shown)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
+from pressroom.api.submitting import may_repeat, may_submit, require_repeat, require_submit
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
@@ -77,6 +78,8 @@ async def _show(visit: Visit, id: str) -> Response:
         worker=partial(story.short_worker, everywhere=visit.caller.everywhere),
         sees_details=visit.caller.everywhere and visit.may(Scope.OPERATOR),
         last_event=_last_event(found),
+        may_retry=may_repeat(visit.caller, service.queue.kinds, job.kind),
+        may_clone=may_submit(visit.caller, service.queue.kinds, job.kind),
     )
 
 
@@ -154,6 +157,7 @@ async def _cancel(visit: Visit, id: str) -> Response:
 
 async def _retry(visit: Visit, id: str) -> Response:
     job = await _own(visit, id)
+    require_repeat(visit.caller, visit.desk.service.queue.kinds, job.kind)
     if not job.status.ended:
         raise NotFinished(f"{job} has not ended; cancel it first, or wait for it")
     queue = visit.desk.service.queue
@@ -169,6 +173,7 @@ async def _retry(visit: Visit, id: str) -> Response:
 async def _show_clone(visit: Visit, id: str) -> Response:
     job = await _own(visit, id)
     service = visit.desk.service
+    require_submit(visit.caller, service.queue.kinds, job.kind)
     source = await source_of(service, job, clone.EDITED + 1)
     return _clone_page(visit, job, clone.draft_of(service, job, source))
 
@@ -177,6 +182,7 @@ async def _clone(visit: Visit, id: str) -> Response:
     """What is wrong is told above the form, which still has everything that was typed."""
     job = await _own(visit, id)
     service = visit.desk.service
+    require_submit(visit.caller, service.queue.kinds, job.kind)
     draft = clone.draft_from(visit.form)
     try:
         source = await source_of(service, job) if draft.source is None else None

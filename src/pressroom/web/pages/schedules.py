@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
+from pressroom.api.submitting import require_repeat
 from pressroom.store import pulse
 from pressroom.store.pulse import SCHEDULES, Scheduled
 from pressroom.web import crontab
@@ -66,6 +67,7 @@ def router(desk: Desk) -> Routes:
         if not visit.caller.owns(None):
             raise pulse.no_schedule(name)
         schedule = await database.read(partial(pulse.schedule, name))
+        require_repeat(visit.caller, queue.kinds, schedule.kind)
         async with queue.transaction() as transaction:
             job = await queue.submit(
                 schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}", within=transaction
