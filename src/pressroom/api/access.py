@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import Request
 
 from pressroom.api.problems import HttpError
-from pressroom.errors import NotFound
+from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Job
 
 
@@ -40,6 +40,15 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 LOCAL = Caller("local", Scope.ADMIN, everywhere=True)
+
+
+def cache_visibility(caller: Caller, org_id: str | None) -> str:
+    """`public` for bytes of the default organisation that this caller got without a token: a shared cache may keep those.
+
+    What needed a token is `private`, or a cache in front of us would hand it to callers who have none.
+    """
+    return "public" if caller is LOCAL and not org_id else "private"
+
 
 # Finds the caller behind a token, or None for one that is unknown, expired or revoked.
 type Lookup = Callable[[str], Awaitable[Caller | None]]
@@ -85,6 +94,11 @@ class Gate:
         self._own_host = own_host
         self._origins = origins
 
+    @property
+    def is_open(self) -> bool:
+        """Whether callers on this machine are admitted without a token."""
+        return self._open_to_loopback
+
     async def caller(self, request: Request, needed: Scope) -> Caller:
         return self.admit(request, await self._who(request, needed), needed)
 
@@ -122,6 +136,15 @@ class Gate:
             self._quota.note_wrong_guess(request)
         return found
 
+    async def still_admits(self, request: Request, caller: Caller) -> bool:
+        """Whether the credentials of a request are still this caller's. For long answers: it is not counted as a request."""
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        try:
+            found = await self._holder(kind.lower(), secret.strip()) if kind else self._anonymous(request, Scope.VIEWER)
+        except PressroomError:
+            return False  # the client asks again
+        return found is not None and is_same(found, caller)
+
     async def _holder(self, kind: str, secret: str) -> Caller | None:
         if kind == "bearer" and self._lookup is not None:
             return await self._lookup(secret)
@@ -142,6 +165,11 @@ class Gate:
             "who runs this service makes one with `pressroom token create`"
         )
         return HttpError(401, "unauthorized", words, {"WWW-Authenticate": ways})
+
+
+def is_same(one: Caller, other: Caller) -> bool:
+    """Whether the same rows exist for both."""
+    return (one.token, one.org_id, one.everywhere) == (other.token, other.org_id, other.everywhere)
 
 
 def require_own(caller: Caller, job: Job) -> Job:

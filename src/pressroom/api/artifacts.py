@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pressroom import keeping
 from pressroom.api import examples
-from pressroom.api.access import Caller, Scope
+from pressroom.api.access import Caller, Scope, cache_visibility
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
@@ -63,7 +63,7 @@ def router(service: Service) -> Routes:
     async def get_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         artifact = await _own(service, caller, uid)
-        visibility = "public" if artifact.org_id is None else "private"
+        visibility = cache_visibility(caller, artifact.org_id)
         return await send(service, request, artifact, cache=f"{visibility}, {FOREVER}")
 
     @routes.get(

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api import examples
-from pressroom.api.access import Scope
+from pressroom.api.access import Scope, cache_visibility
 from pressroom.api.artifacts import FOREVER, send
 from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
 from pressroom.api.routes import Routes
@@ -77,7 +77,8 @@ def router(service: Service, names: Names) -> Routes:
 
 async def _show(service: Service, names: Names, request: Request, file: str) -> Response:
     link = request.query_params.get("key")
-    org_id = None if link else (await service.gate.caller(request, Scope.VIEWER)).org_id
+    caller = None if link else await service.gate.caller(request, Scope.VIEWER)
+    org_id = None if caller is None else caller.org_id
     wish = _wish(request, file)
     named = await names.find(org_id, wish.name, link)
     shown = await names.show(named, wish.output, wish.theme, wish.number)
@@ -85,7 +86,9 @@ async def _show(service: Service, names: Names, request: Request, file: str) -> 
         shown = await names.show(named, wish.output, wish.theme, wish.number)
     if shown.picture is None:
         return _nothing_yet(shown)
-    return await _sent(service, request, shown, wish, is_public=link is not None or not named.org_id)
+    return await _sent(
+        service, request, shown, wish, is_public=caller is None or cache_visibility(caller, named.org_id) == "public"
+    )
 
 
 def _wish(request: Request, file: str) -> Wish:

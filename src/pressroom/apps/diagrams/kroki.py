@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api import examples
-from pressroom.api.access import Caller, Scope
+from pressroom.api.access import Caller, Scope, cache_visibility
 from pressroom.api.artifacts import send
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches
@@ -298,7 +298,7 @@ def _relocated(failed: RenderFailed, written: Written) -> RenderFailed:
 def _cache_control(caller: Caller, wanted: Wanted) -> str:
     if not wanted.shared:  # the same URL with other headers, or with another body, is another picture
         return "private, no-cache"
-    return f"{'public' if caller.org_id is None else 'private'}, max-age={MAX_AGE}"
+    return f"{cache_visibility(caller, caller.org_id)}, max-age={MAX_AGE}"
 
 
 def _offer() -> str:
