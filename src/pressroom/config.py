@@ -51,6 +51,7 @@ class Settings:
     rate_limit_address: int | None = None
     login_limit: int = 20
     cors_origins: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
     log_format: str = "text"
     webhook_allow: tuple[str, ...] = ()
     s3_endpoint: str = ""
@@ -116,6 +117,9 @@ class Settings:
         for origin in self.cors_origins:
             if origin != "*" and not re.fullmatch(r"https?://[^/?#@\s]+", origin):
                 yield f"cors_origins: {origin!r} is not an origin such as https://docs.example.org, or *"
+        for host in self.allowed_hosts:
+            if host != "*" and not re.fullmatch(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|[0-9A-Fa-f:]+", host):
+                yield f"allowed_hosts: {host!r} is not a host name without a port, such as press.example.org, .example.org or *"
         if self.log_format not in ("text", "json"):
             yield f"log_format: {self.log_format!r} is not text or json"
         if self.s3_bucket:
@@ -238,6 +242,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "rate_limit_address": _whole,
     "login_limit": _whole,
     "cors_origins": _names,
+    "allowed_hosts": _names,
     "log_format": _text,
     "webhook_allow": _names,
     "s3_endpoint": _text,

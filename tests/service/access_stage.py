@@ -49,7 +49,8 @@ async def on_stage(
     database: str, *, listen: str = "0.0.0.0:8000", works: bool = True, clock: Clock | None = None, **options: Any
 ) -> AsyncIterator[Stage]:
     workers = 2 if works else None
-    options = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0} | options
+    limits = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0}
+    options = limits | {"allowed_hosts": ("pressroom",)} | options
     async with Pressroom(database, kinds=[shout], workers=workers, clock=clock, listen=listen, **options) as press:
         service, app = make_service(press)
         yield Stage(press, service, app)

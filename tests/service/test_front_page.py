@@ -45,4 +45,5 @@ async def test_a_host_that_is_markup_stays_text(file: str) -> None:  # H9
     async with on_stage(file, works=False) as stage, stage.client() as client:
         page = await client.get("/", headers={"Host": 'a"><script>alert(1)</script>'})
 
+    assert page.status_code == 400
     assert "<script" not in page.text

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from pressroom.api import artifacts, cors, docs, events, jobs, operations, queue, schema, workers
+from pressroom.api.hosts import Guarded, names_served
 from pressroom.api.limits import Limited
 from pressroom.api.middleware import Around
 from pressroom.api.routes import Route
@@ -25,6 +26,9 @@ def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Applic
     app = Application([*routes], schema.document)
     if service.quotas.counts:
         app.put_around(Limited, quotas=service.quotas)
+    settings = service.settings
+    hosts = names_served(settings, needs_token=not service.gate.is_open)
+    app.put_around(Guarded, hosts=hosts, origins=settings.cors_origins, base_url=settings.base_url)
     app.put_around(Around, metrics=service.metrics)
     cors.share(app, service.settings.cors_origins)
     return app

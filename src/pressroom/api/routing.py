@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -74,7 +75,7 @@ class Table:
             raise HttpError(405, "method_not_allowed", words, {"Allow": ", ".join(sorted(set(allowed)))})
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         if path != "/" and any(self._matching(other)):
-            return RedirectResponse(request.url.replace(path=scope.get("root_path", "") + other))
+            return RedirectResponse(_relative(path, request.url.query))
         raise HttpError(404, "not_found", "there is nothing here")
 
     def _matching(self, path: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
@@ -86,6 +87,15 @@ class Table:
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
     return compile_path(path)[0]
+
+
+def _relative(path: str, query: str) -> str:
+    """The same place with a slash at its end, or without the one that it has.
+
+    Relative, because neither the name nor the prefix that the client knows us by is known here.
+    """
+    last = quote(path.rstrip("/").rpartition("/")[2])
+    return (f"../{last}" if path.endswith("/") else f"./{last}/") + (f"?{query}" if query else "")
 
 
 def _first(path: str) -> str:
