@@ -65,6 +65,9 @@ async def test_the_opening_is_no_event(after: int | None, opening: bytes) -> Non
         return
         yield
 
-    response = streams.respond(nothing(), asyncio.Event(), Metrics(), after=after)
+    async def always() -> bool:
+        return True
+
+    response = streams.respond(nothing(), asyncio.Event(), Metrics(), after=after, still_admitted=always)
 
     assert [piece async for piece in response.body_iterator] == [opening]

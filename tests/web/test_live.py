@@ -26,6 +26,7 @@ class Ear:
     path: str = "/desk/live"
     query: str = ""
     cookie: str = ""
+    token: str = ""
     status: int = 0
     heard: bytes = b""
     _cut: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,6 +50,7 @@ class Ear:
 
     async def _listen(self) -> None:
         headers = [(b"host", b"pressroom"), (b"cookie", f"pressroom={self.cookie}".encode())]
+        headers += [(b"authorization", f"Bearer {self.token}".encode())] if self.token else []
         scope = {
             "type": "http", "method": "GET", "path": self.path, "raw_path": self.path.encode(),
             "query_string": self.query.encode(), "headers": headers, "scheme": "http", "client": STRANGER,

@@ -1,5 +1,6 @@
 """What happens, as it happens: one job's events, or everybody's."""
 
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -49,7 +50,8 @@ def router(service: Service) -> Routes:
         if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
             return Response(status_code=204)  # so that a browser does not come back for ever
         events = service.queue.watch(job, after=after)
-        return streams.respond(events, service.closing, service.metrics)
+        still_admitted = partial(service.gate.still_admits, request, caller)
+        return streams.respond(events, service.closing, service.metrics, still_admitted=still_admitted)
 
     @routes.get(
         "/events",
@@ -65,7 +67,8 @@ def router(service: Service) -> Routes:
         if after is None:
             after = await service.rendering.database.read(look.last_event)
         events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
-        return streams.respond(events, service.closing, service.metrics, after=after)
+        still_admitted = partial(service.gate.still_admits, request, caller)
+        return streams.respond(events, service.closing, service.metrics, after=after, still_admitted=still_admitted)
 
     return routes
 

@@ -1,7 +1,7 @@
 """Events as they happen, over one long response (server-sent events)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -22,10 +22,13 @@ def respond(
     metrics: Metrics,
     *,
     after: int | None = None,
-    heartbeat: float = HEARTBEAT,
+    still_admitted: Callable[[], Awaitable[bool]],
 ) -> StreamingResponse:
-    """`after` is the event that the stream follows. It is told first: whoever is cut off before the next one resumes there."""
-    frames = _frames(events, closing, metrics, _opening(after), heartbeat)
+    """`after` is the event that the stream follows. It is told first: whoever is cut off before the next one resumes there.
+
+    `still_admitted` is asked at every heartbeat; a caller whose token was revoked or has expired hears nothing more.
+    """
+    frames = _frames(events, closing, metrics, _opening(after), still_admitted)
     return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -36,17 +39,27 @@ def _opening(after: int | None) -> bytes:
 
 
 async def _frames(
-    events: AsyncGenerator[Event], closing: asyncio.Event, metrics: Metrics, opening: bytes, heartbeat: float
+    events: AsyncGenerator[Event],
+    closing: asyncio.Event,
+    metrics: Metrics,
+    opening: bytes,
+    still_admitted: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
     yield opening
+    loop = asyncio.get_running_loop()
+    next_check = loop.time() + HEARTBEAT  # also for a stream whose events leave no time for a heartbeat
     end = asyncio.ensure_future(closing.wait())
     next_one = asyncio.ensure_future(anext(events))
     metrics.streams.inc()
     try:
         while True:
-            done, _ = await asyncio.wait({next_one, end}, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait({next_one, end}, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
             if end in done:
                 return  # the client comes back with the id of the last event it saw
+            if not done or loop.time() >= next_check:
+                if not await still_admitted():
+                    return  # the client comes back, and is refused
+                next_check = loop.time() + HEARTBEAT
             if not done:
                 yield b": still here\n\n"
                 continue

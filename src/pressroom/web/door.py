@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.api.access import Caller, Gate, Scope
+from pressroom.api.access import Caller, Gate, Scope, is_same
 from pressroom.api.problems import HttpError
 from pressroom.api.tokens import caller_of
 from pressroom.clock import Clock
+from pressroom.errors import PressroomError
 from pressroom.model import from_ms
 from pressroom.store import Database, sessions
 from pressroom.web.cookies import read_cookie
@@ -63,6 +64,18 @@ class Door:
                 raise
             caller = None
         return Browser(secret, secret != given, caller)
+
+    async def still_admits(self, request: Request, browser: Browser) -> bool:
+        """Whether who logged in is logged in still. For an answer that goes on for long: it is not counted."""
+        if browser.caller is None:
+            return False
+        if not browser.has_session:
+            return await self._gate.still_admits(request, browser.caller)
+        try:
+            caller = await self._logged_in(browser.secret)
+        except PressroomError:
+            return False
+        return caller is not None and is_same(caller, browser.caller)
 
     def admit(self, request: Request, browser: Browser, needed: Scope) -> Caller:
         """What is asked for may need more than a look. Raises HttpError: 401 for a stranger, 403 for who may not."""

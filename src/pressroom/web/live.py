@@ -8,14 +8,16 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from pressroom.api import streams
 from pressroom.api.access import Scope, require_own
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
-from pressroom.api.streams import HEARTBEAT, RETRY_MS
+from pressroom.api.streams import RETRY_MS
 from pressroom.errors import InvalidArgument, NotFound, PressroomError, QueueClosed
 from pressroom.model import Event
 from pressroom.store import look
@@ -50,21 +52,16 @@ def router(desk: Desk) -> Routes:
                 return Response(_frame(last=True), media_type="text/event-stream", headers=_HEADERS)
             events = service.queue.watch(job, after=seen)
 
-        async def is_welcome() -> bool:
-            try:
-                return (await desk.door.browser(request)).caller is not None
-            except PressroomError:
-                return False
-
+        is_admitted = partial(desk.door.still_admits, request, browser)
         heard = Heard(events, of_a_job=named is not None)
         if seen < last:  # something happened between the page and its stream; what, does not matter
             heard.news.set()
-        return StreamingResponse(_frames(heard, service, is_welcome), media_type="text/event-stream", headers=_HEADERS)
+        return StreamingResponse(_frames(heard, service, is_admitted), media_type="text/event-stream", headers=_HEADERS)
 
     return routes
 
 
-async def _frames(heard: "Heard", service: Service, is_welcome: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
+async def _frames(heard: "Heard", service: Service, is_admitted: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
     """Ends, too, for whoever was logged out or had their token revoked meanwhile: they come back, and are told so."""
     heard.start()
     end, news = asyncio.ensure_future(service.closing.wait()), asyncio.ensure_future(heard.news.wait())
@@ -72,15 +69,17 @@ async def _frames(heard: "Heard", service: Service, is_welcome: Callable[[], Awa
     try:
         yield b"retry: %d\nevent: open\ndata: \n\n" % RETRY_MS
         while True:
-            await asyncio.wait({news, end}, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({news, end}, timeout=streams.HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
             if end.done():
                 return  # the page comes back
             if not news.done():
+                if not await is_admitted():
+                    return
                 yield b": still here\n\n"
                 continue
             heard.news.clear()
             news = asyncio.ensure_future(heard.news.wait())
-            if heard.lost or not await is_welcome():
+            if heard.lost or not await is_admitted():
                 return
             yield _frame(last=heard.over)
             if heard.over:
