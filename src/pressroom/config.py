@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pressroom.errors import InvalidSettings
+from pressroom.regular_files import NotRegular, read_regular
 
 FILE = "pressroom.toml"
 DELIVERIES = ("embedded", "redis", "oban")
@@ -342,10 +343,12 @@ def describe(settings: Settings) -> list[tuple[str, str, str]]:
 
 def _read_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(read_regular(path, follow=True).decode())
     except FileNotFoundError:
         if required:
             problems.append(f"{path}: there is no such file")
+    except (NotRegular, IsADirectoryError):
+        problems.append(f"{path}: is not a regular file")
     except (OSError, UnicodeDecodeError) as reason:
         problems.append(f"{path}: cannot be read: {reason}")
     except tomllib.TOMLDecodeError as reason:

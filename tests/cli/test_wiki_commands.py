@@ -1,6 +1,7 @@
 """`pressroom wiki`: folders become articles and articles become folders, on both databases."""
 
 import json
+import os
 from functools import partial
 from pathlib import Path
 
@@ -116,3 +117,22 @@ def test_what_could_not_be_rendered_is_named_with_its_reason(run: Run, folder: P
     assert "0 rendered, 5 failed" in out
     assert "Home@1: " in err
     assert "no such option" in err
+
+
+def test_an_export_follows_no_link_and_an_import_reads_regular_files_only(run: Run, folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(folder / "pipe.md")
+    (folder / "link.md").symlink_to("/etc/passwd")
+    taken = json.loads(run("import", "docs", "--json")[1])
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/guide").symlink_to(tmp_path / "elsewhere")
+    refused = run("export", "out")
+    (tmp_path / "docs/wiki.json").symlink_to("/etc/passwd")
+    listed = run("import", "docs")
+
+    assert taken["problems"] == {"pipe.md": "it cannot be read: not a regular file"}
+    assert taken["created"] == 5
+    assert refused[0] != 0
+    assert "guide is a symbolic link" in refused[2]
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+    assert "wiki.json cannot be read: a symbolic link" in listed[2]

@@ -71,17 +71,23 @@ FRAMES: dict[str, tuple[list[bytes], set[int]]] = {  # H1; 0 is a connection tha
     "a chunk of a wrong size": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nxx\r\n0\r\n\r\n"], {0, 400}),
     "an unknown transfer encoding": ([HEAD + b"Transfer-Encoding: gzip\r\n\r\n"], {400, 501}),
     "a header of 200 KB": (
-        [b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: " + b"y" * 200_000 + b"\r\n\r\n"],
+        [b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: " + b"y" * 200_000 + b"\r\n\r\n"],
         {0, 400, 431},
     ),
     "ten thousand headers": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"], {0, 400, 431}),
-    "an address of 200 KB": ([b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"], {0, 400, 414}),
-    "a folded header": ([b"GET /livez HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\nConnection: close\r\n\r\n"], {200, 400}),
-    "a NUL in a header": ([b"GET /livez HTTP/1.1\r\nHost: a\r\nX: a\x00b\r\n\r\n"], {400}),
+    "an address of 200 KB": ([b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"], {0, 400, 414}),
+    "a folded header": ([b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\nConnection: close\r\n\r\n"], {200, 400}),
+    "a NUL in a header": ([b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n"], {400}),
     "a NUL in the path": ([b"GET /jobs/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {404}),
-    "a path that climbs": ([b"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"], {404}),
+    "a path that climbs": ([b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {404}),
     "no HTTP at all": ([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"], {0, 400}),
-    "no host": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n"], {200, 400}),
+    "no host": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n"], {400}),
+    "two hosts": ([b"GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {400}),
+    "HTTP/0.9": ([b"GET /livez\r\n\r\n"], {400}),
+    "HTTP/0.9 by its name": ([b"GET /livez HTTP/0.9\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {400}),
+    "GET *": ([b"GET * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {400}),
+    "OPTIONS *": ([b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {400}),
+    "an authority": ([b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {400}),
 }
 
 
@@ -99,12 +105,13 @@ def test_a_request_that_is_not_quite_http_is_refused(port: int, frame: str) -> N
 
     status = int(answer.split()[1]) if answer else 0
     assert status in statuses, answer[:500]
+    assert not status or b"x-content-type-options: nosniff" in answer.partition(b"\r\n\r\n")[0].lower()
     if status == 400:
         head, _, told = answer.partition(b"\r\n\r\n")
         assert b"content-type: application/problem+json" in head.lower()
         assert json.loads(told)["status"] == 400
         assert json.loads(told)["code"] == "malformed_request"
-    assert exchange(port, b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
+    assert exchange(port, b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
 
 
 def test_a_body_in_pieces_is_a_body(port: int) -> None:

@@ -5,6 +5,7 @@ import logging
 import re
 import traceback
 from datetime import UTC, datetime
+from typing import Any
 
 # The last line of defence: secrets are not logged in the first place, but an exception may quote what it was given.
 _SECRETS = [
@@ -16,6 +17,7 @@ _SECRETS = [
     (re.compile(r"(?i)(idempotency-key['\"]?\s*[:=]\s*)['\"]?[^\s,'\"]+"), r"\1***"),
 ]  # fmt: skip
 _JOB = re.compile(r"\bjob_[0-9A-Z]{26}\b")
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
@@ -33,8 +35,24 @@ def redacted(text: str) -> str:
 
 
 class AsText(logging.Formatter):
+    """One line an event; the lines of a traceback follow, each set in. Control characters are escaped in both.
+
+    A request chooses its path and much of what an error says. Neither may forge a line or speak to a terminal.
+    """
+
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return escaped(super().formatMessage(record))
+
+    def formatException(self, info: Any) -> str:  # noqa: N802
+        return "\n".join(f"  {escaped(line)}" for line in super().formatException(info).split("\n"))
+
+
+def escaped(text: str) -> str:
+    """The text with its control characters, line breaks and marks of direction as they are written in Python."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class AsJson(logging.Formatter):

@@ -6,9 +6,10 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pressroom import failpoints, tracing
@@ -22,6 +23,8 @@ _HERE = secrets.token_hex(9)
 _numbers = itertools.count(1)
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _QUIET = ("/livez", "/readyz", "/metrics")
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+CLIENT_GONE = 499  # in the log and the metrics alone: there is no one to answer
 BODY_LIMIT = 12 * 1024 * 1024
 HEADERS_LIMIT = 200
 HEADER_BYTES_LIMIT = 64 * 1024
@@ -51,7 +54,7 @@ class Around:
                 failpoints.hit("reply.before_send")
                 status = message["status"]
                 tracing.answered(status)
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", id.encode())]
+                message["headers"] = [*_with_nosniff(message.get("headers", ())), (b"x-request-id", id.encode())]
             await send(message)
 
         with tracing.request(scope, request.headers):
@@ -64,6 +67,9 @@ class Around:
                     raise
                 # The grace of a stop is over. Whoever still waits is told so, and that another try is worth it.
                 await problem(request, QueueClosed("the service is closing"))(scope, receive, answer)
+            except ClientDisconnect:
+                log.info("request %s: the client went away while it sent its body", id)
+                status = status or CLIENT_GONE
             except Exception as error:
                 if status:
                     raise
@@ -94,6 +100,12 @@ class Around:
             log.info(
                 "%s %s %s", scope["method"], scope["path"], status, extra={"ms": round(seconds * 1000, 1), "request_id": id}
             )
+
+
+def _with_nosniff(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """No browser takes an answer for anything else than it says, whatever the answer."""
+    given = [*headers]
+    return given if any(name.lower() == _NOSNIFF[0] for name, _ in given) else [*given, _NOSNIFF]
 
 
 def _refuse_oversized(scope: Scope) -> None:

@@ -31,7 +31,9 @@ class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         """What is not HTTP is refused before there is a request, and in the same form as all else."""
         told = problems.malformed(msg)
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\ncontent-length: {len(told)}\r\n"
-        self.transport.write(f"{head}cache-control: no-store\r\nconnection: close\r\n\r\n".encode() + told)
+        self.transport.write(
+            f"{head}cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n".encode() + told
+        )
         self.transport.close()
 
 

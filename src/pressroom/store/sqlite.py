@@ -4,6 +4,7 @@ Several processes may share the file: whoever writes takes the lock at once (BEG
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pressroom.clock import Clock
@@ -11,6 +12,7 @@ from pressroom.errors import StoreUnavailable
 from pressroom.model import Statement, Work
 from pressroom.store import migrate
 from pressroom.store.lane import Desk
+from pressroom.store.private_files import make_private_file, make_private_folder
 from pressroom.store.sqlite_connection import Connection, Translated
 
 
@@ -62,6 +64,8 @@ def _read_data_version() -> Work[int]:
 def _prepare_folder(path: Path) -> None:
     migrate.refuse_network_filesystem(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
     except OSError as reason:
         raise StoreUnavailable(f"the folder of {path} cannot be made: {reason.strerror}") from None
+    with suppress(OSError):  # SQLite says better what is wrong with it
+        make_private_file(path)

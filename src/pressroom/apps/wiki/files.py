@@ -8,6 +8,7 @@ import msgspec
 
 from pressroom.apps.wiki.model import TITLE_LIMIT, clean_url, title_of
 from pressroom.errors import InvalidArgument, SourceInvalid
+from pressroom.regular_files import read_regular
 
 ENDINGS = frozenset({".md", ".markdown"})
 LIST = "wiki.json"  # written by an export, so that an import finds names and titles again
@@ -49,9 +50,11 @@ def _walk(folder: Path) -> Iterator[Path]:
 def listed_in(folder: Path) -> dict[str, Named]:
     """What an export has written down, by the names of its files."""
     try:
-        return msgspec.json.decode((folder / LIST).read_bytes(), type=dict[str, Named])
+        return msgspec.json.decode(read_regular(folder / LIST), type=dict[str, Named])
     except FileNotFoundError:
         return {}
+    except OSError as reason:
+        raise InvalidArgument(f"{folder / LIST} cannot be read: {reason.strerror}") from None
     except msgspec.DecodeError as reason:
         raise InvalidArgument(f"{folder / LIST} is not a list of articles: {reason}") from None
 
@@ -65,7 +68,7 @@ def url_of(place: PurePosixPath) -> str:
 
 def text_of(path: Path) -> str:
     """Raises SourceInvalid, with the place, for what is no text."""
-    data = path.read_bytes()
+    data = read_regular(path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

@@ -13,6 +13,7 @@ from pressroom.apps.wiki.files import Named
 from pressroom.apps.wiki.model import Draft, make_draft
 from pressroom.apps.wiki.orders import Order
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
+from pressroom.regular_files import NotRegular, write_below
 
 AT_ONCE = 20  # in one transaction, while which nobody else writes
 READ_AT_ONCE = 500
@@ -64,11 +65,11 @@ class Folders:
         while some := await self._articles.sources(org_id, after, READ_AT_ONCE):
             for article, source in some:
                 path = files.path_of(folder, article.url)
-                await asyncio.to_thread(_write, path, source)
+                await asyncio.to_thread(_write, folder, path, source.encode())
                 listed[path.relative_to(folder).as_posix()] = Named(article.url, article.title)
             after = some[-1][0].id
             tell("articles", len(listed), max(total, len(listed)))
-        await asyncio.to_thread((folder / files.LIST).write_bytes, msgspec.json.format(msgspec.json.encode(listed)))
+        await asyncio.to_thread(_write, folder, folder / files.LIST, msgspec.json.format(msgspec.json.encode(listed)))
         return len(listed)
 
 
@@ -102,6 +103,9 @@ def _with_place(reason: PressroomError) -> str:
     return str(reason)
 
 
-def _write(path: Path, source: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(source, newline="\n")
+def _write(folder: Path, path: Path, data: bytes) -> None:
+    """A link in the folder may lead anywhere; the export goes through none."""
+    try:
+        write_below(folder, path.relative_to(folder).parts, data)
+    except NotRegular as reason:
+        raise InvalidArgument(f"{reason.filename} is {reason.strerror}, which an export does not write through") from None

@@ -1,0 +1,72 @@
+"""What holds for every answer, and for requests that end before there is one."""
+
+import logging
+import re
+from typing import Any
+
+import pytest
+
+from pressroom.api.access import Scope
+from tests.service.access_stage import STRANGER, Stage, on_stage
+from tests.web.browsing import member
+
+
+async def test_no_answer_is_taken_for_what_it_is_not(file: str) -> None:
+    """Every route, with a token and without: pages, JSON, problems, redirects and pictures."""
+    async with (
+        on_stage(file, works=False) as stage,
+        stage.client(await stage.token(Scope.ADMIN, everywhere=True)) as client,
+        stage.client() as stranger,
+        member(stage, everywhere=True) as person,
+    ):
+        found = {}
+        for route in stage.app.routes:
+            path = re.sub(r"\{\w+(:\w+)?\}", "nothing", route.path)
+            if path in ("/events", "/desk/live"):
+                continue  # they do not end
+            for method in route.methods:
+                for who in (client, stranger, person.client):
+                    answer = await who.request(method, path)
+                    found[method, path, answer.status_code] = answer.headers.get_list("x-content-type-options")
+        for path in ("/nothing", "/livez/", "/desk/nothing"):
+            found["GET", path, 0] = (await client.get(path)).headers.get_list("x-content-type-options")
+
+    assert len(found) > 100
+    assert {where: value for where, value in found.items() if value != ["nosniff"]} == {}
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/render", "/desk/login", "/kroki/graphviz/svg"])
+async def test_a_body_that_breaks_off_is_no_error_of_ours(file: str, path: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with on_stage(file, works=False) as stage:
+        token = await stage.token(Scope.ADMIN)
+        sent = await break_off(stage, path, token)
+
+    assert sent == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING or record.exc_info] == []
+    assert "went away" in caplog.text
+
+
+async def break_off(stage: Stage, path: str, token: str) -> list[Any]:
+    """Half a body, and then nobody is there."""
+    parts = iter([{"type": "http.request", "body": b'{"kind', "more_body": True}])
+    headers = [
+        (b"host", b"pressroom"),
+        (b"authorization", f"Bearer {token}".encode()),
+        (b"content-length", b"1000"),
+        (b"content-type", b"application/x-www-form-urlencoded" if path.startswith("/desk") else b"application/json"),
+    ]
+    scope = {
+        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers,
+        "scheme": "http", "client": STRANGER, "server": ("pressroom", 80), "http_version": "1.1", "root_path": "",
+    }  # fmt: skip
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(parts, {"type": "http.disconnect"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await stage.app(scope, receive, send)
+    return sent
