@@ -1,6 +1,7 @@
 """The door: how many are let in, and how many go through it together."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pressroom.errors import QueueFull
@@ -73,7 +74,8 @@ class Admission:
     """Refuses new jobs when the queue holds its limit, without counting the queue at every submit.
 
     It keeps an estimate that is never below what this process added, and counts only when that nears the limit or has
-    drifted: other processes add jobs too. Runs inside the submitting transaction.
+    drifted: other processes add jobs too. An organisation that fills less than its share of a full queue is admitted all the
+    same; see `jobs.refuse_when_full`. Runs inside the submitting transaction.
     """
 
     def __init__(self, limit: int) -> None:
@@ -81,14 +83,12 @@ class Admission:
         self._estimate = limit
         self._unchecked = 0
 
-    def room_for_one(self) -> Work[None]:
-        return self.room_for(1)
-
-    def room_for(self, coming: int) -> Work[None]:
-        self._unchecked += coming
-        if self._estimate + coming > self._limit or self._unchecked > self._limit // 100:
+    def room_for(self, new: Sequence[NewJob]) -> Work[None]:
+        self._unchecked += len(new)
+        if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
+            coming = Counter(one.org_id for one in new)
             yield from jobs.refuse_when_full(self._limit, coming, retry_after=1.0, counted=self._counted)
-        self._estimate += coming
+        self._estimate += len(new)
 
     def _counted(self, queued: int) -> None:
         self._estimate, self._unchecked = queued, 0

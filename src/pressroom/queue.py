@@ -293,7 +293,7 @@ class Queue:
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return jobs.retry(uid, again, self._admission.room_for_one)
+            return jobs.retry(uid, again, self._admission.room_for)
 
         run = self._database.run if within is None else within.run
         return await run(unit, name="submit", after=self._submitted)
@@ -339,10 +339,10 @@ class Queue:
         return checked(request, self._kinds)
 
     def _unit(self, new: NewJob) -> Work[Submitted]:
-        return jobs.submit(new, self._admission.room_for_one)
+        return jobs.submit(new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
-        return jobs.submit_plain(many, lambda: self._admission.room_for(len(many)), at_once=self._database.crowded)
+        return jobs.submit_plain(many, self._admission.room_for, at_once=self._database.crowded)
 
     def _submitted(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

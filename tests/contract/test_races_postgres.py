@@ -271,7 +271,7 @@ def test_what_is_pruned_is_retried_before_or_not_found(track: Track) -> None:
         track.pass_time(70_000)
 
     def retries() -> Side:
-        def no_limit() -> Any:
+        def no_limit(_new: Any) -> Any:
             yield from ()
 
         return Side(jobs.retry(new(1).uid, again, no_limit))

@@ -4,6 +4,7 @@ import pytest
 
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
+from tests.vm_steps import counted
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,36 @@ def test_a_submit_reads_what_is_open_through_its_own_indexes(statement: str, ind
     assert "job_key" not in told
     assert "SORT" not in told
     assert "TEMP B-TREE" not in told
+
+
+@pytest.mark.parametrize("statement", ["count_queued", "count_queued_of_org", "count_queued_orgs"])
+def test_shares_of_a_full_queue_are_counted_without_reading_a_job(statement: str) -> None:
+    values = {"org_id": "acme", "limit": 10}
+    plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')[statement]}", values).fetchall()
+
+    told = [str(row[3]) for row in plan if " job " in str(row[3])]
+    assert told
+    assert all("USING COVERING INDEX job_line" in line for line in told), told
+
+
+def test_organisations_in_the_queue_are_counted_one_look_each() -> None:
+    """However many jobs each of them has."""
+    steps = [_steps_to_count_orgs(jobs_each) for jobs_each in (1, 200)]
+
+    assert steps[1] < 1.1 * steps[0]
+
+
+def _steps_to_count_orgs(jobs_each: int) -> int:
+    store = SteppedStore()
+    store.raw.execute(
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20 * :each)
+        INSERT INTO job (id, uid, kind, tier, seq, run_at, status, on_key, max_attempts, max_crashes, org_id, retention,
+                         date_created)
+        SELECT i, printf('%026d', i), 'k', 0, i, 0, 'queued', 'skip', 1, 1, 'org-' || (i % 20), 0, 0 FROM n
+        """,
+        {"each": jobs_each},
+    )
+    with counted(store.raw) as cost:
+        assert store.raw.execute(load("sqlite")["count_queued_orgs"], {"limit": 1_000}).fetchall() == [(20,)]
+    return cost.steps

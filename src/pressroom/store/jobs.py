@@ -5,6 +5,7 @@ transaction that somebody else begins and commits, so what one of them does happ
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 
@@ -47,6 +48,8 @@ class NewJob(msgspec.Struct, frozen=True):
 
 type Again = dict[str, float | None]  # by uid: the seconds after which to ask again, or None if there is no point
 
+type RoomCheck = Callable[[Sequence[NewJob]], Work[None]]  # raises QueueFull if these may not come in
+
 REFUSED_FOR = 1.0  # seconds
 _BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
 
@@ -58,7 +61,7 @@ class Room(msgspec.Struct, frozen=True):
     background: int
 
 
-def submit(new: NewJob, room: Callable[[], Work[None]] | None = None) -> Work[Submitted]:
+def submit(new: NewJob, room: RoomCheck | None = None) -> Work[Submitted]:
     """Answer from the cache, join a job in flight, coalesce with a queued one, or insert, in this order."""
     moment = yield from now()
     run_at = max(moment + new.delay, new.run_at or 0)
@@ -73,17 +76,15 @@ def submit(new: NewJob, room: Callable[[], Work[None]] | None = None) -> Work[Su
         if met is not None:
             return met
     if room is not None:
-        yield from room()
+        yield from room((new,))
     id = yield from _insert(new, run_at, moment)
     return Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1, differs=differs)
 
 
-def submit_plain(
-    jobs: Sequence[NewJob], room: Callable[[], Work[None]] | None = None, *, at_once: bool = False
-) -> Work[list[Submitted]]:
+def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
     """Many jobs without keys or fingerprints: nothing to look up, so a few statements serve them all, or one where it may."""
     if room is not None:
-        yield from room()
+        yield from room(jobs)
     if at_once:
         lines = [_plain_line(None, new, (new.delay, new.run_at)) for new in jobs]
         asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": len(jobs)}
@@ -230,10 +231,23 @@ def _insert_input(id: int, new: NewJob) -> Work[None]:
         yield Statement("insert_input", {"id": id, "fields": compact(new.fingerprint.fields), "cache_for": new.cache_for})
 
 
-def refuse_when_full(limit: int, coming: int, *, retry_after: float, counted: Callable[[int], None]) -> Work[None]:
+def refuse_when_full(limit: int, coming: Counter[str], *, retry_after: float, counted: Callable[[int], None]) -> Work[None]:
+    """`coming` counts new jobs by organisation. In a full queue each of these may fill its share, and no more.
+
+    A share is the limit divided by the organisations that have jobs in the queue or are coming. Each was admitted by its share
+    of that moment, so with n organisations the queue never holds more than its limit times 1 + 1/2 + ... + 1/n.
+    """
     ((queued,),) = yield Statement("count_queued", {"limit": limit})
     counted(queued)
-    if queued + coming > limit:
+    if queued + coming.total() <= limit:
+        return
+    ((active,),) = yield Statement("count_queued_orgs", {"limit": limit})
+    held = {}
+    for org_id in coming:
+        ((held[org_id],),) = yield Statement("count_queued_of_org", {"org_id": org_id, "limit": limit})
+    active += sum(not count for count in held.values())
+    share = max(1, limit // active)
+    if any(held[org_id] + count > share for org_id, count in coming.items()):
         raise QueueFull(limit, retry_after)
 
 
@@ -395,7 +409,7 @@ def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[tuple[int, int], bool]
     return {(id, token): bool(cancelled) for id, token, cancelled in rows}
 
 
-def retry(uid: str, make: Callable[[Row], NewJob], room: Callable[[], Work[None]]) -> Work[Submitted]:
+def retry(uid: str, make: Callable[[Row], NewJob], room: RoomCheck) -> Work[Submitted]:
     """Run an ended job again as a new one that names the old.
 
     If its kind coalesces and a job of the same key is open, that one is newer and is the answer: an old payload must not
