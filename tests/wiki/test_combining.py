@@ -46,9 +46,10 @@ def test_words_are_found_in_little_time(text: str) -> None:
 
 
 def test_a_name_is_refused_before_it_is_normalised() -> None:
+    began = time.thread_time()
     with pytest.raises(InvalidArgument):
-        clean_url(MARKS)
-    assert cpu_of(lambda: pytest.raises(InvalidArgument, clean_url, MARKS * 10)) < 0.05
+        clean_url(MARKS * 10)
+    assert time.thread_time() - began < 0.05
     assert cpu_of(lambda: clean_url("a" + "\u0315" * 90 + "\u0300" * 90)) < 0.05
 
 
