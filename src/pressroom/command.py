@@ -2,13 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pressroom import backends, cli, config, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
+from pressroom.errors import PackageMissing
 from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.store import fsck
 from pressroom.store.artifacts_fsck import Unsound
@@ -34,9 +35,10 @@ class _Wires:
         return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
-        from pressroom.api import serve as server  # the service's libraries are not everybody's
-        from pressroom.api.access import is_loopback
-        from pressroom.serving import make_service
+        with _needing("service"):
+            from pressroom.api import serve as server
+            from pressroom.api.access import is_loopback
+            from pressroom.serving import make_service
 
         host, port = settings.address
         listener = server.listen(host, port)
@@ -56,7 +58,8 @@ class _Wires:
                 await press.finish()
 
     async def demo(self, settings: Settings, *, jobs: int, seed: int, add: bool, tell: "Tell") -> "Filled":
-        from pressroom.demo import filling
+        with _needing("service,engines"):
+            from pressroom.demo import filling
 
         if settings.home:
             os.makedirs(settings.home, exist_ok=True)
@@ -65,7 +68,9 @@ class _Wires:
     @asynccontextmanager
     async def tokens(self, settings: Settings) -> AsyncIterator["Tokens"]:
         async with Pressroom(settings=settings, workers=None) as press:
-            yield press.tokens
+            with _needing("service"):
+                tokens = press.tokens
+            yield tokens
 
     @asynccontextmanager
     async def webhooks(self, settings: Settings) -> AsyncIterator[Webhooks]:
@@ -104,6 +109,17 @@ class _Wires:
         if apply and missing:
             asyncio.run(backends.migrate(settings))
         return [f"{migration.number:04} {migration.name}" for migration in missing]
+
+
+@contextmanager
+def _needing(extras: str) -> Iterator[None]:
+    """Packages that only some installations have."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.startswith("pressroom"):
+            raise
+        raise PackageMissing(missing.name, extras) from None
 
 
 def main() -> int:

@@ -172,6 +172,13 @@ class InvalidSettings(Unusable):
         self.problems = problems
 
 
+class PackageMissing(Unusable):
+    code = "package_missing"
+
+    def __init__(self, package: str, extras: str) -> None:
+        super().__init__(f"this needs the package {package}; pip install 'pressroom[{extras}]'")
+
+
 class NotADatabase(Unusable):
     code = "not_a_database"
 

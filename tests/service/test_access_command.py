@@ -10,7 +10,7 @@ from pressroom import Pressroom, command
 from pressroom.api.access import Scope
 from pressroom.api.tokens import new_secret
 from pressroom.cli import exits, main
-from pressroom.errors import InvalidArgument
+from pressroom.errors import DatabasePromoted, DatabaseTooNew, InvalidArgument, PackageMissing
 from tests.client.stage import Served
 
 
@@ -54,3 +54,6 @@ def test_a_token_that_will_not_do_is_told_with_what_would(
 
 def test_what_is_refused_for_another_reason_is_wrong_usage() -> None:
     assert exits.code_for(InvalidArgument("no")) == exits.USAGE
+    # systemd starts a service again unless the code is 2: these would fail at every start
+    for error in (DatabaseTooNew("x"), DatabasePromoted("a", "b"), PackageMissing("uvicorn", "service")):
+        assert exits.code_for(error) == exits.USAGE == 2

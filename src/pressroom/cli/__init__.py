@@ -52,9 +52,10 @@ examples:
 """
 
 _EPILOG = """\
-exit codes: 0 well; 1 failed, or a problem was found; 2 wrong usage or a refused request; 3 the source is invalid;
-4 the store or queue is unavailable, try again; 5 waited too long; 6 no such job; 7 the service wants
-another token; 8 the queue is full; 9 completed with errors; 130 interrupted
+exit codes: 0 well; 1 failed, or a problem was found; 2 wrong usage, a refused request, or a set-up that must be
+mended before another start; 3 the source is invalid; 4 the store or queue is unavailable, try again; 5 waited
+too long; 6 no such job; 7 the service wants another token; 8 the queue is full; 9 completed with errors;
+130 interrupted
 """
 
 # The flags that are settings: a flag left out must stay distinct from its default.

@@ -1,15 +1,20 @@
 """Exit codes. Public: scripts depend on them, so they never change meaning."""
 
 from pressroom.errors import (
+    DatabasePromoted,
+    DatabaseTooNew,
+    DatabaseTooOld,
     JobCancelled,
     JobFailed,
     NotFound,
+    PackageMissing,
     PressroomError,
     QueueFull,
     Refused,
     SourceInvalid,
     Timeout,
     Unavailable,
+    UnsafeFilesystem,
     WaitTimeout,
 )
 
@@ -42,6 +47,9 @@ def code_for(error: PressroomError) -> int:
             return SOURCE_INVALID
         case JobFailed() | JobCancelled():
             return FAILED
+        # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
+        case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | UnsafeFilesystem() | PackageMissing():
+            return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED
         case Refused():

