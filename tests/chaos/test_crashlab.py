@@ -19,4 +19,4 @@ def test_faults_on_a_server_lose_nothing_and_do_nothing_twice(delivery: str) -> 
     assert int(figures["lost"]) == int(figures["duplicated"]) == int(figures["two_terminal"]) == int(figures["integrity"]) == 0
     assert int(figures["stale_accepted"]) == 0
     assert int(figures["stale_provoked"]) >= by_depth(0, 1)  # a short run need not meet a late worker
-    assert float(figures["done"]) > by_depth(0, 0.8)
+    assert float(figures["done"]) >= by_depth(0, 0.8)

@@ -61,7 +61,7 @@ class Handlers:
     def kinds(self) -> list[Kind]:
         common: dict[str, Any] = {"settling": publish, "max_crashes": MANY, "backoff": SOON, "max_attempts": 5}
         return [
-            Kind("note", self.plain, **common),
+            Kind("note", self.plain, submit_scope="submitter", **common),
             Kind("page", self.plain, on_key=OnKey.COALESCE, **common),
             Kind("line", self.in_a_thread, on_key=OnKey.LINE_UP, **common),
             Kind("poster", self.plain, cache_for=timedelta(seconds=3), **common),
