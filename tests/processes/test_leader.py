@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from pressroom.failpoints import LEADER_POINTS
 from pressroom.store import jobs, leader, upkeep
 from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
+from pressroom.worker import leader as leader_module
 from pressroom.worker import process
 from pressroom.worker.leader import LEASE, NAME, Leadership
 from tests.processes.stage import here
@@ -204,6 +206,50 @@ async def test_a_leader_that_was_overtaken_learns_of_it_when_it_renews(database,
         await paused.look()
 
         assert (paused.leads, other.leads, other.term) == (False, True, 2)
+
+
+async def test_a_lead_is_counted_from_the_moment_it_was_asked_for(monkeypatch):
+    """The answer took eight seconds: the others have counted them already, and follow when the lease in the database ends."""
+    steady = [100.0]
+    monkeypatch.setattr(leader_module, "time", SimpleNamespace(monotonic=lambda: steady[0]))
+
+    class Slow:
+        async def read(self, unit):
+            return None
+
+        async def run(self, unit, **how):
+            steady[0] += 8
+            return 1
+
+    leadership = Leadership(Slow(), "slow")
+    await leadership.look()
+
+    assert leadership.leads
+    steady[0] = 100 + LEASE - 0.01
+    assert leadership.leads
+    steady[0] = 100 + LEASE
+    assert not leadership.leads
+
+
+async def test_a_leader_renews_after_a_third_of_its_lease_and_not_before(monkeypatch):
+    """Two renewals may fail before another process leads."""
+    steady, asked = [100.0], []
+    monkeypatch.setattr(leader_module, "time", SimpleNamespace(monotonic=lambda: steady[0]))
+
+    class Counting:
+        async def read(self, unit):
+            return None
+
+        async def run(self, unit, **how):
+            asked.append(steady[0] - 100)
+            return 1
+
+    leadership = Leadership(Counting(), "quick")
+    for seconds in range(8):
+        steady[0] = 100.0 + seconds
+        await leadership.look()
+
+    assert asked == [0, 4]
 
 
 async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_once(database, clock):

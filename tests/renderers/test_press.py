@@ -7,13 +7,16 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, QueueClosed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine
-from pressroom.renderers.box.press import Press
+from pressroom.renderers.box.inside import CURSOR
+from pressroom.renderers.box.pool import Pool
+from pressroom.renderers.box.press import Press, Ticket
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
 from tests.renderers.toys import Broken, Patient, Short, Toy
@@ -212,6 +215,63 @@ async def test_an_engine_that_cannot_start_says_so_and_does_not_hang() -> None:
     async with presses() as box:
         with pytest.raises(EngineCrashed, match="RuntimeError"):
             await say(box, "x", Broken)
+
+
+@pytest.mark.parametrize("misdeed", ["bug", "recurse"])
+async def test_a_press_that_lived_through_a_failure_of_its_engine_gets_no_more_orders(misdeed: str) -> None:
+    async with presses() as box:
+        before = await say(box, "pid", Patient)
+        with pytest.raises((EngineCrashed, TooLarge)):
+            await say(box, misdeed, Patient)
+        assert await say(box, "pid", Patient) != before
+
+
+async def test_a_press_that_refused_a_bad_source_goes_on() -> None:
+    async with presses() as box:
+        before = await say(box, "pid")
+        with pytest.raises(SourceInvalid):
+            await say(box, "invalid")
+        assert await say(box, "pid") == before
+
+
+async def test_a_press_that_hides_which_order_it_is_at_gets_no_more_than_twice_the_time() -> None:
+    """A source may have taken it over. It claims to be at nothing, and sits on an order."""
+    limit = Patient.limits.seconds
+    async with presses() as box:
+        await say(box, "warm", Patient)
+        (press,) = box.pools()["patient"].presses
+        asked = asyncio.create_task(say(box, "hang", Patient))
+        while press.at[0] is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        CURSOR.pack_into(press._cursor, 0, 0, 0)
+
+        press.check_time(press.busy_since + 2 * limit)
+        assert press.ready
+        press.check_time(press.busy_since + 2 * limit + 1.1)
+
+        with pytest.raises(Timeout):
+            await asked
+
+
+async def test_an_order_around_which_three_presses_died_is_given_up() -> None:
+    """It is not to blame for any of them, as far as is known; but it must not wear out one press after the other."""
+    pool = Pool(Toy, 1)
+    pool._start_if_allowed = lambda size: None  # type: ignore[method-assign]
+    ticket = Ticket(b"word", "txt", {}, asyncio.get_running_loop().create_future())
+    died = SimpleNamespace(
+        stderr=b"", ended_in_peace=True, never_ready=False, failure=None, ready=False, handed_back=lambda: [ticket]
+    )
+    for _ in range(2):
+        pool.presses.append(cast("Press", died))
+        pool._has_ended(cast("Press", died))
+        assert pool._queue.popleft() is ticket, "it is the next one for another press"
+
+    pool.presses.append(cast("Press", died))
+    pool._has_ended(cast("Press", died))
+
+    assert not pool._queue
+    with pytest.raises(EngineCrashed, match="3 presses for toy died around this source"):
+        await ticket.future
 
 
 async def test_noise_of_a_library_does_not_get_between_the_answers() -> None:

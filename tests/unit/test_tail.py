@@ -27,3 +27,57 @@ async def test_what_happened_before_the_first_look_is_not_missed() -> None:
 
         tail.cancel()
         await asyncio.gather(tail, return_exceptions=True)
+
+
+async def test_news_of_many_jobs_is_told_to_the_last_page_though_nothing_changes_any_more() -> None:
+    """A burst fills more than one page, and after it all is quiet: what is left must not wait for the next change."""
+    switchboard = Switchboard()
+    pages = {0: (2, [1]), 2: (4, [2]), 4: (5, [3])}
+    changes = iter([True])
+
+    async def newest() -> int:
+        return 0
+
+    async def news_after(last: int) -> tuple[int, list[int]]:
+        return pages.get(last, (last, []))
+
+    async def changed() -> bool:
+        return next(changes, False)
+
+    with switchboard.listen(1) as first, switchboard.listen(3) as last:
+        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+        async with asyncio.timeout(30):
+            for news in (first, last):  # the first look wakes everybody
+                await news.wait()
+                news.clear()
+            for news in (first, last):
+                await news.wait()
+
+        tail.cancel()
+        await asyncio.gather(tail, return_exceptions=True)
+
+
+async def test_a_look_that_fails_is_not_the_last() -> None:
+    switchboard = Switchboard()
+    looks = iter([ConnectionError("away"), 7])
+
+    async def newest() -> int:
+        found = next(looks, 7)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def news_after(last: int) -> tuple[int, list[int]]:
+        return last, []
+
+    async def changed() -> bool:
+        return False
+
+    with switchboard.listen(1) as news:
+        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+
+        async with asyncio.timeout(30):
+            await news.wait()
+
+        tail.cancel()
+        await asyncio.gather(tail, return_exceptions=True)
