@@ -1,17 +1,19 @@
 """A lease is renewed in time while its job may run, and no longer."""
 
+import asyncio
 import time
 from types import SimpleNamespace
 
 import pytest
 
 from pressroom import Pressroom, kind
-from pressroom.errors import StoreUnavailable
+from pressroom.errors import StopTimeout, StoreUnavailable
 from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
 from pressroom.worker import loop, process
 from pressroom.worker.lease import LeaseKeeper
+from tests import looking
 
 LIMIT = 60.0
 NO_BEAT = 3600.0  # a lease so long that the keeper's own thread renews nothing while a test runs
@@ -67,6 +69,58 @@ async def test_without_a_time_limit_a_lease_is_renewed_for_ever(file, gate, even
         await press.settled(job, timeout=30)
 
     assert [id for id, _ in held] == [job.id]
+
+
+async def test_a_handler_whose_claim_was_lost_is_stopped_at_the_next_heartbeat(database, eventually):
+    """Another process took its job because it seemed to be gone. What it still does is in vain, and in the way."""
+    clock, stopped, begun, end = ManualClock(), [], [], asyncio.Event()
+
+    @kind("slow", timeout=None)
+    async def slow(job, payload):
+        begun.append(job.id)
+        try:
+            await end.wait()
+        except asyncio.CancelledError:
+            stopped.append(len(begun))
+            end.set()  # the next run need not wait
+            raise
+        return "done"
+
+    neighbour = Pressroom(database, kinds=[slow], workers=None, clock=clock)
+    async with Pressroom(database, kinds=[slow], workers=1, clock=clock, lease=NO_BEAT) as press, neighbour:
+        job = await press.submit("slow")
+        await eventually(lambda: begun)
+        await asyncio.to_thread(press.worker._keeper._renew)
+        assert stopped == []
+
+        clock.advance(seconds=2 * NO_BEAT)
+        assert await neighbour.chores.rescue() == 1
+        await asyncio.to_thread(press.worker._keeper._renew)
+
+        await eventually(lambda: stopped, within=60)
+        assert await press.wait(job, timeout=60) == "done"
+        assert (stopped, len(begun), (await press.get(job)).crashes) == ([1], 2, 1)
+
+
+async def test_leases_are_kept_until_what_was_released_is_written(database, gate, eventually, monkeypatch):
+    """Else a job whose handler is slow to stop is taken by another worker while it still runs here."""
+
+    @kind("held", timeout=None)
+    async def held(job, payload):
+        await gate.hold()
+
+    press = Pressroom(database, kinds=[held], workers=1)
+    await press.start()
+    keeper, seen = press.worker._keeper, []
+    stop = keeper.stop
+    monkeypatch.setattr(keeper, "stop", lambda: (seen.extend(looking.rows(database, "SELECT status FROM job")), stop()))
+    await press.submit("held")
+    await eventually(lambda: gate.came)
+
+    with pytest.raises(StopTimeout):
+        await press.stop(grace=0)
+
+    assert seen == [("queued",)]
 
 
 class Beats:
