@@ -11,7 +11,10 @@ import pytest
 from pressroom import Answer, Pressroom, Status
 from pressroom.config import Settings
 from pressroom.errors import DatabasePromoted
+from pressroom.promote.postgres_target import Target
+from pressroom.promote.sqlite_source import Source
 from pressroom.store import postgres_care
+from pressroom.store.promoted import Mark
 from tests import looking, postgres
 from tests.promote.conftest import Promote
 from tests.promote.house import KINDS, SOURCE
@@ -25,6 +28,28 @@ def test_every_row_of_every_table_arrives(promote: Promote, source: str, on_serv
     assert_same(source, on_server)
     assert all(everything(source, source)[table] for table in ("job", "job_item", "reply", "diagram_picture", "schedule_tick"))
     assert postgres_care.audit(on_server) == []
+
+
+def test_the_end_of_a_promotion_is_on_both_disks(promote: Promote, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batches before may be lost with the power and are copied again. The end may not: the file takes no more jobs."""
+    seen: list[Any] = []
+    write_mark, count_on = Source.write_mark, Target._count_on
+
+    def marked(self: Source, mark: Mark) -> None:
+        write_mark(self, mark)
+        seen.append(("synchronous", self._raw.pragma("synchronous")))
+        seen.extend(looking.rows(source, "SELECT 'seen by others', count(*) FROM pressroom_promoted"))
+
+    def counted(self: Target, counters: dict[str, int]) -> None:
+        count_on(self, counters)
+        seen.extend(self._raw.execute("SELECT 'synchronous_commit', current_setting('synchronous_commit')").fetchall())
+
+    monkeypatch.setattr(Source, "write_mark", marked)
+    monkeypatch.setattr(Target, "_count_on", counted)
+
+    assert promote().code == 0
+
+    assert seen == [("synchronous_commit", "on"), ("synchronous", 2), ("seen by others", 1)]
 
 
 async def test_life_goes_on_there(promote: Promote, source: str, on_server: str, home: Path) -> None:
