@@ -17,8 +17,10 @@ from pressroom.errors import InvalidSettings
 from pressroom.regular_files import NotRegular, read_regular
 
 FILE = "pressroom.toml"
+KEY_FILE = "pressroom.key"
+SHORTEST_KEY = 32  # characters
 DELIVERIES = ("embedded", "redis", "oban")
-SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass")
+SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass", "secret_key")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Settings:
     auth_enabled: bool = False
     auth_user: str = ""
     auth_pass: str = field(default="", repr=False)
+    secret_key: tuple[str, ...] = field(default=(), repr=False)
     rate_limit: int | None = None
     rate_limit_address: int | None = None
     login_limit: int = 20
@@ -108,6 +111,8 @@ class Settings:
             yield "queue_max_concurrent is at least 1, and queue_max_waiting not negative"
         if self.auth_enabled and not (self.auth_user and self.auth_pass):
             yield "auth_user and auth_pass: are needed when auth_enabled is set"
+        if any(len(key) < SHORTEST_KEY for key in self.secret_key):
+            yield f"secret_key: a key has {SHORTEST_KEY} characters or more, such as `openssl rand -base64 32` prints"
         if ":" in self.auth_user:
             yield "auth_user: a name has no colon"
         for name in ("rate_limit", "rate_limit_address"):
@@ -156,6 +161,13 @@ class Settings:
         if self.on_postgres:
             return str(Path(self.home) / "pressroom.artifacts")
         return str(Path(self.path).with_suffix(".artifacts"))
+
+    @property
+    def key_file(self) -> Path | None:
+        """Where the key lies that encrypts secrets, unless `secret_key` is set. A database in memory has none."""
+        if self.on_postgres:
+            return Path(self.home) / KEY_FILE
+        return None if self.path == ":memory:" else Path(self.path).with_suffix(".key")
 
     @property
     def slots(self) -> int:
@@ -239,6 +251,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "auth_enabled": _switch,
     "auth_user": _text,
     "auth_pass": _text,
+    "secret_key": _names,
     "rate_limit": _whole,
     "rate_limit_address": _whole,
     "login_limit": _whole,

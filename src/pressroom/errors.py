@@ -26,7 +26,8 @@ PressroomError
 │   ├── TargetNotEmpty      where a database is to be promoted to, there is something else
 │   ├── CopyDiffers         what arrived is not what was sent
 │   ├── ArtifactsDamaged
-│   └── UnsafeFilesystem
+│   ├── UnsafeFilesystem
+│   └── CannotUnseal        a secret was encrypted with a key that is not here
 ├── Attempt                 raised by a handler to say how its attempt ended
 │   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
 │   ├── Transient           may work next time
@@ -136,6 +137,10 @@ class QueueClosed(Unavailable):
 
     def __init__(self, message: str = "the queue is closed") -> None:
         super().__init__(message)
+
+
+class CannotUnseal(Unavailable):
+    code = "cannot_unseal"
 
 
 class StoreUnavailable(Unavailable):

@@ -39,7 +39,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     )
     base_url = settings.base_url
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
-    service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas)
+    service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas, keyring=press.keyring)
     door = Door(gate, press.rendering.database, press.clock, base_url)
     desk = Desk(service, door, press.tokens, press.webhooks, ["pressroom.apps.diagrams", "pressroom.apps.wiki"])
     routers = [

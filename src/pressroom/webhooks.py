@@ -5,6 +5,7 @@ posts it. A crash at any point leaves the debt or the job; a receiver may be tol
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
@@ -14,24 +15,29 @@ from typing import Any
 import msgspec
 
 from pressroom.clock import Clock
-from pressroom.errors import Backpressure, Cancelled, InvalidPayload, Refused, Transient
+from pressroom.errors import Backpressure, Cancelled, CannotUnseal, InvalidPayload, Refused, Transient
 from pressroom.ids import new_uid
 from pressroom.model import Ending, Kind, OnKey, Statement, Status, Work
 from pressroom.notify import webhook as rules
 from pressroom.notify.addresses import examine
 from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
 from pressroom.request import Request, checked
+from pressroom.sealing import Keyring
 from pressroom.store import Database, webhooks
 from pressroom.store.jobs import NewJob
+from pressroom.store.sealed import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks import Delivery, Due, Parcel, Webhook
 from pressroom.worker.chores import every, if_leading
 from pressroom.worker.loop import Worker
+
+log = logging.getLogger("pressroom.webhooks")
 
 NAME = "webhook"
 TIMES = len(rules.SCHEDULE)
 AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every courier
 COURIERS = 16  # deliveries at once in one process, beside the slots of its worker: they wait for others and take no core
 QUIET = 60.0  # seconds for which one that did not answer is left alone, by all of its deliveries: each would wait as long
+KEY_PATIENCE = 60.0  # seconds until a delivery is tried again whose secret this process cannot decrypt
 OVERLAP = timedelta(days=1)  # both secrets sign
 KEPT = timedelta(days=30)
 DISPATCH_INTERVAL = 0.5
@@ -58,10 +64,13 @@ type Crew = Callable[[], Worker]
 class Webhooks:
     """`open` hands it the database; `start` begins the chores, in processes that work. With a crew, they deliver as well."""
 
-    def __init__(self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "") -> None:
+    def __init__(
+        self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "", keyring: Keyring | None = None
+    ) -> None:
         self.poster = Poster(allow)
         self._clock = clock
         self._base_url = base_url
+        self._keyring = keyring or Keyring()
         self._quiet_until: dict[str, float] = {}
         self.kind = Kind(
             NAME,
@@ -111,8 +120,9 @@ class Webhooks:
     ) -> tuple[Webhook, str]:
         """A new webhook, and its secret, which is not shown again. Raises AddressRefused."""
         examine(url, self.poster.allow)
-        secret = rules.new_secret()
-        unit = partial(webhooks.add, new_uid(), org_id or "", url, events, kinds, secret)
+        secret, uid = rules.new_secret(), new_uid()
+        sealed = self._keyring.seal(secret, webhook_context(uid))
+        unit = partial(webhooks.add, uid, org_id or "", url, events, kinds, sealed)
         return await self._database.run(unit, name="webhook"), secret
 
     async def get(self, uid: str) -> Webhook:
@@ -134,7 +144,8 @@ class Webhooks:
         """A new secret. For a day every delivery is signed with both, so that receivers can change theirs in peace."""
         secret = rules.new_secret()
         overlap = int(OVERLAP.total_seconds() * 1000)
-        await self._database.run(partial(webhooks.rotate, webhook.uid, secret, overlap), name="webhook")
+        sealed = self._keyring.seal(secret, webhook_context(webhook.uid))
+        await self._database.run(partial(webhooks.rotate, webhook.uid, sealed, overlap), name="webhook")
         return secret
 
     async def test(self, webhook: Webhook) -> Delivery:
@@ -211,7 +222,24 @@ class Webhooks:
             raise Cancelled("the webhook was deleted, or the delivery is too old")
         if parcel.webhook.disabled_because is not None:
             raise Cancelled(f"the webhook is disabled: {parcel.webhook.disabled_because}")
-        return parcel
+        try:
+            opened = [self._keyring.open(one, webhook_context(parcel.webhook.uid)) for one in parcel.secrets]
+        except CannotUnseal as reason:  # it costs no attempt: the operator has to give this process the key
+            log.error("a delivery waits: %s", reason)
+            raise Backpressure(str(reason), retry_after=KEY_PATIENCE) from None
+        return msgspec.structs.replace(parcel, secrets=opened)
+
+    async def seal_stored_secrets(self) -> None:
+        """Encrypt what an older version, or another key, has left."""
+        if not await self._database.read(partial(count_unsealed_webhook_secrets, self._keyring.prefix)):
+            return
+        if not self._keyring.can_seal:
+            log.warning("webhook secrets are stored as they are: set PRESSROOM_SECRET_KEY, the same in every process")
+            return
+        try:
+            await self._database.run(partial(seal_webhook_secrets, self._keyring), name="webhook")
+        except CannotUnseal as reason:
+            log.error("webhook secrets stay as they are: %s", reason)
 
     async def _post(self, uid: str, parcel: Parcel) -> Answer:
         body = rules.payload(parcel.type, parcel.at, parcel.facts, self._base_url)

@@ -36,7 +36,8 @@ from pressroom.queue import Queue
 from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
-from pressroom.store import Database, jobs, look, upkeep
+from pressroom.sealing import keyring_of
+from pressroom.store import Database, jobs, look, sealed, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
@@ -88,7 +89,10 @@ class Pressroom(Queue):
         lifetime = timedelta(seconds=self.settings.cache_ttl)
         self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self.clock)
         self.diagrams = Diagrams(self.rendering, self.settings)
-        self.webhooks = Webhooks(self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url)
+        self.keyring = keyring_of(self.settings)
+        self.webhooks = Webhooks(
+            self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url, keyring=self.keyring
+        )
         self.bulk = Bulk()
         self._wiki = Renders(self.rendering, urlsplit(self.settings.base_url or "").path.rstrip("/"))
         self._batches = Batches()
@@ -156,6 +160,7 @@ class Pressroom(Queue):
         self.articles = Articles(self, database, self._wiki)
         self._batches.open(database, self.articles)
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
+        await self._seal_stored_secrets(database)
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
         self._collecting = asyncio.create_task(self._collect())
@@ -174,6 +179,12 @@ class Pressroom(Queue):
         )
         if self._works:
             await self._start_work(inside, switchboard)
+
+    async def _seal_stored_secrets(self, database: Database) -> None:
+        """Encrypt what an older version has stored as it is. See sealing.py."""
+        await _patiently(self.webhooks.seal_stored_secrets)
+        if self.keyring.can_seal and await _patiently(partial(database.read, sealed.any_unsealed_embed_key)):
+            await _patiently(partial(database.run, partial(sealed.seal_embed_keys, self.keyring), name="version"))
 
     def _forget_last_time(self) -> None:
         """A queue that was stopped may be started again."""

@@ -14,6 +14,7 @@ STEPS = [
     {"errors", "clock", "likeness", "regular_files"},
     {"model", "ids", "failpoints", "jsontext", "tracing"},
     {"fingerprint", "config", "registry", "submit_scope"},
+    {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
     {"request", "admission", "keeping", "backends", "overview"},
     {"worker", "queue"},

@@ -13,6 +13,7 @@ from pressroom.api.views import Voice
 from pressroom.config import Settings
 from pressroom.queue import Queue
 from pressroom.rendering import Rendering
+from pressroom.sealing import Keyring
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Service:
     metrics: Metrics
     voices: Mapping[str, Voice] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    keyring: Keyring = field(default_factory=Keyring)
     quotas: Quotas = field(default_factory=lambda: Quotas(None, None))
 
     @property

@@ -44,6 +44,7 @@ def _told(found: "Promotion") -> dict[str, object]:
         "artifact_folder": found.artifact_folder,
         "left_behind": found.left_behind,
         "obstacles": found.obstacles,
+        "key_file": found.key_file,
     }
 
 
@@ -62,6 +63,8 @@ def _show(found: "Promotion", output: Output, *, dry: bool) -> None:
         output.line(f"the table {table} is not Pressroom's and stays behind")
     for obstacle in found.obstacles:
         output.line(f"in the way: {obstacle}")
+    if found.key_file:
+        output.line(f"secrets are encrypted with the key in {found.key_file}: let PRESSROOM_SECRET_KEY be its content")
     if not dry:
         output.line(f"from now on: database = {found.target}")
 

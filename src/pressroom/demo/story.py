@@ -45,7 +45,7 @@ class Day:
 
     def __post_init__(self) -> None:
         self._database: Database = self.press.rendering.database
-        self._names = Names(self.press, self._database)
+        self._names = Names(self.press, self._database, self.press.keyring)
         self._good = sources.available(sources.GOOD)
         self._broken = sources.available(sources.BROKEN)
         self._known: dict[str | None, list[Sheet]] = {}

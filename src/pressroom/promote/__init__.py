@@ -53,6 +53,7 @@ class Promotion:
     left_behind: list[str]  # tables that are not Pressroom's own
     obstacles: list[str]  # of a rehearsal: why it would be refused
     done_before: bool = False
+    key_file: str = ""  # with which webhook secrets and embed keys are encrypted; empty if there is none
 
 
 def rehearse(settings: Settings, to: str, *, artifacts_to_s3: bool) -> Promotion:
@@ -73,6 +74,7 @@ def rehearse(settings: Settings, to: str, *, artifacts_to_s3: bool) -> Promotion
             artifact_folder=settings.artifact_folder,
             left_behind=source.others(),
             obstacles=obstacles,
+            key_file=_key_file(settings),
         )
 
 
@@ -102,7 +104,14 @@ def promote(
             left_behind=source.others(),
             obstacles=[],
             done_before=done_before,
+            key_file=_key_file(settings),
         )
+
+
+def _key_file(settings: Settings) -> str:
+    """Encrypted rows are copied as they are, so that the processes on the server need the key as well."""
+    file = settings.key_file
+    return str(file) if file is not None and not settings.secret_key and file.exists() else ""
 
 
 def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":

@@ -5,6 +5,7 @@ transaction that ends the job. An artifact never changes. It lives as long as it
 whichever is longest.
 """
 
+import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -80,6 +81,12 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
 
 def new_link() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(_LINK_LENGTH))
+
+
+def link_digest(link: str) -> str:
+    """A hash that looks like a link. A link has 65 random bits, so that a longer one would protect it no better."""
+    number = int.from_bytes(hashlib.sha256(b"pressroom link " + link.encode(errors="replace")).digest())
+    return "".join(_LETTERS[number >> 5 * place & 31] for place in range(_LINK_LENGTH))
 
 
 def parse_link(text: str) -> str:

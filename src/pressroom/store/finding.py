@@ -12,7 +12,7 @@ from pressroom.errors import NotFound
 from pressroom.ids import parse_uid
 from pressroom.model import Row, Statement, Work, from_ms
 from pressroom.store import webhooks
-from pressroom.store.artifacts import parse_link
+from pressroom.store.artifacts import link_digest, parse_link
 from pressroom.store.steps import now
 from pressroom.store.tokens import Token, token_of
 from pressroom.store.webhooks import Delivery
@@ -103,7 +103,7 @@ def _links(word: str, eyes: Eyes) -> Work[list[Found]]:
     except NotFound:
         return []
     rows = yield Statement("desk_find_link", {"link": link, "org_id": eyes.org_id})
-    diagrams = yield Statement("desk_find_diagram_by_link", {"link": link, "org_id": eyes.own_org})
+    diagrams = yield Statement("desk_find_diagram_by_link", {"link": link, "digest": link_digest(link), "org_id": eyes.own_org})
     return [_artifact(row) for row in rows] + [_diagram(name) for (name,) in diagrams]
 
 

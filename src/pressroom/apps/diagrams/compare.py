@@ -14,7 +14,7 @@ from pressroom.web.lines import compared
 
 def router(desk: Desk) -> Routes:
     routes = Routes()
-    names = Names(desk.service.queue, desk.service.rendering.database)
+    names = Names(desk.service.queue, desk.service.rendering.database, desk.service.keyring)
 
     async def show(visit: Visit) -> Response:
         """`?name=&a=&b=` are two versions, by themselves the two newest; `?left=&right=` are two short links."""

@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 
 from pressroom.api.waiting import settled
+from pressroom.apps.diagrams.embed_keys import key_of
 from pressroom.apps.diagrams.named import Names
 from pressroom.apps.diagrams.playground_jobs import made_by_link
 from pressroom.apps.diagrams.versions import Named, Version
@@ -44,7 +45,7 @@ async def version_side(visit: Visit, names: Names, named: Named, number: int) ->
     version, picture = shown.wanted or shown.newest, shown.picture
     return Side(
         title=f"Version {number}",
-        address=visit.desk.url(f"/a/{named.name}@{number}.svg", key=named.link),
+        address=visit.desk.url(f"/a/{named.name}@{number}.svg", key=key_of(named, visit.desk.service.keyring)),
         opens=visit.desk.url(f"/playground/names/{named.name}", version=number),
         source=version.text.source,
         theme=shown.theme or "light",

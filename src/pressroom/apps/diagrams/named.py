@@ -17,8 +17,10 @@ from pressroom.model import Submitted
 from pressroom.queue import Queue
 from pressroom.renderers import documents
 from pressroom.renderers.documents import Asked
+from pressroom.sealing import Keyring
 from pressroom.store import Database
 from pressroom.store.artifacts import Artifact
+from pressroom.store.sealed import new_embed_key
 
 OUTPUTS = ("svg", "png", "pdf")
 THEMES = ("light", "dark", "auto")
@@ -58,9 +60,10 @@ def require_name(name: str) -> str:
 
 
 class Names:
-    def __init__(self, queue: Queue, database: Database) -> None:
+    def __init__(self, queue: Queue, database: Database, keyring: Keyring | None = None) -> None:
         self._queue = queue
         self._database = database
+        self._keyring = keyring or Keyring()
 
     async def put(
         self,
@@ -79,7 +82,7 @@ class Names:
         if rendering.as_text(text.source)[1] is None:
             raise TooLarge(f"the source of a named diagram is text of up to {rendering.INLINE:,} bytes")
         async with self._queue.transaction() as tx:
-            adding = partial(versions.add, org_id or "", name, text, condition)
+            adding = partial(versions.add, org_id or "", name, text, condition, key=new_embed_key(self._keyring))
             named, version, is_new = await tx.run(adding, name="version")
             if is_new:
                 theme = theme_of(version, None)

@@ -21,6 +21,7 @@ from pressroom.api.waiting import patience_of, settled
 from pressroom.apps.diagrams import asking
 from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.asking import Word
+from pressroom.apps.diagrams.embed_keys import key_of
 from pressroom.apps.diagrams.named import History, Names, require_name
 from pressroom.apps.diagrams.named_tags import Condition, condition_of, tag_of
 from pressroom.apps.diagrams.versions import Named, Summary, Text, Version
@@ -272,13 +273,14 @@ def _told(service: Service, named: Named, history: History, status: int, headers
 def _shown(service: Service, named: Named, history: History) -> NamedView:
     newest = history.versions[0]
     url = f"{service.base_url}/a/{named.name}.svg"
+    key = key_of(named, service.keyring)
     return NamedView(
         name=named.name,
         version=newest.number,
         status=newest.status,
         good=history.good,
         url=url,
-        embed=f"{url}?key={named.link}",
+        embed=f"{url}?key={key}" if key else url,
         source=newest.text.source,
         format=newest.text.format,
         options=newest.text.options,

@@ -28,7 +28,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-sr
 def router(desk: Desk, diagrams: Diagrams) -> Routes:
     routes = Routes()
     service = desk.service
-    names = Names(service.queue, service.rendering.database)
+    names = Names(service.queue, service.rendering.database, service.keyring)
     previews = Previews(service.rendering, service.settings.presses)
 
     async def show(visit: Visit) -> Response:

@@ -26,7 +26,7 @@ SHOWN = 50
 def router(desk: Desk) -> Routes:
     routes = Routes()
     service = desk.service
-    names = Names(service.queue, service.rendering.database)
+    names = Names(service.queue, service.rendering.database, service.keyring)
 
     async def show_names(visit: Visit) -> Response:
         after = visit.request.query_params.get("cursor", "")

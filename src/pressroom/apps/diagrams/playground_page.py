@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope, is_loopback
 from pressroom.apps.diagrams import playground_languages as offer
+from pressroom.apps.diagrams.embed_keys import key_of
 from pressroom.apps.diagrams.named import History, Names
 from pressroom.apps.diagrams.named_tags import state_of
 from pressroom.apps.diagrams.playground_jobs import Made
@@ -93,8 +94,8 @@ def _snippets(visit: Visit, sheet: Sheet, opened: Opened | None, made: Made | No
     base = visit.desk.service.address_for(visit.request)
     picture = None
     if opened is not None:
-        key = f"?key={opened.named.link}" if needs_token(visit) else ""
-        picture = f"{base}/a/{opened.named.name}.svg{key}"
+        key = key_of(opened.named, visit.desk.service.keyring) if needs_token(visit) else ""
+        picture = f"{base}/a/{opened.named.name}.svg{f'?key={key}' if key else ''}"
     elif made is not None and made.link is not None:
         picture = f"{base}/d/{made.link}"
     try:

@@ -50,7 +50,7 @@ _PARAMETERS = [
 
 def router(service: Service, diagrams: Diagrams) -> Routes:
     routes = Routes("diagrams")
-    names = Names(service.queue, service.rendering.database)
+    names = Names(service.queue, service.rendering.database, service.keyring)
     front = Front(service, diagrams)
 
     @routes.post(

@@ -10,7 +10,7 @@ from pressroom.apps.diagrams.named_tags import ANY, Condition, state_of
 from pressroom.errors import NotFound, VersionGone
 from pressroom.model import Ending, Row, Statement, Status, Work
 from pressroom.store import artifacts
-from pressroom.store.artifacts import Artifact, new_link
+from pressroom.store.artifacts import Artifact, link_digest, new_link
 from pressroom.store.rows import compact
 from pressroom.store.steps import now
 
@@ -19,13 +19,14 @@ PRUNED_AT_ONCE = 100
 
 
 class Named(msgspec.Struct, frozen=True):
-    """`link` is known to whoever may show the picture without a token."""
+    """`link` and `sealed_link` are the key for those who show the picture without a token, as store/sealed.py says."""
 
     id: int
     org_id: str
     name: str
     link: str
     date_created: int
+    sealed_link: str | None = None
 
     @property
     def holder(self) -> str:
@@ -69,13 +70,17 @@ class Mark(msgspec.Struct, frozen=True):
     first: bool = False
 
 
-def add(org_id: str, name: str, text: Text, condition: Condition = ANY) -> Work[tuple[Named, Version, bool]]:
+def add(
+    org_id: str, name: str, text: Text, condition: Condition = ANY, *, key: Mapping[str, str | None] | None = None
+) -> Work[tuple[Named, Version, bool]]:
     """The version that holds this text, and whether it is a new one. The same text again is the same version.
 
-    Whoever sends it again because no answer came is not refused for having succeeded.
+    Whoever sends it again because no answer came is not refused for having succeeded. `key` are the columns of the embed key,
+    if the diagram is a new one.
     """
     moment = yield from now()
-    yield Statement("insert_diagram", {"org_id": org_id, "name": name, "link": new_link(), "now": moment})
+    key = key or {"link": new_link(), "sealed_link": None}
+    yield Statement("insert_diagram", {"org_id": org_id, "name": name, "now": moment, **key})
     named = yield from find(org_id, name)
     before = yield from latest(named, 1)
     is_there = bool(before) and before[0].text == text and before[0].status in ("pending", "completed")
@@ -123,7 +128,7 @@ def find(org_id: str, name: str) -> Work[Named]:
 
 
 def find_by_link(name: str, link: str) -> Work[Named]:
-    rows = yield Statement("find_diagram_by_link", {"name": name, "link": link})
+    rows = yield Statement("find_diagram_by_link", {"name": name, "link": link, "digest": link_digest(link)})
     if not rows:
         raise NotFound(f"there is no diagram {name[:100]!r}")
     return Named(*rows[0])
@@ -154,7 +159,7 @@ def good(named: Named) -> Work[Version | None]:
 
 def summaries(org_id: str, after: str, limit: int) -> Work[list[Summary]]:
     rows = yield Statement("list_diagrams", {"org_id": org_id, "after": after, "limit": limit})
-    return [Summary(Named(*row[:5]), row[5], row[6], row[7], row[8], row[9]) for row in rows]
+    return [Summary(Named(*row[:6]), row[6], row[7], row[8], row[9], row[10]) for row in rows]
 
 
 def picture(named: Named, output: str, theme: str, number: int | None = None) -> Work[tuple[int, Artifact] | None]:

@@ -1,0 +1,1 @@
+SELECT id, link FROM diagram WHERE sealed_link IS NULL

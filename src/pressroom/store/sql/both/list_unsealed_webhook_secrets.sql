@@ -1,0 +1,1 @@
+SELECT webhook, secret FROM webhook_secret WHERE substr(secret, 1, length(:prefix)) <> :prefix
