@@ -78,6 +78,20 @@ async def test_create_only_creates_only(staged: Staging, easel: Easel) -> None:
         assert easel.sources == ["a"]
 
 
+async def test_a_text_that_must_not_follow_one_state_is_refused_there_and_taken_elsewhere(
+    staged: Staging, easel: Easel
+) -> None:
+    async with staged() as stage:
+        first = (await put(stage, "a")).headers["etag"]
+        refused = await put(stage, "b", If_None_Match=f'"0123456789abcdef.0", {first}')
+        await put(stage, "c")
+        taken = await put(stage, "d", If_None_Match=first)
+
+        assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
+        assert (taken.status_code, taken.json()["version"]) == (200, 3)
+        assert easel.sources == ["a", "c", "d"]
+
+
 async def test_change_only_creates_nothing(staged: Staging, easel: Easel) -> None:
     async with staged() as stage:
         for tag in ("*", '"0123456789abcdef.0"', "nonsense"):

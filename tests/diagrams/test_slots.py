@@ -65,16 +65,16 @@ async def test_a_slot_is_given_back_after_an_error_and_by_one_who_gave_up_waitin
 # P18
 async def test_one_who_gives_up_in_the_moment_of_getting_a_slot_does_not_keep_it() -> None:
     slots, order, done = Slots(1, 5), [], asyncio.Event()
-    holder = asyncio.create_task(taking(slots, order, 0, done))
-    await asyncio.sleep(0)
-    unlucky = asyncio.create_task(taking(slots, order, 1, done))
-    await asyncio.sleep(0)
-
     done.set()
-    await holder  # the slot is handed on here, before the unlucky one runs
+    async with slots.slot():
+        unlucky = asyncio.create_task(taking(slots, order, 1, done))
+        await asyncio.sleep(0)
+    # The slot was handed on, and the unlucky one has not run since.
+    assert (slots.free, slots.waiting, order) == (0, 0, [])
     unlucky.cancel()
     await asyncio.gather(unlucky, return_exceptions=True)
 
+    assert order == []
     assert slots.free == 1
 
 

@@ -46,6 +46,7 @@ async def test_an_embed_needs_its_key_where_there_is_no_token(staged: Staging, e
         shown = await anybody.get(embed)
         assert (shown.status_code, shown.headers["cache-control"]) == (200, "no-cache, must-revalidate")
         assert (await red.get("/a/plan.svg")).headers["cache-control"].startswith("private, ")
+        assert (await red.get("/a/plan@1.svg")).headers["cache-control"] == "private, max-age=31536000, immutable"
         assert (await anybody.get("/a/plan.svg")).status_code == 401
         assert (await anybody.get("/a/plan.svg?key=0000000000000")).status_code == 404
         assert (await anybody.get(embed.replace("plan.svg", "other.svg"))).status_code == 404

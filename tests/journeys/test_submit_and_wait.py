@@ -432,6 +432,19 @@ async def test_many_submits_at_once_fill_the_queue_exactly_to_its_limit(anywhere
         assert (await press.stats()).queued == 10
 
 
+async def test_a_submitter_that_gives_up_takes_nobody_along_who_submits_at_the_same_time(anywhere):
+    async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
+        first, second, third = (asyncio.create_task(press.submit("shout", str(n))) for n in range(3))
+        await asyncio.sleep(0)  # the three are to be one unit of work
+        first.cancel()
+
+        async with asyncio.timeout(60):
+            answers = await asyncio.gather(first, second, third, return_exceptions=True)
+
+        assert isinstance(answers[0], asyncio.CancelledError)
+        assert [(await press.get(answer)).payload for answer in answers[1:]] == ["1", "2"]
+
+
 async def test_a_full_queue_still_accepts_what_needs_no_new_place(anywhere):
     @kind("page", on_key=OnKey.COALESCE)
     async def page(job, payload):

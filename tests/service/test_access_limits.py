@@ -43,6 +43,17 @@ def test_what_is_remembered_of_callers_is_bounded() -> None:
     assert len(bucket) == 10_000
 
 
+def test_a_caller_that_keeps_coming_is_not_forgotten_for_others() -> None:
+    bucket = Buckets("address", 10, Watch())
+    for _ in range(10):
+        bucket.take("busy")
+
+    for number in range(25_000):
+        bucket.take(str(number))
+        if number % 5_000 == 0:
+            assert bucket.take("busy").refused, "it was seen more lately than those that came once"
+
+
 async def test_a_token_past_its_quota_is_told_when_to_come_back(file: str) -> None:
     async with on_stage(file, works=False, rate_limit=2) as stage:
         ours, other = await stage.token(Scope.VIEWER), await stage.token(Scope.VIEWER)

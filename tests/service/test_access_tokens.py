@@ -98,6 +98,19 @@ async def test_a_revocation_elsewhere_works_within_seconds(database: str) -> Non
             assert (await client.get("/jobs")).status_code == 401
 
 
+async def test_a_revocation_elsewhere_works_although_the_clock_was_set_back(file: str) -> None:
+    clock = ManualClock()
+    async with on_stage(file, clock=clock, works=False) as stage, on_stage(file, clock=clock, works=False) as other:
+        secret = await stage.token()
+        async with stage.client(secret) as client:
+            assert (await client.get("/jobs")).status_code == 200
+            await other.press.tokens.revoke(secret[:9])
+
+            clock.advance(hours=-1)
+
+            assert (await client.get("/jobs")).status_code == 401
+
+
 async def test_the_last_use_is_noted_once_a_minute_and_beside_the_request(database: str, eventually) -> None:  # type: ignore[no-untyped-def]
     clock = ManualClock()
     async with on_stage(database, clock=clock, works=False) as stage, stage.client(await stage.token()) as client:

@@ -1,13 +1,16 @@
 """`GET /events` tells where it begins, so that whoever is cut off before the first event resumes without a gap."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from pressroom.api import streams
+from pressroom.api.access import Scope
 from pressroom.api.metrics import Metrics
+from pressroom.model import Event
 from tests.service.access_stage import Stage, on_stage
 
 
@@ -57,6 +60,39 @@ async def test_an_empty_queue_begins_at_nought(database: str) -> None:
 
         await stage.press.submit("shout", "the first")
         assert b"data: " in await cut_off(stage, {"Last-Event-ID": "0"}, until=b"data: ")
+
+
+async def test_a_member_of_the_default_organisation_is_told_of_no_other(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
+        token = await stage.token(Scope.VIEWER)
+        theirs = await stage.press.submit("shout", 1, org_id="acme")
+        ours = await stage.press.submit("shout", 2)
+
+        seen = await cut_off(stage, {"Authorization": f"Bearer {token}", "Last-Event-ID": "0"}, until=b"data: ")
+
+    assert f"job_{ours.uid}".encode() in seen
+    assert theirs.uid.encode() not in seen
+
+
+async def test_a_stream_that_is_left_between_two_events_is_closed_and_no_longer_counted() -> None:
+    """Just then nothing waits for the next event, so there is nothing to cancel: the source itself must be closed."""
+    closed, metrics = asyncio.Event(), Metrics()
+
+    async def two_events() -> AsyncGenerator[Event]:
+        try:
+            for number in (1, 2):
+                yield Event(id=number, job_id=1, uid="0" * 26, type="queued", at=datetime.now(UTC), data={})
+        finally:
+            closed.set()
+
+    source = two_events()
+    frames: Any = streams.respond(source, asyncio.Event(), metrics).body_iterator
+    assert [(await anext(frames))[:6] for _ in range(2)] == [b"retry:", b"id: 1\n"]
+    assert metrics.streams._value.get() == 1
+    await frames.aclose()
+
+    assert closed.is_set()
+    assert metrics.streams._value.get() == 0
 
 
 @pytest.mark.parametrize(("after", "opening"), [(None, b"retry: 2000\n\n"), (7, b"id: 7\nretry: 2000\n\n")])

@@ -1,6 +1,7 @@
 """Requests that nobody sends by mistake: refused in the usual words, at once, and never with a 5xx."""
 
 import gzip
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -92,6 +93,22 @@ async def test_bodies_of_other_kinds_are_refused(file: str, subtests: pytest.Sub
         ):
             with subtests.test(name):
                 assert_refused(await client.post("/jobs", content=body, headers=headers), {415})
+
+
+async def test_a_body_that_comes_in_pieces_is_counted_as_a_whole(file: str) -> None:
+    sent = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        """Without a Content-Length: only what comes can be counted."""
+        for number in range(40):
+            sent.append(number)
+            yield b"x" * 1_000_000
+
+    async with on_stage(file, works=False) as stage, await client_of(stage) as client:
+        answer = await client.post("/jobs", content=pieces(), headers={"Content-Type": "application/json"})
+
+    assert_refused(answer, {413})
+    assert len(sent) < 20, "what is over the limit is not read to its end"
 
 
 async def test_paths_with_tricks_lead_nowhere(database: str, subtests: pytest.Subtests) -> None:

@@ -59,10 +59,12 @@ async def test_a_key_is_for_one_request_of_one_caller(database: str) -> None:
         async with stage.client(await stage.token()) as client, stage.client(await stage.token(Scope.SUBMITTER)) as neighbour:
             await client.post(f"/jobs/{job}/retry", headers=KEY)
             other_body = await client.post(f"/jobs/{job}/retry", headers=KEY, content=b"{}")
+            other_query = await client.post(f"/jobs/{job}/retry?wait=1", headers=KEY)
             other_job = await client.post(f"/jobs/{another}/retry", headers=KEY)
             other_caller = await neighbour.post(f"/jobs/{job}/retry", headers=KEY)
 
     assert (other_body.status_code, other_body.json()["code"]) == (422, "idempotency_key_reused")
+    assert (other_query.status_code, other_query.json()["code"]) == (422, "idempotency_key_reused")
     assert other_job.headers.get("idempotency-replayed") is other_caller.headers.get("idempotency-replayed") is None
 
 

@@ -3,6 +3,7 @@
 import html
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from pressroom import Request, Status, Submitted
 from pressroom import bulk as bulk_work
 from pressroom.api.access import Scope
 from pressroom.bulk import EVERYWHERE, NAME, Order
+from pressroom.store import search
 from pressroom.store.search import Wanted
 from pressroom.web.pages import bulk
 from tests import looking
@@ -146,6 +148,20 @@ async def test_many_jobs_are_confirmed_by_their_number(database: str, monkeypatc
 
         assert (await decide(person, page, typed="3")).status_code == 303
         assert looking.rows(database, f"SELECT count(*) FROM job WHERE kind = '{NAME}'") == [(1,)]
+
+
+async def test_more_jobs_than_are_counted_are_confirmed_although_few_of_them_are(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "search", partial(search.search, limit=3))
+    async with on_stage(file, works=False) as stage, member(stage, everywhere=True) as person:
+        await ended(stage, 5)
+        page = await look(person, "action=retry&kind=shout")
+        refused = await decide(person, page)
+        accepted = await decide(person, page, typed=fields_of(page.text)["number"][0])
+
+    assert refused.status_code == 422
+    assert accepted.status_code == 303
 
 
 async def test_no_filter_is_never_everything_without_a_word(file: str) -> None:

@@ -5,17 +5,20 @@ import inspect
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pressroom import Pressroom, Status, Tier
 from pressroom.apps.wiki import pages, renders, showing, special
 from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
-from pressroom.apps.wiki.store import EditConflict
+from pressroom.apps.wiki.store import EditConflict, Page
 from pressroom.errors import NotFound, SourceInvalid
+from pressroom.model import Ending
 from tests import looking
 
 
@@ -31,6 +34,11 @@ def draft(source: str, previous: int = 0, url: str = "Home", **more: Any) -> Dra
 
 async def jobs_of(press: Pressroom) -> list[Any]:
     return list(reversed((await press.list(kind=renders.NAME)).jobs))
+
+
+async def full_jobs_of(press: Pressroom) -> list[Any]:
+    """With their payloads, which a list leaves out."""
+    return [await press.get(job) for job in await jobs_of(press)]
 
 
 async def test_post_article_creates_revision_queues_render_updates_html(database: str) -> None:
@@ -291,6 +299,36 @@ async def test_one_organisation_knows_nothing_of_anothers_articles(database: str
         assert job.status is Status.FAILED
         assert (await press.articles.read("acme", "Home")).head == theirs.head
         assert ours.saved.created
+
+
+async def test_a_page_that_another_organisations_job_made_is_not_kept(file: str) -> None:
+    """The handler would not get this far: the transaction that ends the job checks the owner for itself."""
+    async with open_wiki(file, workers=None) as press:
+        theirs = (await press.articles.post("acme", draft("theirs"), wait=0)).revision
+        article = (await press.articles.read("acme", "Home")).article
+        page = Page(html="graffiti", headings=[], links=["Elsewhere"], renderer="x")
+        ending = Ending(
+            id=1, uid=theirs.job_uid or "", status=Status.COMPLETED, version=1, result={}, error=None, key=None, subject=None,
+            org_id="other", payload={"article": article.id, "revision": 1, "url": "Home"}, aside=page,
+        )  # fmt: skip
+
+        await press.rendering.database.run(partial(renders.settle, ending), name="settle")
+        assert (await press.articles.read("acme", "Home")).head == theirs
+        assert (await press.articles.linking("acme", "Elsewhere", 0))[0] == []
+
+        await press.rendering.database.run(partial(renders.settle, structs.replace(ending, org_id="acme")), name="settle")
+        assert (await press.articles.read("acme", "Home")).head.html == "graffiti"
+
+
+async def test_an_old_revision_does_not_take_the_place_of_a_newer_one_that_waits(file: str) -> None:
+    async with open_wiki(file, workers=None) as press:
+        await press.articles.post(None, draft("one"), wait=0)
+        await press.articles.post(None, draft("two", previous=1), wait=0)
+
+        await press.articles.rerender(None, "Home", 1)
+
+        assert [job.payload["revision"] for job in await full_jobs_of(press)] == [2, 1]
+        assert (await press.articles.read(None, "Home")).head.render_status is RenderStatus.QUEUED
 
 
 async def test_the_text_of_a_revision_never_changes(database: str) -> None:
