@@ -1,6 +1,7 @@
 """Settings come in layers, and a layer holds only what was really set."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,3 +110,85 @@ def test_every_setting_is_documented() -> None:
 )
 def test_an_address_is_told_without_its_password(address: str, shown: str) -> None:
     assert config.masked(address) == shown
+
+
+POSTGRES = "postgresql://me@db/press"
+S3 = {"s3_bucket": "b", "s3_endpoint": "e", "s3_access_key": "a", "s3_secret_key": "s"}
+
+# One thing is wrong in each: the setting that is told, and the values.
+OUT_OF_BOUNDS = [
+    ("database", {"database": "sqlite:///"}),
+    ("database", {"database": "sqlite://x.db"}),
+    ("workers", {"workers": -1}),
+    ("workers", {"workers": 10_001}),
+    ("lease", {"lease": 0.999}),
+    ("lease", {"lease": 3600.5}),
+    ("poll_interval", {"poll_interval": 0.0009}),
+    ("poll_interval", {"poll_interval": 60.5, "lease": 3600}),
+    ("poll_interval", {"poll_interval": 1.01, "lease": 3}),
+    ("cleanup_interval", {"cleanup_interval": 0}),
+    ("grace", {"grace": -0.1}),
+    ("max_queued", {"max_queued": 0}),
+    ("delivery", {"delivery": "carrier pigeon"}),
+    ("redis_url", {"delivery": "redis"}),
+    ("redis_url", {"delivery": "redis", "redis_url": "http://cache"}),
+    ("delivery", {"delivery": "oban"}),
+    ("listen", {"listen": "8000"}),
+    ("listen", {"listen": ":8000"}),
+    ("listen", {"listen": "localhost:"}),
+    ("listen", {"listen": "localhost:65536"}),
+    ("base_url", {"base_url": "ftp://press"}),
+    ("base_url", {"base_url": "https://press/"}),
+    ("presses", {"presses": -1}),
+    ("presses", {"presses": 1001}),
+    ("cache_ttl", {"cache_ttl": 0}),
+    ("diagram_cache_ttl", {"diagram_cache_ttl": 0}),
+    ("job_retention", {"job_retention": float("nan")}),
+    ("diagram_versions", {"diagram_versions": -1}),
+    ("queue_max_concurrent", {"queue_max_concurrent": 0}),
+    ("queue_max_concurrent", {"queue_max_waiting": -1}),
+    ("auth_user", {"auth_enabled": True, "auth_pass": "secret"}),
+    ("auth_user", {"auth_enabled": True, "auth_user": "anna"}),
+    ("auth_user", {"auth_enabled": True, "auth_user": "an:na", "auth_pass": "secret"}),
+    ("rate_limit", {"rate_limit": -1}),
+    ("rate_limit_address", {"rate_limit_address": 1_000_000_001}),
+    ("login_limit", {"login_limit": -1}),
+    ("cors_origins", {"cors_origins": ("https://docs.example.org", "https://docs.example.org/")}),
+    ("cors_origins", {"cors_origins": ("docs.example.org",)}),
+    ("cors_origins", {"cors_origins": ("https://me@docs.example.org",)}),
+    ("log_format", {"log_format": "xml"}),
+    ("s3_endpoint", S3 | {"s3_endpoint": ""}),
+    ("s3_access_key", S3 | {"s3_access_key": ""}),
+    ("s3_secret_key", S3 | {"s3_secret_key": ""}),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), OUT_OF_BOUNDS, ids=str)
+def test_a_value_out_of_bounds_is_told_by_its_name(name: str, values: dict[str, Any]) -> None:
+    (problem,) = Settings(**values).problems()
+
+    assert problem.startswith(name)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"database": "sqlite:///:memory:"},
+        {"workers": 10_000, "presses": 1000},
+        {"lease": 1, "poll_interval": 0.001},
+        {"lease": 3600, "poll_interval": 60},
+        {"lease": 3, "poll_interval": 1},
+        {"grace": 0, "max_queued": 1, "diagram_versions": 1, "queue_max_concurrent": 1, "queue_max_waiting": 0},
+        {"delivery": "redis", "redis_url": "unix:///run/redis.sock"},
+        {"delivery": "oban", "database": POSTGRES},
+        {"listen": "[::1]:65535", "base_url": "https://press/below"},
+        {"auth_enabled": True, "auth_user": "anna", "auth_pass": "a:b"},
+        {"rate_limit": 0, "rate_limit_address": 1_000_000_000, "login_limit": 0},
+        {"cors_origins": ("*", "http://localhost:3000")},
+        {"log_format": "json"},
+        S3,
+    ],
+    ids=str,
+)
+def test_values_at_their_bounds_are_taken(values: dict[str, Any]) -> None:
+    assert list(Settings(**values).problems()) == []
