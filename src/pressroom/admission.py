@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from pressroom.errors import QueueFull
+from pressroom.errors import PressroomError, QueueFull
 from pressroom.model import Submitted, Work
 from pressroom.store import Database, jobs
 from pressroom.store.jobs import NewJob
@@ -68,6 +68,22 @@ class Together:
 def _refuse(future: "asyncio.Future[Submitted]", error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
+
+
+class LastSubmit:
+    """Around each submit. `failed` is whether the last one ended with an error that is no refusal: the store's, or our own."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self.failed = False
+        elif isinstance(error, Exception) and not isinstance(error, PressroomError):
+            self.failed = True
 
 
 class Admission:

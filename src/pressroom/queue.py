@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from pressroom import failpoints, tracing
-from pressroom.admission import Admission, Together, is_plain
+from pressroom.admission import Admission, LastSubmit, Together, is_plain
 from pressroom.delivery import Delivery
 from pressroom.errors import (
     InvalidArgument,
@@ -25,7 +25,7 @@ from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitte
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
-from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, standing
+from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, probe, standing
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
 from pressroom.store.members import Member
@@ -68,6 +68,7 @@ class Queue:
         self._kinds = kinds
         self._admission = Admission(max_queued)
         self._together = Together(database, self._plain_unit, self._submitted_many)
+        self._last_submit = LastSubmit()
         self._stop_running = stop_running
         self._accepting = True
         self.overview = Overview(database)
@@ -115,11 +116,12 @@ class Queue:
             # fmt: on
             new = self._check(request)
             failpoints.hit("submit.validated")
-            if within is not None:
-                return await within.run(lambda: self._unit(new), name="submit", after=self._submitted)
-            if is_plain(new):
-                return await self._together.submit(new)
-            return await self._database.run(lambda: self._unit(new), name="submit", after=self._submitted)
+            with self._last_submit:
+                if within is not None:
+                    return await within.run(lambda: self._unit(new), name="submit", after=self._submitted)
+                if is_plain(new):
+                    return await self._together.submit(new)
+                return await self._database.run(lambda: self._unit(new), name="submit", after=self._submitted)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
@@ -140,7 +142,8 @@ class Queue:
             return answers
 
         run = self._database.run if within is None else within.run
-        return await run(unit, name="submit", after=self._submitted_many)
+        with self._last_submit:
+            return await run(unit, name="submit", after=self._submitted_many)
 
     async def get(self, job: JobLike) -> Job:
         """A job as it is now. Raises NotFound."""
@@ -192,6 +195,18 @@ class Queue:
 
     async def stats(self) -> Stats:
         return await self._database.read(look.stats)
+
+    async def check_submit(self) -> None:
+        """Make sure that the store takes jobs now. Raises what a submit would raise; no job is made.
+
+        After a submit that failed unexpectedly a job is inserted as well, and rolled back: that shows whether the store or only
+        that request was at fault.
+        """
+        self._refuse_when_closed()
+        await probe.submit_no_jobs(self._database)
+        if self._last_submit.failed:
+            await probe.submit_and_undo(self._database)
+            self._last_submit.failed = False
 
     async def settled(self, job: JobLike, *, timeout: float | None = None) -> Job:
         """The job once it has ended, however it ended. Raises WaitTimeout, NotFound, or QueueClosed when the queue stops."""

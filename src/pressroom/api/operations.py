@@ -9,6 +9,7 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.metrics import CONTENT_TYPE
 from pressroom.api.problems import HttpError
+from pressroom.api.readiness import SUBMIT_FAILED, Readiness
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, says, sends
@@ -35,12 +36,16 @@ class Health(msgspec.Struct, frozen=True):
     engines: list[EngineHealth]
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`code` says what is wrong, in the words of the errors."""
+
     status: str
+    code: str | None = None
 
 
 def router(service: Service) -> Routes:
     routes = Routes("operations")
+    readiness = Readiness(service)
 
     @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs", example={"status": "pass"})})
     async def livez(_: Request) -> Response:
@@ -51,15 +56,13 @@ def router(service: Service) -> Routes:
         operation_id="readyz",
         responses={
             200: says(Answer, "Send requests", example={"status": "pass"}),
-            503: says(Answer, "Send none", example={"status": "fail"}),
+            503: says(Answer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
         },
     )
     async def readyz(_: Request) -> Response:
-        try:
-            well = not service.closing.is_set() and await service.queue.stats() is not None
-        except PressroomError:
-            well = False
-        return reply(Answer("pass" if well else "fail"), status=200 if well else 503)
+        """Whether a job could be read and submitted a moment ago. No job is made."""
+        cause = await readiness.cause()
+        return reply(Answer("fail", cause) if cause else Answer("pass"), status=503 if cause else 200)
 
     @routes.get(
         "/health",
@@ -82,7 +85,8 @@ def router(service: Service) -> Routes:
     )
     async def health(request: Request) -> Response:
         """Anybody may know whether all is well; how much there is to do is for viewers."""
-        told = await _health(service, shows_totals=await _may_view(service, request))
+        is_ready = await readiness.cause() is None
+        told = await _health(service, is_ready=is_ready, shows_totals=await _may_view(service, request))
         return reply(told, status=200 if told.status == "pass" else 503)
 
     @routes.get(
@@ -109,13 +113,13 @@ async def _may_view(service: Service, request: Request) -> bool:
     return True
 
 
-async def _health(service: Service, *, shows_totals: bool) -> Health:
+async def _health(service: Service, *, is_ready: bool, shows_totals: bool) -> Health:
     engines = [_engine(engine) for engine in catalogue.engines()]
     try:
         stats = await service.queue.stats()
     except PressroomError:
         return Health("fail", VERSION, None, None, engines)
-    status = "fail" if service.closing.is_set() else "pass"
+    status = "pass" if is_ready else "fail"
     if not shows_totals:
         return Health(status, VERSION, None, None, engines)
     running = sum(line.running for line in stats.running)

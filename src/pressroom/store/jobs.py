@@ -82,18 +82,22 @@ def submit(new: NewJob, room: RoomCheck | None = None) -> Work[Submitted]:
 
 
 def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
-    """Many jobs without keys or fingerprints: nothing to look up, so a few statements serve them all, or one where it may."""
+    """Many jobs without keys or fingerprints: nothing to look up, so a few statements serve them all, or one where it may.
+
+    Without any job it makes the same statements, and uses up a number.
+    """
     if room is not None:
         yield from room(jobs)
+    count = len(jobs) or 1
     if at_once:
         lines = [_plain_line(None, new, (new.delay, new.run_at)) for new in jobs]
-        asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": len(jobs)}
+        asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": count}
         done = yield AtOnce("submit_at_once", asked)
         if done is not NOT_AT_ONCE:
             return _accepted(jobs, done[0][0])
     moment = yield from now()
-    ((last,),) = yield Statement("reserve_numbers", {"count": len(jobs)})
-    first = last - len(jobs) + 1
+    ((last,),) = yield Statement("reserve_numbers", {"count": count})
+    first = last - count + 1
     rows, payloads = [], []
     for id, new in enumerate(jobs, first):
         run_at = max(moment + new.delay, new.run_at or 0)

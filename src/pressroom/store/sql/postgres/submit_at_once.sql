@@ -1,5 +1,5 @@
 -- What jobs.submit_plain does in several statements, in one: numbers, jobs, payloads and the first line of their history. It tells
--- everybody who listens, and is committed with nothing else. :now is NULL where the database's clock is the one that counts.
+-- everybody who listens, if there are jobs, and is committed with nothing else. :now is NULL where the database's clock counts.
 WITH clock AS MATERIALIZED (
     SELECT coalesce(:now::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
 ), numbers AS MATERIALIZED (
@@ -20,4 +20,4 @@ WITH clock AS MATERIALIZED (
 ), history AS (
     INSERT INTO job_event (job_id, at, type, data) SELECT id, now, 'queued', '{}' FROM new ORDER BY id
 )
-SELECT last, pg_notify(:channel, '') IS NULL FROM numbers
+SELECT last, (SELECT pg_notify(:channel, '') FROM new LIMIT 1) IS NULL FROM numbers
