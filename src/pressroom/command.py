@@ -38,7 +38,7 @@ class _Wires:
         with _needing("service"):
             from pressroom.api import serve as server
             from pressroom.api.access import is_loopback
-            from pressroom.serving import make_service
+            from pressroom.serving import compile_templates, make_service
 
         host, port = settings.address
         listener = server.listen(host, port)
@@ -54,6 +54,7 @@ class _Wires:
             listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
             async with asyncio.TaskGroup() as together:
                 together.create_task(server.serve(app, service, listener, grace=settings.grace))
+                together.create_task(asyncio.to_thread(compile_templates))
                 await service.closing.wait()
                 await press.finish()
 

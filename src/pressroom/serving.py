@@ -1,6 +1,6 @@
 """The service over a queue: its gate, its quotas, its routes and its pages, put together."""
 
-from functools import partial
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 from pressroom.api import limits
@@ -15,10 +15,19 @@ from pressroom.apps.diagrams import compare, kroki, playground, playground_names
 from pressroom.apps.diagrams import renders as diagrams
 from pressroom.apps.diagrams import routes as diagram_routes
 from pressroom.apps.wiki import pages as wiki
+from pressroom.web import desk as web_desk
 from pressroom.web import routes as web
 from pressroom.web.desk import Desk
 from pressroom.web.door import Door
 from pressroom.wiring import Pressroom
+
+APPS = ("pressroom.apps.diagrams", "pressroom.apps.wiki")
+
+
+@cache
+def compile_templates() -> None:
+    """Takes most of a second, once in a process."""
+    web_desk.compile_templates(APPS)
 
 
 def make_service(press: Pressroom) -> tuple[Service, Application]:
@@ -41,7 +50,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
     service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas, keyring=press.keyring)
     door = Door(gate, press.rendering.database, press.clock, base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks, ["pressroom.apps.diagrams", "pressroom.apps.wiki"])
+    desk = Desk(service, door, press.tokens, press.webhooks, APPS)
     routers = [
         diagram_routes.router(service, press.diagrams),
         kroki.router(service, press.diagrams),

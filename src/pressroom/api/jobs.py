@@ -14,6 +14,7 @@ from starlette.responses import Response
 from pressroom import rendering
 from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
+from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError, problem, request_id_of
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -338,7 +339,7 @@ def decoded[T](request: Request, body: bytes, kind: type[T]) -> T:
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise HttpError(415, "unsupported_media_type", f"send application/json, not {media_type[:100]!r}")
     try:
-        return msgspec.json.decode(body, type=kind)
+        return decode_json(body, kind)
     except msgspec.ValidationError as reason:
         raise HttpError(422, "invalid_argument", str(reason)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:

@@ -1,6 +1,7 @@
 """What all pages share: how a handler is reached, how a page is made of a template, and how trouble is told to a person."""
 
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,8 +36,10 @@ NOTICE = "pressroom_notice"
 THEME = "pressroom_theme"
 
 # A terminal's control characters mean nothing to a browser, but what is copied from a page ends in terminals.
-_CONTROLS = {number: 0x2400 + number for number in range(32) if chr(number) not in "\t\n\f\r"}
-_CONTROLS |= dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
+_CONTROLS = {chr(number): chr(0x2400 + number) for number in range(32) if chr(number) not in "\t\n\f\r"}
+_CONTROLS |= {chr(number): "\ufffd" for number in range(0x7F, 0xA0)}
+_ONE_BYTE = bytes(ord(control) for control in _CONTROLS if control.isascii())
+_TWO_BYTES = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -148,6 +151,13 @@ def _templates(*packages: str) -> Environment:
     return templates
 
 
+def compile_templates(apps: Sequence[str]) -> None:
+    """All of them, for a desk of these apps: each would hold its first visitor, and the event loop, for a while."""
+    templates = _templates(*apps, "pressroom.web")
+    for name in templates.list_templates(extensions=["html"]):
+        templates.get_template(name)
+
+
 class Desk:
     """`apps` are packages whose templates may be shown here."""
 
@@ -207,8 +217,9 @@ class Desk:
             static=self._static,
             **values,
         )
-        text = text.translate(_CONTROLS)
-        response = Response(text, status, _HEADERS | {"Content-Security-Policy": _policy(nonce)}, "text/html; charset=utf-8")
+        response = Response(
+            _without_controls(text), status, _HEADERS | {"Content-Security-Policy": _policy(nonce)}, "text/html; charset=utf-8"
+        )
         if notice:
             response.delete_cookie(NOTICE, path="/")
         return response
@@ -242,6 +253,17 @@ class Desk:
 def _policy(nonce: str) -> str:
     """Only what the page itself names may run, and nothing comes from elsewhere. Frames are our own, and sandboxed."""
     return (
+def _without_controls(text: str) -> bytes:
+    """In UTF-8. `str.translate` takes seconds for a page of some megabytes that is not ASCII; these look through it quickly."""
+    page = text.encode(errors="replace")
+    if len(page.translate(None, _ONE_BYTE)) == len(page) and not _TWO_BYTES.search(page):
+        return page
+    for control, shown in _CONTROLS.items():
+        if control in text:
+            text = text.replace(control, shown)
+    return text.encode(errors="replace")
+
+
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         "font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )

@@ -9,6 +9,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from pressroom import rendering
+from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import catalogue, documents
@@ -70,7 +71,7 @@ def is_json(request: Request, body: bytes) -> bool:
 
 def decode[T](body: bytes, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(body, type=kind)
+        return decode_json(body, kind)
     except msgspec.ValidationError as reason:
         raise HttpError(400, "invalid_argument", str(reason)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:

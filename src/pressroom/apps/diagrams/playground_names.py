@@ -18,7 +18,7 @@ from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
 from pressroom.renderers.documents import Asked
 from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.lines import compared
+from pressroom.web.lines import compare_lines
 
 SHOWN = 50
 
@@ -79,7 +79,7 @@ def router(desk: Desk) -> Routes:
             theirs=theirs,
             text=text,
             was_opened=visit.form.get("opened") == name,
-            lines=compared(text.source, sheet.source),
+            lines=await compare_lines(text.source, sheet.source),
             moment=from_ms,
         )
 

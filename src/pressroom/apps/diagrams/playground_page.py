@@ -19,6 +19,8 @@ from pressroom.errors import NotFound, PressroomError
 from pressroom.model import from_ms
 from pressroom.web.desk import Visit
 
+SNIPPET_LIMIT = 100_000  # characters of a source; each snippet has it whole, and a longer one is not pasted
+
 
 class Opened(msgspec.Struct, frozen=True):
     """The named diagram that is being edited. `state` is the one it was in when its editor looked at it last."""
@@ -82,6 +84,8 @@ def fragment(visit: Visit, sheet: Sheet, verdict: Verdict, opened: Opened | None
 
 def elsewhere(visit: Visit, sheet: Sheet, *, opened: Opened | None = None, made: Made | None = None) -> dict[str, Any]:
     """What leads from here to other places: the snippets, and a link that opens the same sheet."""
+    if len(sheet.source) > SNIPPET_LIMIT:
+        return {"snippets": [], "share": None}
     link = visit.desk.url("/playground", **sheet.fields())
     return {"snippets": _snippets(visit, sheet, opened, made), "share": link if len(link) <= LINKED else None}
 

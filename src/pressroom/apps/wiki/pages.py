@@ -171,7 +171,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
     async def conflicted(visit: Visit, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
         """Both texts, and what differs: neither is lost."""
         theirs = None if conflict.article is None else (await articles.read(visit.caller.org_id, url)).head
-        differences = lines.compared(theirs.source if theirs else "", draft["source"])
+        differences = await lines.compare_lines(theirs.source if theirs else "", draft["source"])
         return page(
             visit,
             "wiki_conflict.html",
@@ -196,7 +196,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         first, second = whole_number(asked.get("from", "")), whole_number(asked.get("to", ""))
         article, before = await articles.revision(visit.caller.org_id, url, first)
         _, after = await articles.revision(visit.caller.org_id, url, second)
-        differences = lines.compared(before.source, after.source)
+        differences = await lines.compare_lines(before.source, after.source)
         return page(visit, "wiki_compare.html", article=article, before=before, after=after, lines=differences)
 
     async def rerender(visit: Visit, url: str) -> Response:
