@@ -54,6 +54,14 @@ class Settings:
     rate_limit: int | None = None
     rate_limit_address: int | None = None
     login_limit: int = 20
+    head_limit: int = 64 * 1024
+    body_limit: int = 12 * 1024 * 1024
+    form_limit: int = 64 * 1024
+    head_timeout: float = 20.0
+    body_timeout: float = 60.0
+    keep_alive_timeout: float = 65.0
+    max_connections: int = 2000
+    max_connections_address: int = 100
     cors_origins: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     log_format: str = "text"
@@ -120,6 +128,15 @@ class Settings:
                 yield f"{name}: {getattr(self, name)} is not between 0 (no limit) and 1000000000"
         if not 0 <= self.login_limit <= 1_000_000_000:
             yield f"login_limit: {self.login_limit} is not between 0 (no limit) and 1000000000"
+        for name in ("head_limit", "body_limit", "form_limit"):
+            if not 1024 <= getattr(self, name) <= 1024**3:
+                yield f"{name}: {getattr(self, name)} bytes are not between 1024 and 1073741824"
+        for name in ("head_timeout", "body_timeout", "keep_alive_timeout"):
+            if not 1 <= getattr(self, name) <= 3600:
+                yield f"{name}: {getattr(self, name):g} s is not between 1 and 3600 s"
+        for name in ("max_connections", "max_connections_address"):
+            if not 0 <= getattr(self, name) <= 1_000_000:
+                yield f"{name}: {getattr(self, name)} is not between 0 (no limit) and 1000000"
         for origin in self.cors_origins:
             if origin != "*" and not re.fullmatch(r"https?://[^/?#@\s]+", origin):
                 yield f"cors_origins: {origin!r} is not an origin such as https://docs.example.org, or *"
@@ -255,6 +272,14 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "rate_limit": _whole,
     "rate_limit_address": _whole,
     "login_limit": _whole,
+    "head_limit": _whole,
+    "body_limit": _whole,
+    "form_limit": _whole,
+    "head_timeout": _number,
+    "body_timeout": _number,
+    "keep_alive_timeout": _number,
+    "max_connections": _whole,
+    "max_connections_address": _whole,
     "cors_origins": _names,
     "allowed_hosts": _names,
     "log_format": _text,

@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +77,7 @@ FRAMES: dict[str, tuple[list[bytes], set[int]]] = {  # H1; 0 is a connection tha
         {0, 400, 431},
     ),
     "ten thousand headers": ([b"GET /livez HTTP/1.1\r\nConnection: close\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"], {0, 400, 431}),
-    "an address of 200 KB": ([b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"], {0, 400, 414}),
+    "an address of 200 KB": ([b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"], {0, 400, 414, 431}),
     "a folded header": ([b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\nConnection: close\r\n\r\n"], {200, 400}),
     "a NUL in a header": ([b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n"], {400}),
     "a NUL in the path": ([b"GET /jobs/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], {404}),
@@ -135,3 +137,36 @@ def test_a_service_for_others_without_a_token_says_how_to_make_one(tmp_path: Pat
 
         token = made.stdout.strip().encode()
         assert exchange(port, request % (b"Authorization: Bearer %s\r\n" % token)).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "media_type"),
+    [
+        ("/jobs", 13_000_000, "application/json"),
+        ("/jobs", 40_000_000, "application/json"),
+        ("/desk/login", 200_000, "application/x-www-form-urlencoded"),
+        ("/desk/login", 12_000_000, "application/x-www-form-urlencoded"),
+    ],
+)
+def test_an_ordinary_client_reads_that_its_body_is_too_large(port: int, path: str, size: int, media_type: str) -> None:
+    """It sends all of it before it reads: it must not be cut off meanwhile."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", data=b"x" * size, headers={"Content-Type": media_type}, method="POST"
+    )
+
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=60)
+
+    assert refused.value.code == 413
+    assert refused.value.read()
+
+
+def test_a_login_that_is_half_sent_holds_no_more_than_its_limit(port: int) -> None:
+    head = b"POST /desk/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n%s\r\n"
+
+    for framing in (b"Content-Length: 12000000\r\n", b"Transfer-Encoding: chunked\r\n"):
+        chunk = b"%x\r\n%s\r\n" % (100_000, b"x" * 100_000) if b"chunked" in framing else b"x" * 100_000
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            connection.sendall(head % framing + chunk)  # and no more
+
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 413")

@@ -29,6 +29,12 @@ def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Applic
     settings = service.settings
     hosts = names_served(settings, needs_token=not service.gate.is_open)
     app.put_around(Guarded, hosts=hosts, origins=settings.cors_origins, base_url=settings.base_url)
-    app.put_around(Around, metrics=service.metrics)
-    cors.share(app, service.settings.cors_origins)
+    app.put_around(
+        Around,
+        metrics=service.metrics,
+        body_limit=settings.body_limit,
+        form_limit=settings.form_limit,
+        head_limit=settings.head_limit,
+    )
+    cors.share(app, settings.cors_origins)
     return app

@@ -165,6 +165,7 @@ def router(service: Service) -> Routes:
 
     @routes.post(
         "/jobs/{id}/cancel",
+        small_body=True,
         operation_id="cancel_job",
         responses=answers(
             {
@@ -184,6 +185,7 @@ def router(service: Service) -> Routes:
 
     @routes.post(
         "/jobs/{id}/retry",
+        small_body=True,
         operation_id="retry_job",
         responses=answers(
             {202: says(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},

@@ -101,18 +101,18 @@ class Quotas:
     def refuse_guesser(self, request: Request) -> None:
         if self.logins is None or request.client is None:
             return
-        if wait := self.logins.wait(_network(request.client.host)):
+        if wait := self.logins.wait(network_of(request.client.host)):
             words = f"too many wrong tokens or passwords came from this address; try again in {wait} s"
             raise HttpError(429, "quota_exceeded", words, {"Retry-After": str(wait)})
 
     def note_wrong_guess(self, request: Request) -> None:
         if self.logins is not None and request.client is not None:
-            self.logins.take(_network(request.client.host))
+            self.logins.take(network_of(request.client.host))
 
     def charge_address(self, scope: Scope) -> None:
         client = scope.get("client")
         if self.addresses is not None and client is not None and scope["path"] not in _UNCOUNTED:
-            refuse_or_note(scope, self.addresses.take(_network(client[0])))
+            refuse_or_note(scope, self.addresses.take(network_of(client[0])))
 
 
 class Limited:
@@ -161,7 +161,7 @@ def _headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
     return [(b"ratelimit-policy", policies.encode()), (b"ratelimit", levels.encode())]
 
 
-def _network(host: str) -> str:
+def network_of(host: str) -> str:
     """Whoever has one address of IPv6 has 2**64 of them."""
     try:
         address = ipaddress.ip_address(host)

@@ -26,6 +26,7 @@ _QUIET = ("/livez", "/readyz", "/metrics")
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 CLIENT_GONE = 499  # in the log and the metrics alone: there is no one to answer
 BODY_LIMIT = 12 * 1024 * 1024
+FORM_LIMIT = 64 * 1024  # of routes with `small_body`
 HEADERS_LIMIT = 200
 HEADER_BYTES_LIMIT = 64 * 1024
 
@@ -33,10 +34,20 @@ HEADER_BYTES_LIMIT = 64 * 1024
 class Around:
     """Pure ASGI, because the usual base class buffers streams and loses their cancellation."""
 
-    def __init__(self, app: ASGIApp, metrics: Any, *, body_limit: int = BODY_LIMIT) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Any,
+        *,
+        body_limit: int = BODY_LIMIT,
+        form_limit: int = FORM_LIMIT,
+        head_limit: int = HEADER_BYTES_LIMIT,
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._body_limit = body_limit
+        self._form_limit = form_limit
+        self._head_limit = head_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,9 +70,9 @@ class Around:
 
         with tracing.request(scope, request.headers):
             try:
-                _refuse_oversized(scope)
+                _refuse_oversized(scope, self._head_limit)
                 _refuse_encoded(scope)
-                await self._app(scope, self._limited(receive), answer)
+                await self._app(scope, self._limited(scope, receive), answer)
             except asyncio.CancelledError:
                 if status:
                     raise
@@ -78,17 +89,23 @@ class Around:
             finally:
                 self._account(scope, status, time.perf_counter() - began, id)
 
-    def _limited(self, receive: Receive) -> Receive:
-        """A body is counted while it comes: what its header says about its length proves nothing."""
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """A body is counted while it comes, because what its header says about its length proves nothing; but what it says
+        may be too much already.
+        """
         taken = 0
 
         async def limited() -> Message:
             nonlocal taken
+            # The route is known by now: only its handler reads the body.
+            limit = self._form_limit if getattr(scope.get("route"), "small_body", False) else self._body_limit
+            if taken == 0 and _declared_length(scope) > limit:
+                raise _body_too_large(limit)
             message = await receive()
             if message["type"] == "http.request":
                 taken += len(message.get("body", b""))
-                if taken > self._body_limit:
-                    raise HttpError(413, "body_too_large", f"the body has more than {self._body_limit:,} bytes")
+                if taken > limit:
+                    raise _body_too_large(limit)
             return message
 
         return limited
@@ -108,12 +125,21 @@ def _with_nosniff(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
     return given if any(name.lower() == _NOSNIFF[0] for name, _ in given) else [*given, _NOSNIFF]
 
 
-def _refuse_oversized(scope: Scope) -> None:
+def _declared_length(scope: Scope) -> int:
+    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+    return int(lengths[0]) if lengths and lengths[0].isdigit() and len(lengths[0]) < 20 else 0
+
+
+def _body_too_large(limit: int) -> HttpError:
+    return HttpError(413, "body_too_large", f"the body has more than {limit:,} bytes")
+
+
+def _refuse_oversized(scope: Scope, limit: int) -> None:
     """The server reads until it has 64 KB without an end, and more when they come all at once; nobody sends so many."""
     headers = scope["headers"]
     size = sum([len(name) + len(value) for name, value in headers])
-    if len(headers) > HEADERS_LIMIT or size > HEADER_BYTES_LIMIT:
-        raise HttpError(431, "headers_too_large", f"at most {HEADERS_LIMIT} headers of {HEADER_BYTES_LIMIT:,} bytes together")
+    if len(headers) > HEADERS_LIMIT or size > limit:
+        raise HttpError(431, "headers_too_large", f"at most {HEADERS_LIMIT} headers of {limit:,} bytes together")
 
 
 def _refuse_encoded(scope: Scope) -> None:

@@ -65,7 +65,7 @@ def describe(request: Request, error: PressroomError, *, status: int | None = No
         place = {"line": error.line, "column": error.column, "excerpt": error.excerpt}
     return Problem(
         type=f"urn:pressroom:problem:{code}",
-        title=_title(status),
+        title=title_of(status),
         status=status,
         code=code,
         detail=detail,
@@ -83,16 +83,17 @@ def internal(request: Request, error: Exception) -> Response:
     return problem(request, HttpError(500, "internal", "something went wrong here; the request id leads to it in the log"))
 
 
-def malformed(detail: str) -> bytes:
-    """For bytes that are no request: there is no path and no request id to name."""
+def without_request(status: int, code: str, detail: str) -> bytes:
+    """For a connection without a whole request: there is no path and no request id to name."""
     told = Problem(
-        type="urn:pressroom:problem:malformed_request",
-        title=_title(400),
-        status=400,
-        code="malformed_request",
+        type=f"urn:pressroom:problem:{code}",
+        title=title_of(status),
+        status=status,
+        code=code,
         detail=detail,
         instance="",
         request_id="",
+        retryable=status in (429, 503),
     )
     return msgspec.json.encode(told)
 
@@ -105,7 +106,7 @@ def request_id_of(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
-def _title(status: int) -> str:
+def title_of(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -12,7 +12,9 @@ type Taking = Callable[[Handler], Handler]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Without an `operation_id` it is not in the document. `asks` is what OpenAPI has for what it reads."""
+    """Without an `operation_id` it is not in the document. `asks` is what OpenAPI has for what it reads.
+    A route with `small_body` reads at most `form_limit` bytes, others at most `body_limit`.
+    """
 
     path: str
     methods: tuple[str, ...]
@@ -21,6 +23,7 @@ class Route:
     tags: tuple[str, ...] = ()
     responses: Mapping[Any, Any] = field(default_factory=dict)
     asks: Mapping[str, Any] = field(default_factory=dict)
+    small_body: bool = False
 
 
 class Routes:

@@ -42,6 +42,7 @@ class Entry(NamedTuple):
     pattern: re.Pattern[str]
     methods: Collection[str]
     handler: Handler
+    small_body: bool = False
 
 
 class Table:
@@ -50,7 +51,7 @@ class Table:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._by_first: dict[str, list[Entry]] = {}
         for route in routes:
-            entry = Entry(route.path, _pattern(route.path), route.methods, route.handler)
+            entry = Entry(route.path, _pattern(route.path), route.methods, route.handler, route.small_body)
             self._by_first.setdefault(_first(route.path), []).append(entry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

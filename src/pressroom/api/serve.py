@@ -8,9 +8,8 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from pressroom.api import problems
+from pressroom.api.connections import Connections, connections_possible, protocol_of
 from pressroom.api.loop_watchdog import watching_loop
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
@@ -24,17 +23,6 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Not uvicorn's: it raises them again once it has stopped, which would end us before the workers have."""
         yield
-
-
-class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    def send_400_response(self, msg: str) -> None:
-        """What is not HTTP is refused before there is a request, and in the same form as all else."""
-        told = problems.malformed(msg)
-        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\ncontent-length: {len(told)}\r\n"
-        self.transport.write(
-            f"{head}cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n".encode() + told
-        )
-        self.transport.close()
 
 
 def heed_signals(service: Service, grace: float) -> None:
@@ -58,9 +46,17 @@ def heed_signals(service: Service, grace: float) -> None:
 
 async def serve(app: Application, service: Service, listener: socket.socket, *, grace: float) -> None:
     """Until `service.closing` is set."""
+    settings = service.settings
+    connections = Connections(
+        head_limit=settings.head_limit,
+        head_timeout=settings.head_timeout,
+        body_timeout=settings.body_timeout,
+        most=connections_possible(settings.max_connections),
+        most_per_address=settings.max_connections_address,
+    )
     config = uvicorn.Config(
         app,
-        http=_Protocol,
+        http=protocol_of(connections),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -68,19 +64,20 @@ async def serve(app: Application, service: Service, listener: socket.socket, *, 
         proxy_headers=False,
         lifespan="off",
         timeout_graceful_shutdown=max(1, int(grace)),
-        timeout_keep_alive=65,
+        timeout_keep_alive=int(settings.keep_alive_timeout),
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     closing = asyncio.create_task(service.closing.wait())
     metrics = service.metrics
     with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):
-        try:
-            await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            service.closing.set()
-            server.should_exit = True
-            await serving
+        async with connections.swept():
+            try:
+                await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                service.closing.set()
+                server.should_exit = True
+                await serving
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -115,6 +115,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
 
     @routes.post(
         "/webhooks",
+        small_body=True,
         operation_id="create_webhook",
         responses=answers(
             {

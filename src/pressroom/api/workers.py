@@ -67,6 +67,7 @@ def router(service: Service) -> Routes:
 
     @routes.post(
         "/queue/{kind}/scale",
+        small_body=True,
         operation_id="scale_kind",
         responses=answers(
             {200: says(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})}, *(401, 403, 404, 422)

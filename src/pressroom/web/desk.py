@@ -176,13 +176,16 @@ class Desk:
 
         routes.add(path, answer, "GET", "HEAD")
 
-    def post(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR) -> None:
-        """What changes something. A handler is reached only by a form of ours, sent by somebody who may."""
+    def post(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR, small: bool = True) -> None:
+        """What changes something. A handler is reached only by a form of ours, sent by somebody who may.
+
+        A form that holds whole texts is not `small`.
+        """
 
         async def answer(request: Request, **found: str) -> Response:
             return await self._answer(request, handle, found, needs, posts=True)
 
-        routes.add(path, answer, "POST")
+        routes.add(path, answer, "POST", small_body=small)
 
     async def _answer(
         self, request: Request, handle: Handler, found: Mapping[str, str], needs: Scope, *, posts: bool = False
@@ -250,9 +253,6 @@ class Desk:
         return response
 
 
-def _policy(nonce: str) -> str:
-    """Only what the page itself names may run, and nothing comes from elsewhere. Frames are our own, and sandboxed."""
-    return (
 def _without_controls(text: str) -> bytes:
     """In UTF-8. `str.translate` takes seconds for a page of some megabytes that is not ASCII; these look through it quickly."""
     page = text.encode(errors="replace")
@@ -264,6 +264,9 @@ def _without_controls(text: str) -> bytes:
     return text.encode(errors="replace")
 
 
+def _policy(nonce: str) -> str:
+    """Only what the page itself names may run, and nothing comes from elsewhere. Frames are our own, and sandboxed."""
+    return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         "font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )

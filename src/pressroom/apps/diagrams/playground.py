@@ -123,11 +123,11 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         return str(job.result["short_link"])
 
     desk.get(routes, "/playground", show)
-    desk.post(routes, "/playground", render, needs=Scope.SUBMITTER)
-    desk.post(routes, "/playground/preview", preview, needs=Scope.SUBMITTER)
-    desk.post(routes, "/playground/frame", frame, needs=Scope.SUBMITTER)
-    desk.post(routes, "/playground/download", download, needs=Scope.SUBMITTER)
-    desk.post(routes, "/playground/keep", keep, needs=Scope.SUBMITTER)
+    desk.post(routes, "/playground", render, needs=Scope.SUBMITTER, small=False)
+    desk.post(routes, "/playground/preview", preview, needs=Scope.SUBMITTER, small=False)
+    desk.post(routes, "/playground/frame", frame, needs=Scope.SUBMITTER, small=False)
+    desk.post(routes, "/playground/download", download, needs=Scope.SUBMITTER, small=False)
+    desk.post(routes, "/playground/keep", keep, needs=Scope.SUBMITTER, small=False)
     return routes
 
 

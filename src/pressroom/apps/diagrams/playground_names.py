@@ -85,7 +85,7 @@ def router(desk: Desk) -> Routes:
 
     desk.get(routes, "/playground/names", show_names)
     desk.get(routes, "/playground/names/{name}", show_named)
-    desk.post(routes, "/playground/save", save, needs=Scope.SUBMITTER)
+    desk.post(routes, "/playground/save", save, needs=Scope.SUBMITTER, small=False)
     return routes
 
 

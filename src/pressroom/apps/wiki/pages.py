@@ -210,7 +210,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
 
     desk.get(routes, "/wiki", start)
     desk.get(routes, "/wiki/{url:path}", show)
-    desk.post(routes, "/wiki/{url:path}", save, needs=Scope.SUBMITTER)
+    desk.post(routes, "/wiki/{url:path}", save, needs=Scope.SUBMITTER, small=False)
     return routes
 
 

@@ -29,7 +29,7 @@ def router(desk: Desk) -> Routes:
         desk.door.give_cookie(request, browser, response)
         return response
 
-    @routes.post("/desk/login")
+    @routes.post("/desk/login", small_body=True)
     async def log_in(request: Request) -> Response:
         browser = await desk.door.browser(request)
         visit = Visit(desk, request, browser)

@@ -35,7 +35,7 @@ def router(desk: Desk) -> Routes:
     desk.post(routes, f"{here}/cancel", _cancel, needs=Scope.SUBMITTER)
     desk.post(routes, f"{here}/retry", _retry, needs=Scope.SUBMITTER)
     desk.get(routes, f"{here}/clone", _show_clone, needs=Scope.SUBMITTER)
-    desk.post(routes, f"{here}/clone", _clone, needs=Scope.SUBMITTER)
+    desk.post(routes, f"{here}/clone", _clone, needs=Scope.SUBMITTER, small=False)
     return routes
 
 
