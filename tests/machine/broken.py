@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pressroom.model import Row, Statement, Work
-from pressroom.store import endings, jobs
+from pressroom.model import Statement, Work
+from pressroom.store import endings, fairness, jobs
 from pressroom.store.endings import Settled
-from pressroom.store.jobs import Room
+from pressroom.store.fairness import Candidate
 from pressroom.store.statements import load
 from pressroom.store.steps import Kinds
 from tests.machine.machine import QueueMachine
@@ -22,6 +22,7 @@ from tests.machine.on_sqlite import OnSqlite
 
 _MODULES = (jobs, endings)
 _give_back = jobs.give_back
+_choose = fairness.choose
 _KEY_GUARD = ("INDEX job_holder",)
 _ENDING_GUARDS = ("TRIGGER job_moves", "INDEX job_event_ending")
 _DELETE_GUARD = ("TRIGGER job_delete_only_ended",)
@@ -77,18 +78,28 @@ def played_on(*stages: Callable[[], Any], machine: type[QueueMachine] = QueueMac
     return type(machine.__name__, (machine,), {"stages": stages})
 
 
-def _choose_all(ready: list[Row], _: Room) -> list[int]:
-    return [id for id, *_ in ready]
+def _choose_all(candidates: list[Candidate], *_: object) -> list[int]:
+    return [one.id for one in candidates]
 
 
-def _choose_without_reserve(ready: list[Row], room: Room) -> list[int]:
-    return [id for id, *_ in sorted(ready, key=lambda row: row[1:3])][: room.total]
+def _choose_without_reserve(candidates: list[Candidate], room: dict[int, int], *rest: Any) -> list[int]:
+    return _choose(candidates, dict.fromkeys(room, room[0]), *rest)
 
 
-def _choose_by_place(ready: list[Row], room: Room) -> list[int]:
-    background = [row for row in ready if row[1] > 0][: room.background]
-    rest = [row for row in ready if row[1] == 0]
-    return [id for id, *_ in sorted(background + rest, key=lambda row: row[2])][: room.total]
+def _choose_by_place(candidates: list[Candidate], room: dict[int, int], *rest: Any) -> list[int]:
+    allowed = set(_choose([one for one in candidates if one.tier > 0], room, *rest))
+    rest_of_them = [one for one in candidates if one.tier == 0 or one.id in allowed]
+    return [one.id for one in sorted(rest_of_them, key=lambda one: one.seq)][: room[0]]
+
+
+def _choose_in_one_line(candidates: list[Candidate], room: dict[int, int], running: Any, spare: Any, after: str) -> list[int]:
+    """As if all organisations were one."""
+    return _choose([one._replace(org_id="") for one in candidates], room, {}, spare, after)
+
+
+def _choose_by_name(candidates: list[Candidate], room: dict[int, int], running: Any, spare: Any, after: str) -> list[int]:
+    """Between equals always the same organisation is next."""
+    return _choose(candidates, room, running, spare, "")
 
 
 def _forget_hook(_id: int, _kind: str, _kinds: Kinds) -> Work[None]:
@@ -186,13 +197,20 @@ MISTAKES = [
     Mistake("never_wake_a_key", "line named", patch=("wake_keyed", _forget_to_wake)),
     Mistake("never_wake", "line", "wake_due", "run_at <= :now", "run_at < 0"),
     Mistake("claim_by_place_alone", "order beside", patch=("_choose", _choose_by_place)),
+    Mistake("organisations_in_one_line", "order beside", patch=("_choose", _choose_in_one_line)),
+    Mistake("the_same_organisation_first", "order beside", patch=("_choose", _choose_by_name)),
+    Mistake("count_what_runs_of_nobody", "order beside", "list_running_orgs", "status = 'in_progress'", "false"),
+    Mistake("organisations_that_come_later_are_not_found", "order beside named", "list_ready_orgs", "line.place < :limit", "line.place < 1"),
     Mistake("a_retry_keeps_its_place", "order", "settle_jobs", "seq = coalesce(s.seq, job.seq)", "seq = job.seq"),
     Mistake("a_lost_lease_loses_its_place", "order", "requeue_lost", "run_at = :run_at,", "run_at = :run_at, seq = seq + 1000,"),
     Mistake("coalescing_loses_the_place", "order", "coalesce_job", "version = version + 1,", "version = version + 1, seq = seq + 1000,"),
     # Beside others
     Mistake("claim_beside_a_paused_kind", "I15 beside", "claim_next", "kind.paused = 1", "false", dialects=("postgres",)),
-    Mistake("claim_the_reserved_slot_beside", "I16 beside", "claim_next", "place <= :background", "true", dialects=("postgres",)),
-    Mistake("claim_beside_by_place_alone", "order beside", "claim_next", "ORDER BY tier, seq LIMIT :total", "ORDER BY seq LIMIT :total", dialects=("postgres",)),
+    Mistake("claim_the_reserved_slot_beside", "I16 beside", "claim_next", "OR place <= :background", "OR true", dialects=("postgres",)),
+    Mistake("claim_beside_by_place_alone", "order beside", "claim_next", "ORDER BY tier, place LIMIT :total", "ORDER BY id LIMIT :total", dialects=("postgres",)),
+    Mistake("organisations_in_one_line_beside", "order beside", "claim_next", "ORDER BY would_run, round, org_id", "ORDER BY id", dialects=("postgres",)),
+    Mistake("count_what_runs_of_nobody_beside", "order beside", "claim_next", "WHERE status = 'in_progress'", "WHERE false", dialects=("postgres",)),
+    Mistake("the_same_organisation_first_beside", "order beside", "claim_next", "ORDER BY would_run, round, org_id", "ORDER BY would_run, org_id", dialects=("postgres",)),
     Mistake("claim_beside_keeps_its_token", "I4 beside", "claim_next", "claim = claim + 1, ", "", dialects=("postgres",)),
     Mistake("claim_beside_who_sleeps", "line beside guard", "claim_next", " AND waits_for IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
     Mistake("claim_beside_a_limited_kind", "limit beside", "claim_next", " OR kind.slots IS NOT NULL", "", dialects=("postgres",)),

@@ -1,7 +1,7 @@
 """The laws. Each is checked after every step, on what the step changed; `audit` checks the whole at the end of a story."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from pressroom.model import Claim, OnKey, Status
 from pressroom.store import fsck
@@ -204,31 +204,54 @@ def _input_is_rendered_once(model: Model, row: Row) -> None:
 
 
 def check_order_of_claims(
-    model: Model, mirror: Mirror, claims: Sequence[Claim], kinds: Iterable[str], room: Room, now: int, *, beside: bool
+    model: Model,
+    mirror: Mirror,
+    claims: Sequence[Claim],
+    kinds: Sequence[str],
+    room: Room,
+    now: int,
+    after: str,
+    *,
+    beside: bool,
 ) -> None:
-    """What was ready is what was taken and what is still ready. None of the rest is better, unless there was no room for it.
+    """What was ready is what was taken and what is still ready. The best of it were taken, as many as there was room for.
 
     I15: a full room leaves the rest as it is; `check` has seen that nothing else changed. `beside` others nobody is woken,
     and kinds with a limit are left alone. A kind that is full stands back behind worse ones of other kinds.
     """
-    background = [claim for claim in claims if claim.tier > 0]
-    full, no_background = len(claims) == room.total, len(background) == room.background
+    taken = {claim.id for claim in claims}
+    ready: list[Row] = [mirror.open[id] for id in taken]
     for row in mirror.open.values():
         if row.status != "queued":
             continue
         demand(beside or row.waits_for != "time" or row.run_at > now, "line", "a claim did not wake {}", row)
-        if row.waits_for is not None or row.kind not in kinds or row.kind in model.paused:
-            continue
-        if beside and row.kind in model.limits:
-            continue
-        taken = background if row.tier > 0 and not full else claims
-        why_not = full or (row.tier > 0 and no_background)
-        if model.is_full(row.kind):
-            why_not, taken = True, [claim for claim in taken if claim.kind == row.kind]
-        demand(why_not, "order", "there was room in {} for {}, yet only {} were taken", room, row, claims)
-        demand(
-            all((claim.tier, claim.seq) < _order(row) for claim in taken), "order", "{} was better than one of {}", row, claims
-        )
+        left_alone = row.kind in model.paused or (beside and row.kind in model.limits)
+        if row.waits_for is None and row.kind in kinds and not left_alone:
+            ready.append(row)
+    running = [row for row in mirror.open.values() if row.status == "in_progress" and row.id not in taken]
+    expected = _best_of(ready, running, kinds, room, model.limits, after)
+    demand(taken == expected, "order", "{} were taken, not {}, of {}, in {} after {!r}", taken, expected, ready, room, after)
+
+
+def _best_of(
+    ready: Sequence[Row], running: Sequence[Row], kinds: Sequence[str], room: Room, limits: Mapping[str, int], after: str
+) -> set[int]:
+    """One at a time: by tier; of the organisation that has the fewest jobs in progress of these kinds, or else follows the
+    one served last; and within it by place."""
+    busy = Counter(row.org_id for row in running if row.kind in kinds)
+    of_kind = Counter(row.kind for row in running)
+    best: set[int] = set()
+    for tier, most in ((0, room.total), (1, min(room.background, room.total))):
+        started: Counter[str] = Counter()
+        left = [row for row in ready if row.tier == tier]
+        while left and started.total() < most and len(best) < room.total:
+            row = min(left, key=lambda row: (busy[row.org_id] + started[row.org_id], row.org_id <= after, row.org_id, row.seq))
+            left.remove(row)
+            if of_kind[row.kind] < limits.get(row.kind, len(ready) + len(running)):
+                of_kind[row.kind] += 1
+                started[row.org_id] += 1
+                best.add(row.id)
+    return best
 
 
 def check_pruning(model: Model, mirror: Mirror, changes: Sequence[Change], now: int) -> None:

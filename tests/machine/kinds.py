@@ -1,4 +1,4 @@
-"""The small world that the machine plays in: four kinds of work, two keys, two organisations, three workers."""
+"""The small world that the machine plays in: four kinds of work, two keys, three organisations, three workers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -63,7 +63,7 @@ _KEYS = ("a", "a", "a", "b", None)
 _TIERS = (1, 0)
 _DELAYS = (0, 0, 0, 0, 0, 5_000, 3_600_000)
 _SOURCES = ((None, 0), ("x", 300_000), ("x", 300_000), ("y", 300_000), ("y", 0))
-_ORGS = ("", "", "", "", "acme")
+_ORGS = ("", "", "", "acme", "globex")
 
 WISHES = [
     Asked(kind, key, tier, delay, source, cache_for, org)
@@ -81,6 +81,7 @@ USUAL = [
     Asked("wiki", "b", tier=0),
     Asked("pack"),
     Asked("index", "a", tier=0),
+    Asked("pack", org="acme"),
 ]
 
 BATCHES = [
@@ -89,6 +90,7 @@ BATCHES = [
     (Asked("pack", "a"), Asked("pack", "a", tier=0), Asked("wiki", "a")),
     (Asked("draft", "b", source="x", cache_for=300_000), Asked("draft", "b", source="x", tier=0), Asked("index", "b")),
     (Asked("wiki", "a", delay=5_000), Asked("index", "a"), Asked("wiki", "b")),
+    (*[Asked("pack", org="acme")] * 3, Asked("pack", org="globex"), Asked("draft", tier=0, org="globex"), Asked("pack")),
 ]
 
 HOUR = 3_600_000

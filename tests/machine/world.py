@@ -8,7 +8,7 @@ import msgspec
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
 from pressroom.request import again
-from pressroom.store import endings, fsck, jobs, limits, look, progress, upkeep
+from pressroom.store import endings, fairness, fsck, jobs, limits, look, progress, upkeep
 from pressroom.store.endings import Settlement
 from pressroom.store.jobs import NewJob, Room, Turn
 from pressroom.store.steps import Kinds, now
@@ -51,6 +51,7 @@ class World:
         self.kinds = make_kinds(self._hear)
         self.model = Model(self.kinds)
         self.held: dict[str, list[Claim]] = {worker: [] for worker in WORKERS}
+        self.after = dict.fromkeys(WORKERS, "")  # the organisation that each worker served last
         self.ghosts: deque[Claim] = deque(maxlen=10)  # claims whose worker lost them, gave them back or died
         self.spotted: deque[Lost] = deque(maxlen=6)
         self.deferred: list[DeferredCancel] = []
@@ -143,7 +144,9 @@ class World:
             self._makes_no_difference(worker, kinds, room, named)
         startable = self._startable(worker, kinds) if named and not settlements else None
         beside = self._goes_beside([one.claim for one in settlements], own, named)
-        turn = self._do(jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, beside=beside), beside=beside)
+        after = self.after[worker]
+        unit = jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, beside=beside, after=after)
+        turn = self._do(unit, beside=beside)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
         for settled in turn.settled:
@@ -155,10 +158,11 @@ class World:
         self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
         if heard_of:
             self.held[worker] += turn.claims
+            self.after[worker] = fairness.served_last(turn.claims, after)
         self._check(law="I4" if stale else None)
         if room.total and not named:
             at = self.clock.now
-            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, at, beside=beside)
+            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, at, after, beside=beside)
         return turn.claims
 
     def _as_named(
@@ -194,9 +198,9 @@ class World:
             alone = self.stage.rehearse(jobs.claim_named(worker, named, kinds, LEASE, beside=False))
             beside = self.stage.rehearse(_all_awake(jobs.claim_named(worker, named, kinds, LEASE, beside=True)))
         else:
-            free = [kind for kind in kinds if kind not in self.model.limits]
-            alone = self.stage.rehearse(jobs.claim(worker, free, room, LEASE))
-            beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE)))
+            after = self.after[worker]
+            alone = self.stage.rehearse(_without_limited(jobs.claim(worker, kinds, room, LEASE, after)))
+            beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE, after)))
         demand(alone == beside, "beside", "alone one gets {}, and beside others {}", alone, beside)
 
     def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
@@ -492,6 +496,11 @@ def _all_awake[T](work: Work[T]) -> Work[T]:
     moment = yield from now()
     yield Statement("wake_due", {"now": moment})
     yield from jobs.wake_keyed(moment)
+    return (yield from work)
+
+
+def _without_limited[T](work: Work[T]) -> Work[T]:
+    yield Statement("UPDATE kind SET paused = 1 WHERE slots IS NOT NULL")
     return (yield from work)
 
 

@@ -10,7 +10,7 @@ from pressroom.testing import SteppedStore
     ("statement", "index"),
     [
         ("count_waiting", "job_open"),  # Q13
-        ("count_ready", "job_ready (kind=? AND tier=?)"),
+        ("count_ready", "(kind=? AND tier=?)"),  # of job_ready, or of job_ready_of_org
         ("list_running", "job_running"),  # Q14, Q15, Q18
         ("find_conflicts", "job_running"),  # Q15
         ("count_endings_by_kind", "job_ended (date_completed>?)"),  # Q16

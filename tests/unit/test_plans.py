@@ -26,10 +26,20 @@ def test_a_look_at_an_idle_queue_uses_its_own_index(statement: str, index: str) 
 
 
 def test_the_next_jobs_of_a_kind_are_read_through_what_is_ready() -> None:
-    values = {"kind": "k", "best": 0, "worst": 9, "limit": 1}
+    values = {"kind": "k", "tier": 0, "limit": 1}
     plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')['find_ready']}", values).fetchall()
 
-    assert "job_ready" in " ".join(str(row[3]) for row in plan)
+    told = [str(row[3]) for row in plan if " job " in str(row[3])]
+    assert told[0] == "SEARCH job USING INDEX job_ready (kind=? AND tier=?)"
+    assert all(" USING INDEX job_ready_of_org (kind=? AND tier=?)" in line for line in told[1:])
+
+
+def test_how_many_are_ahead_is_read_through_what_is_ready() -> None:
+    plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')['count_ahead']}", {"id": 1, "limit": 1}).fetchall()
+
+    told = [str(row[3]) for row in plan if " other " in str(row[3])]
+    assert len(told) == 2
+    assert "job_ready (kind=? AND tier=? AND seq<?)" in told[1]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pressroom import failpoints
 from pressroom.errors import NotFinished, NotFound, QueueFull
 from pressroom.fingerprint import Fingerprint
 from pressroom.model import NOT_AT_ONCE, Answer, AtOnce, Claim, OnKey, Released, Row, Statement, Status, Submitted, Work
-from pressroom.store import limits
+from pressroom.store import fairness, limits
 from pressroom.store.endings import Settled, Settlement, settle
 from pressroom.store.rows import compact
 from pressroom.store.steps import Kinds, now, record, reseat
@@ -51,6 +51,7 @@ type Again = dict[str, float | None]  # by uid: the seconds after which to ask a
 type RoomCheck = Callable[[Sequence[NewJob]], Work[None]]  # raises QueueFull if these may not come in
 
 REFUSED_FOR = 1.0  # seconds
+_choose = fairness.choose
 _BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
 
 
@@ -255,21 +256,18 @@ def refuse_when_full(limit: int, coming: Counter[str], *, retry_after: float, co
         raise QueueFull(limit, retry_after)
 
 
-def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[list[Claim]]:
-    """Take as many jobs as there is room for, best first, under a lease."""
+def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, after: str = "") -> Work[list[Claim]]:
+    """Take as many jobs as there is room for, best first, under a lease. `after` is the organisation that was served last."""
+    kinds = list(kinds)
     moment = yield from now()
     yield Statement("wake_due", {"now": moment})
     yield from wake_keyed(moment)
     paused = {name for (name,) in (yield Statement("list_paused"))}
     spare = yield from limits.spare()
-    ready: list[Row] = []
-    for kind in kinds:
-        if kind not in paused:
-            best = yield Statement("find_ready", {"kind": kind, "best": 0, "worst": 0, "limit": room.total})
-            if room.background > 0:
-                best += yield Statement("find_ready", {"kind": kind, "best": 1, "worst": 9, "limit": room.background})
-            ready += limits.within(spare.get(kind), best)
-    chosen = _choose(ready, room)
+    startable = [kind for kind in kinds if kind not in paused and spare.get(kind, 1) > 0]
+    by_tier = {0: room.total, 1: room.background}
+    candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, after)
+    chosen = _choose(candidates, by_tier, running, spare, after)
     if not chosen:
         return []
     failpoints.hit("claim.selected")
@@ -278,7 +276,9 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int) -> Work[lis
     return (yield from _claimed(rows, moment))
 
 
-def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int, *, at_once: bool = False) -> Work[list[Claim]]:
+def claim_beside(
+    worker: str, kinds: Iterable[str], room: Room, lease: int, after: str = "", *, at_once: bool = False
+) -> Work[list[Claim]]:
     """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
 
     Kinds with a limit are left alone: to count what is in progress one must be alone.
@@ -289,6 +289,7 @@ def claim_beside(worker: str, kinds: Iterable[str], room: Room, lease: int, *, a
         "background": room.background,
         "worker": worker,
         "lease": lease,
+        "after": after,
     }
     if at_once:
         rows = yield AtOnce("claim_at_once", asked)
@@ -343,20 +344,6 @@ def _in_order(rows: list[Row]) -> list[Claim]:
     return [Claim(*row) for row in sorted(rows, key=_BY_ORDER)]
 
 
-def _choose(ready: list[Row], room: Room) -> list[int]:
-    chosen: list[int] = []
-    background = 0
-    for id, tier, _ in sorted(ready, key=lambda row: (row[1], row[2])):
-        if len(chosen) == room.total:
-            break
-        if tier > 0:
-            if background == room.background:
-                continue
-            background += 1
-        chosen.append(id)
-    return chosen
-
-
 def wake_keyed(moment: int) -> Work[None]:
     """Jobs whose time has come join the line of their key."""
     for org_id, key in (yield Statement("wake_keyed", {"now": moment})):
@@ -384,8 +371,12 @@ def turn(
     *,
     named: Sequence[str] = (),
     beside: bool = False,
+    after: str = "",
 ) -> Work[Turn]:
-    """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best."""
+    """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best.
+
+    `after` is the organisation that this worker served last.
+    """
     settled = (yield from settle(settlements, kinds)) if settlements else []
     if named:
         claims, again = yield from claim_named(worker, named, claimable, lease, beside=beside)
@@ -393,9 +384,9 @@ def turn(
     if room.total <= 0:
         return Turn(settled, [])
     if beside:
-        claims = yield from claim_beside(worker, claimable, room, lease, at_once=not settlements)
+        claims = yield from claim_beside(worker, claimable, room, lease, after, at_once=not settlements)
     else:
-        claims = yield from claim(worker, claimable, room, lease)
+        claims = yield from claim(worker, claimable, room, lease, after)
     return Turn(settled, claims)
 
 

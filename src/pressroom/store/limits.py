@@ -1,6 +1,6 @@
 """Kinds of which only so many jobs may be in progress at once, over all processes of the database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pressroom.errors import NotFound
@@ -17,10 +17,6 @@ def scale(kind: str, slots: int | None) -> Work[None]:
 def spare() -> Work[dict[str, int]]:
     """How many more of each limited kind may start. Good for as long as nobody else claims: in a unit that runs alone."""
     return dict((yield Statement("list_spare")))
-
-
-def within(free: int | None, best_first: Sequence[Row]) -> Sequence[Row]:
-    return best_first if free is None else best_first[: max(0, free)]
 
 
 def take_named(uids: Iterable[str], asked: Mapping[str, Any]) -> Work[list[Row]]:

@@ -14,7 +14,7 @@ from typing import cast
 from pressroom.delivery import Delivery, Offer
 from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
 from pressroom.model import VERSION, Claim, Kind, Outcome, Released, Status, Work
-from pressroom.store import Database, endings, jobs, steps, upkeep
+from pressroom.store import Database, endings, fairness, jobs, steps, upkeep
 from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
 from pressroom.worker import process
@@ -82,6 +82,7 @@ class Worker:
         self._asked = Room(0, 0)
         self._looks = math.isfinite(delivery.sweep)  # for work itself, or is it only ever told
         self._hungry = self._looks
+        self._served_last = ""  # the organisation after which others have their turn
         self._looked_at = 0.0
         self._offers = Offers()
         self._lent = 0  # slots of those in `_running` that wait for another job
@@ -219,6 +220,7 @@ class Worker:
         self._turns.discard(cast("asyncio.Task[None]", asyncio.current_task()))
         if result is not None:
             self._account_for(result.settled)
+            self._served_last = fairness.served_last(result.claims, self._served_last)
             if offers:
                 self._offers.answer(offers, result)
                 self._note_room()
@@ -235,9 +237,10 @@ class Worker:
         named = [offer.uid for offer in offers]
 
         def unit() -> Work[Turn]:
-            return jobs.turn(
-                settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds, named=named, beside=beside
-            )
+            # fmt: off
+            return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds,
+                             named=named, beside=beside, after=self._served_last)
+            # fmt: on
 
         return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
 

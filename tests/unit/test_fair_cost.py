@@ -1,0 +1,62 @@
+"""What it costs a claim that organisations take turns: counted in steps of SQLite's virtual machine, and in statements."""
+
+import pytest
+
+from pressroom.store import jobs
+from pressroom.store.fairness import served_last
+from pressroom.store.jobs import Room
+from pressroom.testing import SteppedStore
+from tests.vm_steps import Cost, counted
+
+KINDS = [f"kind-{n}" for n in range(12)]
+QUEUED = 5_000
+SLOTS = 8
+
+FILL = """
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :queued)
+INSERT INTO job (id, uid, kind, tier, seq, run_at, status, on_key, max_attempts, max_crashes, org_id, retention, date_created)
+SELECT i, printf('%026d', i), 'kind-3', 0, i, 0, 'queued', 'skip', 1, 1, printf('org-%03d', i * :orgs / (:queued + 1)), 0, 0
+  FROM n
+"""
+
+# The claims of the release before organisations took turns, of the same jobs: measured by the same lines.
+PLAIN_ORDER = {1: Cost(statements=21, steps=829), 4: Cost(statements=21, steps=2_128)}
+
+
+def cost_of_a_claim(organisations: int, free: int) -> Cost:
+    """Of the sixth claim in a row, by a worker of which the other slots are busy."""
+    store = SteppedStore()
+    store.raw.execute(FILL, {"queued": QUEUED, "orgs": organisations})
+    store.raw.execute("INSERT INTO job_payload SELECT id, '{}' FROM job")
+    after = served_last(store.run(jobs.claim("w", KINDS, Room(SLOTS, 0), 1_000)), "")
+    for _ in range(6):
+        store.raw.execute(
+            "UPDATE job SET status = 'queued', worker = NULL, lease_until = NULL"
+            " WHERE id IN (SELECT id FROM job WHERE status = 'in_progress' ORDER BY claim, id LIMIT ?)",
+            (free,),
+        )
+        with counted(store.raw) as cost:
+            claims = store.run(jobs.claim("w", KINDS, Room(free, 0), 1_000, after))
+        assert len(claims) == free
+        after = served_last(claims, after)
+    return cost
+
+
+@pytest.mark.parametrize("free", PLAIN_ORDER)
+def test_a_claim_of_one_organisation_costs_no_more_statements(free: int) -> None:
+    cost = cost_of_a_claim(1, free)
+
+    assert cost.statements == PLAIN_ORDER[free].statements
+    assert cost.steps <= 1.1 * PLAIN_ORDER[free].steps
+
+
+@pytest.mark.parametrize("free", PLAIN_ORDER)
+def test_a_claim_where_a_hundred_organisations_wait_costs_little_more(free: int) -> None:
+    cost = cost_of_a_claim(100, free)
+
+    assert cost.statements <= PLAIN_ORDER[free].statements + 3
+    assert cost.steps <= 1.3 * PLAIN_ORDER[free].steps
+
+
+def test_a_claim_costs_the_same_however_many_organisations_wait() -> None:
+    assert cost_of_a_claim(1_000, 4).steps <= 1.05 * cost_of_a_claim(100, 4).steps
