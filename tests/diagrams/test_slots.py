@@ -78,6 +78,83 @@ async def test_one_who_gives_up_in_the_moment_of_getting_a_slot_does_not_keep_it
     assert slots.free == 1
 
 
+async def taking_for(slots: Slots, order: list[str], org_id: str, until: asyncio.Event) -> None:
+    async with slots.slot(org_id):
+        order.append(org_id)
+        await until.wait()
+
+
+async def served(slots: Slots, orgs: str) -> str:
+    """In which order these organisations are given a slot, each of which is given back at once but the first."""
+    order: list[str] = []
+    first, rest = asyncio.Event(), asyncio.Event()
+    rest.set()
+    tasks = [asyncio.create_task(taking_for(slots, order, org, rest if n else first)) for n, org in enumerate(orgs)]
+    await asyncio.sleep(0)
+    first.set()
+    await asyncio.gather(*tasks)
+    return "".join(order)
+
+
+async def test_organisations_take_turns_for_a_slot() -> None:
+    assert await served(Slots(1, 50), "aaaaabbc") == "abcabaaa"
+    assert await served(Slots(1, 50), "aaaa") == "aaaa"
+
+
+async def test_a_slot_goes_to_the_organisation_that_holds_fewest() -> None:
+    slots, order = Slots(4, 50), list[str]()
+    ends = [asyncio.Event() for _ in range(7)]
+    tasks = [asyncio.create_task(taking_for(slots, order, org, end)) for org, end in zip("aaaaabb", ends, strict=True)]
+    await asyncio.sleep(0)
+    for end in ends[:2]:
+        end.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    assert order == list("aaaabb")  # and not a's fifth, which came first
+    for end in ends:
+        end.set()
+    await asyncio.gather(*tasks)
+    assert (slots.free, slots.waiting) == (4, 0)
+
+
+async def test_an_organisation_below_its_share_may_wait_in_a_full_room() -> None:
+    slots, order, done = Slots(1, 4), list[str](), asyncio.Event()
+    tasks = [asyncio.create_task(taking_for(slots, order, org, done)) for org in "aaaaa" + "bbb" + "a" + "cc"]
+    await asyncio.sleep(0)
+
+    assert slots.waiting == 4 + 2 + 1
+    refused = [task for task in tasks if task.done()]
+    assert [tasks.index(task) for task in refused] == [7, 8, 10]
+    done.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(isinstance(task.exception(), Backpressure) for task in refused)
+    assert (slots.free, slots.waiting) == (1, 0)
+
+
+async def test_with_no_waiting_room_no_organisation_has_a_share_of_it() -> None:
+    slots, order, done = Slots(1, 0), list[str](), asyncio.Event()
+    holder = asyncio.create_task(taking_for(slots, order, "a", done))
+    await asyncio.sleep(0)
+
+    with pytest.raises(Backpressure):
+        async with slots.slot("b"):
+            pass
+    done.set()
+    await holder
+
+
+def test_an_organisation_below_its_share_may_wait_for_a_render() -> None:
+    door = Door(2)
+    with door.place("a1", "a"), door.place("a2", "a"):
+        with door.place("b1", "b"), pytest.raises(Backpressure), door.place("b2", "b"):
+            pass
+        with pytest.raises(Backpressure), door.place("a3", "a"):
+            pass
+    with door.place("a3", "a"), door.place("a4", "a"):
+        pass
+
+
 def test_whoever_waits_for_the_same_render_takes_no_further_place() -> None:
     door = Door(1)
     with door.place("a"), door.place("a"), pytest.raises(Backpressure), door.place("b"):
@@ -182,3 +259,28 @@ async def test_sync_traffic_cannot_make_an_async_job_fail(
 
         assert (await ended(stage, job))["status"] == "completed"
         assert sorted([(await answer).status_code for answer in waiting]) == [200] * 6 + [429] * 4
+
+
+# Issue 15: seventy heavy renders of one organisation made another get 429.
+async def test_one_organisation_cannot_take_all_the_slots_and_the_waiting_room(
+    staged: Staging, easel: Easel, eventually: Callable[..., Any]
+) -> None:
+    easel.hold()
+    async with (
+        staged(workers=4, queue_max_concurrent=1, queue_max_waiting=1) as stage,
+        stage.client("red") as red,
+        stage.client("blue") as blue,
+    ):
+        for n in range(12):
+            await red.post("/render?format=dot", content=f"digraph {{ {n} }}")
+        await eventually(lambda: stage.press.diagrams.slots.waiting == 1)
+        await eventually(lambda: len(stage.press.worker._running) == 2)  # the others fail, for there is no room
+        await stage.press.scale("diagram", 2)
+        await red.post("/render?format=dot", content="digraph { behind }")
+        tiny = asyncio.create_task(blue.post("/render?format=dot&mode=sync", content="digraph { tiny }"))
+        refused = await red.post("/render?format=dot&mode=sync", content="digraph { more }")
+        await eventually(lambda: tiny.done() or "blue" in stage.press.diagrams.door._by_org)
+        easel.release()
+
+        assert refused.status_code == 429
+        assert (await tiny).status_code == 200

@@ -1,8 +1,8 @@
 """A few may render, some may wait, the rest is told to come back (design 001)."""
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from pressroom.errors import Backpressure
@@ -11,65 +11,100 @@ RETRY_AFTER = 5
 
 
 class Slots:
-    """Free slots are given at once; then callers wait in line; when the line is full they are refused."""
+    """Free slots are given at once; then callers wait in line; when the line is full they are refused.
+
+    Organisations take turns: a slot goes to the one that holds the fewest, or else was served longest ago. One that has less
+    than its share of a full line may wait all the same. Within an organisation, and with only one, it is first in, first out.
+    """
 
     def __init__(self, concurrent: int, waiting: int) -> None:
         self.free = concurrent
         self._room = waiting
-        self._line: deque[asyncio.Future[None]] = deque()
+        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
+        self._held: Counter[str] = Counter()
+        self._served: dict[str, int] = {}  # when an organisation was last given a slot, counted in slots given
+        self._given = 0
 
     @property
     def waiting(self) -> int:
-        return len(self._line)
+        return sum(map(len, self._lines.values()))
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        await self._take()
+    async def slot(self, org_id: str | None = None) -> AsyncIterator[None]:
+        await self._take(org_id or "")
         try:
             yield
         finally:
-            self._give_back()
+            self._give_back(org_id or "")
 
-    async def _take(self) -> None:
+    async def _take(self, org_id: str) -> None:
         if self.free:
             self.free -= 1
+            self._give(org_id)
             return
-        if len(self._line) >= self._room:
+        line = self._lines.get(org_id, ())
+        if self.waiting >= self._room and len(line) >= share_of(self._room, {*self._lines, org_id}):
             raise no_room(self._room)
         turn = asyncio.get_running_loop().create_future()
-        self._line.append(turn)
+        self._lines.setdefault(org_id, deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give_back()  # it was handed a slot in the very moment it gave up
+                self._give_back(org_id)  # it was handed a slot in the very moment it gave up
             else:
-                self._line.remove(turn)
+                self._leave(org_id, turn)
             raise
 
-    def _give_back(self) -> None:
-        while self._line:
-            turn = self._line.popleft()
+    def _give(self, org_id: str) -> None:
+        self._given += 1
+        self._held[org_id] += 1
+        self._served[org_id] = self._given
+
+    def _give_back(self, org_id: str) -> None:
+        self._held[org_id] -= 1
+        while self._lines:
+            next_org = min(self._lines, key=lambda org: (self._held[org], self._served.get(org, 0)))
+            turn = self._lines[next_org][0]
+            self._leave(next_org, turn)
             if not turn.done():
+                self._give(next_org)
                 turn.set_result(None)
-                return
-        self.free += 1
+                break
+        else:
+            self.free += 1
+        if not self._held[org_id] and org_id not in self._lines:
+            del self._held[org_id]
+            self._served.pop(org_id, None)
+
+    def _leave(self, org_id: str, turn: "asyncio.Future[None]") -> None:
+        """May be called again for one who gave up while the line was gone through."""
+        line = self._lines.get(org_id, deque())
+        if turn in line:
+            line.remove(turn)
+        if not line:
+            self._lines.pop(org_id, None)
 
 
 class Door:
     """How many different renders may be waited for at once. Whoever waits for the same one takes no further place.
 
-    Beside the slots and not one of them, so that callers who wait cannot make the job of somebody who does not fail.
+    Beside the slots and not one of them, so that callers who wait cannot make the job of somebody who does not fail. An
+    organisation that has less than its share of the places is let in all the same.
     """
 
     def __init__(self, room: int) -> None:
         self._room = room
         self._inside: dict[str, int] = {}
+        self._by_org: Counter[str] = Counter()  # different renders
 
     @contextmanager
-    def place(self, render: str) -> Iterator[None]:
-        if render not in self._inside and len(self._inside) >= self._room:
-            raise no_room(self._room)
+    def place(self, render: str, org_id: str | None = None) -> Iterator[None]:
+        org = org_id or ""
+        if render not in self._inside:
+            if len(self._inside) >= self._room and self._by_org[org] >= share_of(self._room, {*+self._by_org, org}):
+                raise no_room(self._room)
+            self._by_org[org] += 1
         self._inside[render] = self._inside.get(render, 0) + 1
         try:
             yield
@@ -77,6 +112,13 @@ class Door:
             self._inside[render] -= 1
             if not self._inside[render]:
                 del self._inside[render]
+                self._by_org[org] -= 1
+                self._by_org = +self._by_org
+
+
+def share_of(room: int, organisations: Collection[str]) -> int:
+    """How many of the places are each organisation's, of those that have some or come now. At least one, if there are any."""
+    return max(min(1, room), room // len(organisations))
 
 
 def no_room(waiting: int) -> Backpressure:

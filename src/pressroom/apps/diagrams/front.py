@@ -58,9 +58,9 @@ class Front:
     ) -> tuple[Submitted, Job]:
         """Wait in line, if there is room to wait. Past the time it is an error, and the job goes on."""
         try:
-            if self._diagrams.is_full(found):
+            if found.is_full:
                 raise no_room(found.in_line)
-            with self._diagrams.door.place(found.fingerprint):
+            with self._diagrams.door.place(found.fingerprint, caller.org_id):
                 submitted = await self._submit(request, caller, asked)
                 return submitted, await settled(self._service, submitted, seconds)
         except Backpressure as full:

@@ -65,7 +65,7 @@ class Diagrams:
         assert named is not None
         database = self._rendering.database
         if waits:
-            found = await database.read(partial(hits.survey, named.digest, NAME, self._room))
+            found = await database.read(partial(hits.survey, named.digest, NAME, self._room, org_id or ""))
         else:
             found = Found(named.digest, await database.read(partial(hits.look, named.digest)))
         if found.hit is None or found.hit.left >= min(RENEWED, self._kept_for // 5):
@@ -73,12 +73,8 @@ class Diagrams:
         renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
         return msgspec.structs.replace(found, hit=renewed)
 
-    def is_full(self, found: Found) -> bool:
-        """Whether whoever waits for it would only make the line longer than the slots and the waiting room."""
-        return not found.in_flight and found.in_line >= self._room
-
     async def _handle(self, job: Any, payload: Any) -> Any:
-        async with self.slots.slot():
+        async with self.slots.slot(job.org_id):
             result = await self._rendering.handle(job, payload)
         return result | {"kept_for": self._kept_for}
 
