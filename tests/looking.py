@@ -52,6 +52,12 @@ def held(address: str) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+def one_waits_for_a_lock(address: str) -> bool:
+    """On PostgreSQL: one connection to this database waits for what another holds."""
+    waiting = "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+    return rows(address, f"{waiting} WHERE datname = current_database() AND NOT granted") == [(1,)]
+
+
 def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a database that somebody else holds after a moment."""
     monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 0.02)

@@ -206,7 +206,7 @@ def make_folder() -> Path:
 
 def _answers(url: str) -> bool:
     try:
-        psycopg.connect(url, connect_timeout=5).close()
+        psycopg.connect(url, connect_timeout=30).close()
     except psycopg.OperationalError:
         return False
     return True

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PORTS = (10_000, 32_000)
-READY_WITHIN = 60.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
+READY_WITHIN = 300.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
 
 
 class S3Server(NamedTuple):
@@ -94,7 +94,7 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
 
 def _wait_for_children(group: int) -> None:
     """Those of a server that was killed may live a moment longer, and the next one in the same folder would meet them."""
-    deadline = time.monotonic() + 2.0
+    deadline = time.monotonic() + 60.0
     with suppress(ProcessLookupError):
         while time.monotonic() < deadline:
             os.killpg(group, 0)
@@ -133,7 +133,7 @@ def valkey_server() -> str:
 
 
 def _pongs(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(b"PING\r\n")
         return connection.recv(16).startswith(b"+PONG")
     return False

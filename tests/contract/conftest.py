@@ -20,6 +20,7 @@ from pressroom.artifacts.s3 import S3, Bucket
 from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreUnavailable
 from pressroom.testing import ManualClock
+from tests.patience import be_patient
 from tests.servers import S3Server, seaweedfs
 
 
@@ -42,6 +43,11 @@ class Shelf:
     folder: Path | None = None
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
+
+
 @pytest.fixture(scope="package")
 def s3_server() -> Iterator[S3Server]:
     # Not in pytest's folder, which keeps what the last three runs wrote.
@@ -51,7 +57,7 @@ def s3_server() -> Iterator[S3Server]:
 
 def _can_be_put_to(server: S3Server) -> bool:
     try:
-        asyncio.run(S3(bucket_on(server, "ready"), SystemClock(), timeout=1.0).put(b"ready"))
+        asyncio.run(S3(bucket_on(server, "ready"), SystemClock(), timeout=10.0).put(b"ready"))
     except StoreUnavailable:
         return False
     return True
@@ -69,9 +75,10 @@ def bucket_on(server: S3Server, prefix: str) -> Bucket:
 
 @pytest.fixture(params=["disk", "s3"])
 def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
-    clock = ManualClock(time.time_ns() // 1_000_000)
     if request.param == "s3":
         bucket = bucket_on(request.getfixturevalue("s3_server"), f"test/{uuid4().hex}")
+    clock = ManualClock(time.time_ns() // 1_000_000)  # after the server's start, which may take a minute
+    if request.param == "s3":
         return Shelf("s3", S3(bucket, clock), clock, _fetch, bucket=bucket)
     disk = Disk(tmp_path / "artifacts", clock)
     return Shelf("disk", disk, clock, lambda url: _serve(disk, url), folder=tmp_path / "artifacts")

@@ -142,22 +142,18 @@ async def test_events_become_visible_in_the_order_of_their_numbers(on_server: st
         async with await psycopg.AsyncConnection.connect(on_server) as slow:
             await slow.execute("SELECT pg_advisory_xact_lock(%s)", (EVENTS,))  # another process, about to commit
             submit = asyncio.create_task(press.submit("shout", "second"))
-            await eventually(lambda: waits_for_the_lock(on_server))
+            await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             assert looking.rows(on_server, "SELECT count(*) FROM job") == [(0,)]
             await slow.commit()
         await submit
 
 
-def waits_for_the_lock(address: str) -> bool:
-    waiting = "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
-    return looking.rows(address, f"{waiting} WHERE datname = current_database() AND NOT granted") == [(1,)]
-
-
 async def test_whoever_waits_too_long_for_another_is_told(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    looking.be_impatient(monkeypatch)
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
-        with looking.held(on_server), pytest.raises(StoreBusy):
-            await press.submit("shout", "x", key="one")
+        with looking.held(on_server), monkeypatch.context() as impatient:
+            looking.be_impatient(impatient)
+            with pytest.raises(StoreBusy):
+                await press.submit("shout", "x", key="one")
         await press.submit("shout", "x", key="one")
 
 
@@ -182,8 +178,9 @@ async def test_a_worker_that_is_never_idle_still_wakes_what_is_due(on_server: st
 async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_others(
     on_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_connection, "IDLE_TIMEOUT", 0.2)
-    stopped = postgres_connection.Connection(on_server, SystemClock())
+    with monkeypatch.context() as brief:
+        brief.setattr(postgres_connection, "IDLE_TIMEOUT", 0.2)
+        stopped = postgres_connection.Connection(on_server, SystemClock())
     stopped.begin(durable=True, beside=False)  # and there its process is stopped, with the lock in its hands
     async with Pressroom(on_server, kinds=[shout], workers=1) as press:
         assert await press.wait(await press.submit("shout", "on", key="k"), timeout=60) == "ON"

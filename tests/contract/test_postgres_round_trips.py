@@ -144,14 +144,14 @@ async def test_submits_that_gather_share_one_commit(on_server: str, monkeypatch:
         assert asked == ["BEGIN", "SELECT reserve_numbers", "commit"]
 
 
-async def test_of_many_submits_in_one_commit_only_the_bad_one_fails(on_server: str) -> None:
+async def test_of_many_submits_in_one_commit_only_the_bad_one_fails(on_server: str, eventually: Callable[..., Any]) -> None:
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
         run = press._database.run
         taken = (await press.submit("shout", "there")).uid
         good = [new_uid() for _ in range(3)]
         with looking.held(on_server):
             first = asyncio.create_task(run(lambda: jobs.submit_plain([a_job(good[0])]), name="submit"))
-            await asyncio.sleep(0.2)  # it holds the lane while the others gather
+            await eventually(lambda: looking.one_waits_for_a_lock(on_server))  # it holds the lane while the others gather
             others = [
                 asyncio.create_task(run(lambda uid=uid: jobs.submit_plain([a_job(uid)]), name="submit"))
                 for uid in (good[1], taken, good[2])

@@ -5,6 +5,12 @@ from contextlib import closing
 import pytest
 
 from tests.journeys.stage import Gate, Steps
+from tests.patience import be_patient
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    be_patient(monkeypatch)
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ KINDS = [shout, mark, count, hold, poison, page]
 async def main(database: str, slots: int) -> None:
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
-    async with Pressroom(database, kinds=KINDS, workers=slots, poll_interval=0.01):
+    async with Pressroom(database, kinds=KINDS, workers=slots, poll_interval=0.01, lease=60):
         say("ready")
         await stopping.wait()
         say("stopping")

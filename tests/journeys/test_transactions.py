@@ -12,7 +12,7 @@ import pytest
 from pressroom import Backoff, Made, Pressroom, Request, SourceInvalid, Statement, Status, kind
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
-from pressroom.store import jobs, lane, postgres_connection
+from pressroom.store import jobs, lane
 from pressroom.testing import ManualClock, end_deferred_cancels
 from tests.journeys.stage import endings
 
@@ -195,9 +195,7 @@ async def test_a_statement_that_comes_in_the_moment_of_expiry_is_refused_and_not
             await come_late()
 
 
-async def test_a_caller_that_went_away_before_its_turn_holds_nobody_up(anywhere, monkeypatch):
-    monkeypatch.setattr(lane, "HOLD_LIMIT", 120)
-    monkeypatch.setattr(postgres_connection, "HELD_IDLE_TIMEOUT", 240)
+async def test_a_caller_that_went_away_before_its_turn_holds_nobody_up(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
 
         async def enter():

@@ -1,0 +1,40 @@
+"""Time limits of Pressroom that a test is not about, raised beyond any stall of a busy machine."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from pressroom.api import waiting
+from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
+from pressroom.apps.wiki import drawing, pages
+from pressroom.config import Settings
+from pressroom.store import lane, postgres_connection, sqlite_connection
+from pressroom.worker import lease
+
+LEASE = 60.0  # seconds, where no test names another
+
+
+def limits() -> Iterator[tuple[Any, str, float]]:
+    """Module, name and value. The order of the first ones among each other is what tests/chaos/test_found.py asks for."""
+    yield sqlite_connection, "BUSY_TIMEOUT", 120.0
+    yield postgres_connection, "IDLE_TIMEOUT", 60.0
+    yield postgres_connection, "BUSY_TIMEOUT", 120.0
+    yield lane, "HOLD_LIMIT", 120.0
+    yield postgres_connection, "HELD_IDLE_TIMEOUT", 150.0
+    yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
+    yield waiting, "SYNC", 600.0
+    yield drawing, "TAKEN_WITHIN", 60.0
+    yield terminal, "SECONDS", 600.0
+    for module in (compare_sides, embeds, kroki, pages, playground):
+        yield module, "PATIENCE", 600.0
+
+
+def be_patient(patch: pytest.MonkeyPatch) -> None:
+    """In this process."""
+    for module, name, value in limits():
+        patch.setattr(module, name, value)
+    names = [setting.name for setting in fields(Settings)]
+    defaults = dict(zip(names, Settings.__init__.__defaults__, strict=True)) | {"lease": LEASE}  # type: ignore[misc,arg-type]
+    patch.setattr(Settings.__init__, "__defaults__", tuple(defaults.values()))
