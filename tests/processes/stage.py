@@ -25,7 +25,7 @@ class Process:
 
     def __init__(self, database: str, folder: Path, *arguments: str, **environ: str) -> None:
         self._command = [sys.executable, "-m", "pressroom", *arguments, "--database", database, "--json"]
-        usual = {"PRESSROOM_POLL_INTERVAL": "0.02", "PRESSROOM_LEASE": "2", "PRESSROOM_ARTIFACTS": str(folder / "artifacts")}
+        usual = {"PRESSROOM_POLL_INTERVAL": "0.02", "PRESSROOM_LEASE": "60", "PRESSROOM_ARTIFACTS": str(folder / "artifacts")}
         path = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PRESSROOM_IMPORTS": "tests.processes.kinds"}
         self._environ = os.environ | usual | path | environ
         self._folder = folder

@@ -15,10 +15,11 @@ from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
 from pressroom.worker import leader as leader_module
 from pressroom.worker import process
-from pressroom.worker.leader import LEASE, NAME, Leadership
+from pressroom.worker.leader import NAME, Leadership
 from tests.processes.stage import here
 
 ELSEWHERE = "another-host/boot/namespace/4711/1"
+LEASE = 600.0  # seconds: nobody leads because the machine stood still for a while
 
 
 @kind("tick", retention=timedelta(seconds=30))
@@ -27,6 +28,11 @@ async def tick(job, payload):
 
 
 HOURLY = Schedule("hourly", "0 * * * *", kind="tick")
+
+
+@pytest.fixture(autouse=True)
+def _long_lease(monkeypatch):
+    monkeypatch.setattr(leader_module, "LEASE", LEASE)
 
 
 @pytest.fixture
@@ -120,7 +126,7 @@ async def test_a_term_only_grows_whoever_writes(database, clock):
 
 
 async def test_a_leader_that_was_killed_on_this_machine_is_noticed_by_its_pid(database, start, eventually):
-    """Nobody moves the clock: its lease would last for ten seconds more, and on SQLite and PostgreSQL alike."""
+    """Nobody moves the clock: its lease would last for ten minutes more, and on SQLite and PostgreSQL alike."""
     doomed = start("work", "--slots", "1")
     async with here(database, workers=1) as press:
         there = await who_leads(press)
@@ -128,6 +134,7 @@ async def test_a_leader_that_was_killed_on_this_machine_is_noticed_by_its_pid(da
         assert not press.leadership.leads
 
         doomed.kill()
+        await _prolong(press, there.worker)
 
         await eventually(lambda: press.leadership.leads)
         assert press.leadership.term == there.term + 1
@@ -136,16 +143,25 @@ async def test_a_leader_that_was_killed_on_this_machine_is_noticed_by_its_pid(da
 async def test_a_leader_that_is_told_to_stop_hands_over_to_another_process(database, start, eventually):
     stopping = start("work", "--slots", "1")
     async with here(database, workers=1) as press:
+        there = await who_leads(press)
         assert not press.leadership.leads
 
         assert stopping.stop() == 0
+        await _prolong(press, there.worker)
 
         await eventually(lambda: press.leadership.leads)
         assert press.leadership.term == 2
 
 
-async def test_a_paused_leader_that_wakes_up_does_no_harm(database, start, tmp_path, eventually):
+async def _prolong(press, worker):
+    """Another process has a shorter lease than ours, and its end would be mistaken for what is tested."""
+    async with press.transaction() as tx:
+        await tx.execute("UPDATE leader SET until = until + 600000 WHERE worker = :worker", {"worker": worker})
+
+
+async def test_a_paused_leader_that_wakes_up_does_no_harm(database, start, tmp_path, eventually, monkeypatch):
     """It was elected, stood still past its lease, and goes on where it was, believing that it leads."""
+    monkeypatch.setattr(leader_module, "LEASE", 20.0)  # longer, and the other process would take it for one of another time
     wake_up = tmp_path / "wake up"
     paused = start("work", "--slots", "1", wait=False, PRESSROOM_FAILPOINTS=f"leader.elected=wait:{wake_up}@1")
     async with here(database) as looking:
@@ -303,8 +319,9 @@ async def _claim_paused(store, job, lease=3_600_000):
     assert claim.uid == job.uid
 
 
-async def test_a_schedule_that_the_leader_does_not_know_is_fired_by_one_who_does(database, clock):
+async def test_a_schedule_that_the_leader_does_not_know_is_fired_by_one_who_does(database, clock, monkeypatch):
     """I22"""
+    monkeypatch.setattr(leader_module, "LEASE", 7200.0)  # it lasts beyond the hour
     async with press_on(database, clock) as leading, press_on(database, clock, schedules=[HOURLY]) as knowing:
         assert (leading.leadership.leads, knowing.leadership.leads) == (True, False)
         clock.advance(seconds=3600 - clock.now_ms() // 1000 % 3600)

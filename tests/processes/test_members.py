@@ -57,7 +57,7 @@ async def test_a_worker_is_paused_when_all_of_its_kinds_are(database):
 
 
 async def test_a_worker_that_finishes_its_jobs_before_it_stops_says_so(database, start, log, gate, eventually):
-    worker = start("work", "--slots", "1", "--kinds", "press")
+    worker = start("work", "--slots", "1", "--kinds", "press", PRESSROOM_LEASE="10")
     async with here(database) as press:
         job = await press.submit("press", {"log": str(log), "until": str(gate)})
         await eventually(lambda: log.read_text())
@@ -88,7 +88,7 @@ async def test_services_without_workers_and_workers_of_some_kinds_share_one_serv
         services = [begin("serve", "--no-workers", "--listen", "127.0.0.1:0") for _ in range(2)]
         for process in (*workers.values(), *services):
             process.ready()
-        clients = [httpx.AsyncClient(base_url=service.told["listening"], timeout=30) for service in services]
+        clients = [httpx.AsyncClient(base_url=service.told["listening"], timeout=120) for service in services]
 
         jobs = []
         for number in range(8):
@@ -98,7 +98,7 @@ async def test_services_without_workers_and_workers_of_some_kinds_share_one_serv
             assert made.status_code == 202, made.text
             jobs.append(made.json()["id"])
         for number, job in enumerate(jobs):
-            ended = (await clients[(number + 1) % 2].get(f"/jobs/{job}?wait=30")).json()
+            ended = (await clients[(number + 1) % 2].get(f"/jobs/{job}?wait=60")).json()
             assert ended["status"] == "completed", ended
 
         shown = [(await client.get("/workers")).json()["items"] for client in clients]
@@ -119,7 +119,7 @@ async def test_pause_resume_and_scale_over_http_reach_the_workers(database, star
     start("work", "--slots", "4", wait=False)
     service = start("serve", "--no-workers", "--listen", "127.0.0.1:0")
     payload = {"log": str(log), "until": str(gate)}
-    async with httpx.AsyncClient(base_url=service.told["listening"], timeout=30) as client, here(database) as press:
+    async with httpx.AsyncClient(base_url=service.told["listening"], timeout=120) as client, here(database) as press:
         assert (await client.post("/queue/press/pause")).json() == {"kind": "press", "paused": True}
         assert (await client.post("/queue/press/scale", json={"slots": 2})).json() == {"kind": "press", "slots": 2}
         held = await press.submit_many([Request("press", payload) for _ in range(6)])

@@ -9,6 +9,7 @@ from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Succeeded
 from pressroom.store import jobs, limits
 from pressroom.store.jobs import Room
+from pressroom.worker import chores
 from tests.journeys.stage import Steps
 from tests.processes.stage import here, most_at_once, pids
 
@@ -77,8 +78,9 @@ async def test_pause_and_resume_act_on_all_processes_and_leave_the_limit_as_it_i
     assert most_at_once(log) == 2
 
 
-async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually):
+async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually, monkeypatch):
     """While the limit is reached a worker looks, and writes nothing: it takes no turn until there is room."""
+    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
     async with here(database, workers=4) as press:
         await press.scale("press", 1)
         held = await press.submit_many([Request("press", {"log": str(log), "until": str(gate)}) for _ in range(3)])
