@@ -261,11 +261,11 @@ async def test_a_leader_renews_after_a_third_of_its_lease_and_not_before(monkeyp
             return 1
 
     leadership = Leadership(Counting(), "quick")
-    for seconds in range(8):
-        steady[0] = 100.0 + seconds
+    for tenths in range(8):
+        steady[0] = 100.0 + tenths * LEASE / 10
         await leadership.look()
 
-    assert asked == [0, 4]
+    assert asked == [0, 4 * LEASE / 10]
 
 
 async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_once(database, clock):
