@@ -74,7 +74,8 @@ class Track:
                 start = set_up()
                 met, reached = self._race(first(start), second(start), statements)
                 yield start, met if first is one else Met(met.other, met.one)
-                assert not self.do(fsck.audit("postgres"))
+                found = self.do(fsck.audit("postgres"))
+                assert not found, found
                 statements += 1
 
     def _race(self, first: Side, second: Side, statements: int) -> tuple[Met, bool]:

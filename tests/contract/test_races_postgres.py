@@ -250,6 +250,28 @@ def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
         assert track.rows("SELECT state FROM job_item") == [("completed" if moved else "in_progress",)]
 
 
+def test_an_item_is_not_moved_once_its_job_has_ended(track: Track) -> None:
+    """I4, I23: both go beside each other, so the job may end between the look at the claim and the move of the item."""
+
+    def with_items() -> Claim:
+        track.submit(new(1))
+        (claim,) = track.claim()
+        track.do(progress.begin_items(claim.id, claim.token, "editions", "editions", ["main"], None))
+        return claim
+
+    for _, met in track.every_order(
+        with_items,
+        lambda claim: Side(progress.move_item(claim.id, claim.token, "editions", "main", "completed", None), beside=True),
+        lambda claim: settles(claim),
+    ):
+        (settled,) = met.other
+        assert settled.status is Status.COMPLETED
+        moved = met.one is False
+        assert moved or isinstance(met.one, ClaimLost)
+        assert track.rows("SELECT state FROM job_item") == [("completed" if moved else "in_progress",)]
+        assert track.rows("SELECT type FROM job_event ORDER BY id DESC LIMIT 1") == [("completed",)]
+
+
 def test_a_tick_fires_once(track: Track) -> None:
     """I22: two leaders, one job."""
     tick = 500_000 * HOUR

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pressroom import Pressroom, kind
+from pressroom import Pressroom, Status, kind
 from pressroom.errors import StopTimeout, StoreUnavailable
 from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
@@ -121,6 +121,25 @@ async def test_leases_are_kept_until_what_was_released_is_written(database, gate
         await press.stop(grace=0)
 
     assert seen == [("queued",)]
+
+
+def test_a_worker_that_shows_life_after_it_was_found_silent_keeps_its_job(steps):
+    """The chore looks first and takes away later, one job at a time; meanwhile a heartbeat may come."""
+
+    @kind("any")
+    async def any_kind(job, payload):
+        return None
+
+    store = steps(any_kind)
+    job = store.submit("any")
+    claim = store.claim_one(lease=15)
+    store.clock.advance(seconds=15)
+    (lost,) = store.run(upkeep.find_lost([]))
+    store.run(jobs.renew([(claim.id, claim.token)]))
+
+    assert store.run(upkeep.rescue(lost, store.kinds, 0.0)) is None
+
+    assert (store.get(job).status, store.get(job).crashes) == (Status.IN_PROGRESS, 0)
 
 
 class Beats:
