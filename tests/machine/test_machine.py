@@ -18,6 +18,7 @@ CAUGHT_ON_A_SERVER = {
     "coalesce_keeps_the_payload",
     "claim_beside_by_place_alone",
     "claim_beside_a_paused_kind",
+    "organisations_in_one_line_beside",
     "claim_beside_a_limited_kind",
     "claim_named_out_of_line",
     "fire_a_tick_twice",
@@ -51,6 +52,7 @@ def test_the_machine_notices(mistake: Mistake) -> None:
     assert law_of(caught.value) in mistake.breaks.split(), caught.value
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "mistake",
     [

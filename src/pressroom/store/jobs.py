@@ -325,6 +325,30 @@ def claim_named(
     return claims, again
 
 
+def claim_in_turn(
+    worker: str, uids: Sequence[str], kinds: Sequence[str], room: Room, lease: int, after: str, *, beside: bool
+) -> Work[tuple[list[Claim], Again]]:
+    """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
+
+    What is named and not its turn is to be offered again at once. If there is less to start than was named, names count again:
+    a job whose time has come may be started by its name alone.
+    """
+    claims = yield from (claim_beside if beside else claim)(worker, kinds, room, lease, after)
+    taken = {claim.uid for claim in claims}
+    rest = [uid for uid in uids if uid not in taken]
+    free = room.total - len(claims)
+    again: Again = {}
+    if free and rest:
+        more, again = yield from claim_named(worker, rest[:free], kinds, lease, beside=beside)
+        claims = sorted([*claims, *more], key=lambda claim: (claim.tier, claim.seq))
+    if rest[free:]:
+        moment = yield from now()
+        for uid, status, waits_for, run_at in (yield Statement("look_at_named", {"uids": compact(rest[free:])})):
+            wait = _when_to_ask_again(status, waits_for, run_at - moment)
+            again[uid] = 0.0 if wait == REFUSED_FOR else wait
+    return claims, again
+
+
 def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float | None:
     if status != Status.QUEUED or waits_for in ("key", "cancel"):
         return None  # it has ended or runs, or whoever is before it sees to it
@@ -370,14 +394,18 @@ def turn(
     kinds: Kinds,
     *,
     named: Sequence[str] = (),
+    in_turn: bool = False,
     beside: bool = False,
     after: str = "",
 ) -> Work[Turn]:
     """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best.
 
-    `after` is the organisation that this worker served last.
+    `after` is the organisation that this worker served last. `in_turn`: several wait, so names do not decide.
     """
     settled = (yield from settle(settlements, kinds)) if settlements else []
+    if named and in_turn:
+        claims, again = yield from claim_in_turn(worker, named, list(claimable), room, lease, after, beside=beside)
+        return Turn(settled, claims, again)
     if named:
         claims, again = yield from claim_named(worker, named, claimable, lease, beside=beside)
         return Turn(settled, claims, again)
@@ -445,24 +473,26 @@ class Survey(msgspec.Struct, frozen=True):
     """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
 
     `due` says that it will find some only if it runs alone: to wake those whose time has come, or to count how many of a
-    kind are in progress. `limited` are the kinds that are counted.
+    kind are in progress. `limited` are the kinds that are counted. `shared`: jobs of several organisations are queued.
     """
 
     ready: bool
     cancelling: list[tuple[int, int]]
     due: bool = False
     limited: frozenset[str] = frozenset()
+    shared: bool = False
 
 
-def survey(kinds: Iterable[str], *, look_for_work: bool) -> Work[Survey]:
-    """Look without writing, so that an idle worker never takes the write lock."""
+def survey(kinds: Iterable[str], *, look_for_work: bool, by_name: bool = False) -> Work[Survey]:
+    """Look without writing, so that an idle worker never takes the write lock. `by_name`: a delivery names jobs to it."""
     cancelling = [(id, token) for id, token in (yield Statement("list_cancelling"))]
+    shared = by_name and bool((yield Statement("several_orgs_wait"))[0][0])
     if not look_for_work:
-        return Survey(False, cancelling)
+        return Survey(False, cancelling, shared=shared)
     moment = yield from now()
     seen = yield Statement("look_around")
     limited = frozenset(kind for kind, spare, *_ in seen if spare is not None)
     if any(next_due is not None and next_due <= moment for *_, next_due in seen):
-        return Survey(True, cancelling, due=True, limited=limited)
+        return Survey(True, cancelling, due=True, limited=limited, shared=shared)
     ready = {kind for kind, spare, startable, _ in seen if startable and (spare is None or spare > 0)} & set(kinds)
-    return Survey(bool(ready), cancelling, due=not ready.isdisjoint(limited), limited=limited)
+    return Survey(bool(ready), cancelling, due=not ready.isdisjoint(limited), limited=limited, shared=shared)

@@ -82,6 +82,7 @@ class Worker:
         self._asked = Room(0, 0)
         self._looks = math.isfinite(delivery.sweep)  # for work itself, or is it only ever told
         self._hungry = self._looks
+        self._is_shared = False  # whether jobs of several organisations waited when we last looked
         self._served_last = ""  # the organisation after which others have their turn
         self._looked_at = 0.0
         self._offers = Offers()
@@ -239,7 +240,7 @@ class Worker:
         def unit() -> Work[Turn]:
             # fmt: off
             return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds,
-                             named=named, beside=beside, after=self._served_last)
+                             named=named, in_turn=self._is_shared, beside=beside, after=self._served_last)
             # fmt: on
 
         return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
@@ -397,10 +398,12 @@ class Worker:
             if not looking and not self._running:
                 continue
             try:
-                found = await self._database.read(partial(jobs.survey, self._kinds, look_for_work=looking))
+                by_name = self._delivery.sweep > 0
+                found = await self._database.read(partial(jobs.survey, self._kinds, look_for_work=looking, by_name=by_name))
             except Exception:
                 log.exception("looking for work failed; trying again")
                 continue
+            self._is_shared = found.shared
             for id, token in found.cancelling:
                 if (id, token) in self._running:
                     self.stop_job(id)
