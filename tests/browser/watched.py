@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import ConsoleMessage, Page
 
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 
@@ -15,7 +15,7 @@ class Watched:
         self.page = page
         self.troubles: list[str] = []
         self._forgiven: list[str] = []
-        page.on("console", lambda said: self._note(said.text) if said.type in ("error", "warning") else None)
+        page.on("console", lambda said: self._note(_with_address(said)) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self._note(f"script: {error}"))
 
     def forgive(self, words: str) -> None:
@@ -32,6 +32,11 @@ class Watched:
         if error is None:
             troubles = [text for text in self.troubles if not any(words in text for words in self._forgiven)]
             assert not troubles, troubles
+
+
+def _with_address(said: ConsoleMessage) -> str:
+    """Of what could not be loaded, the console tells only the status."""
+    return f"{said.text} {said.location['url']}".strip()
 
 
 def assert_accessible(page: Page) -> None:

@@ -31,7 +31,6 @@ SLEEP = LEASE + PATIENCE / 1000 + 3 * RESCUE_INTERVAL + 2 * IDLE_TIMEOUT
 
 FEW_OPEN = 0.15
 PROLONGED = 150  # cycles at most
-WORTH_PROLONGING = 50  # cycles: a shorter run only looks for broken promises
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
 # Pauses are few: whoever is stopped in a transaction stops all others until the server ends it or it goes on.
@@ -81,9 +80,9 @@ class ServerLab(Lab):
         self._servers.close()
 
     def _is_enough(self, cycles: int) -> bool:
-        """A run of some length goes on until it is worth something: a late write was refused, and most jobs have ended."""
-        if not super()._is_enough(cycles) or cycles < WORTH_PROLONGING:
-            return super()._is_enough(cycles)
+        """A short run is prolonged until it is worth something: a late write was refused, and most jobs have ended."""
+        if not super()._is_enough(cycles):
+            return False
         worth_it = self._stale > 0 and self._still_open < FEW_OPEN * len(self._acked)
         return worth_it or self.toll.cycles >= cycles + PROLONGED
 

@@ -25,7 +25,7 @@ RATE = 20.0
 CASES = [("redis", name) for name in SCENARIOS if name not in ("s3-stalls", "clock-back")]
 CASES += [("oban", name) for name in ("worker-killed", "backends-terminated", "commit-lost")]
 CASES += [("embedded", name) for name in ("postgres-crashed", "clock-back")]
-QUICK = [("redis", name) for name in ("worker-killed", "postgres-crashed", "redis-emptied", "commit-lost")]
+QUICK = [("redis", name) for name in ("worker-killed", "commit-lost")]
 
 
 class Street:
@@ -60,6 +60,7 @@ def house(request: pytest.FixtureRequest, street: Street) -> House:
     return street.house(request.param)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("house", ["redis"], indirect=True)
 async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House) -> None:
     """I7: while S3 is away; and they are there again when it is."""

@@ -3,20 +3,18 @@
 import pytest
 
 from pressroom.config import DELIVERIES
-from tests.depth import by_depth
 from tests.reliability.run_lab import run_lab
 
 SEED = 20261116
 
 
-@pytest.mark.parametrize(
-    "delivery", ["redis", *(pytest.param(name, marks=pytest.mark.deep) for name in DELIVERIES if name != "redis")]
-)
+@pytest.mark.deep
+@pytest.mark.parametrize("delivery", DELIVERIES)
 def test_faults_on_a_server_lose_nothing_and_do_nothing_twice(delivery: str) -> None:
     """I1, I3, I4, I6, I9, I17, I19, I22, I24; D2, D12, D17, on PostgreSQL that syncs."""
-    figures = run_lab("tests.chaos.crashlab", by_depth(10, 300), SEED, "--on", "postgres", "--delivery", delivery)
+    figures = run_lab("tests.chaos.crashlab", 300, SEED, "--on", "postgres", "--delivery", delivery)
 
     assert int(figures["lost"]) == int(figures["duplicated"]) == int(figures["two_terminal"]) == int(figures["integrity"]) == 0
     assert int(figures["stale_accepted"]) == 0
-    assert int(figures["stale_provoked"]) >= by_depth(0, 1)  # a short run need not meet a late worker
-    assert float(figures["done"]) >= by_depth(0, 0.8)
+    assert int(figures["stale_provoked"]) > 0
+    assert float(figures["done"]) > 0.8

@@ -26,7 +26,7 @@ SETTLE = {"turn.before_commit", "turn.after_commit"}
 
 def test_faults_upon_servers_and_workers_lose_nothing_and_tear_nothing() -> None:
     # I1, I3, I4, I6, I22
-    figures = run_lab("tests.reliability.http_crashlab", by_depth(20, 300), SEED)
+    figures = run_lab("tests.reliability.http_crashlab", by_depth(10, 300), SEED)
 
     for offence in ("lost", "stuck", "torn", "unlike", "gone", "duplicated", "rekeyed"):
         assert int(figures[offence]) == 0
@@ -78,6 +78,7 @@ async def _submit_and_die(stage: HttpStage, naive: Callable[[], None] | None, po
     return uid
 
 
+@pytest.mark.deep  # it tries the judge
 @pytest.mark.sampled(2)
 @DOORS
 async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledged(tmp_path: Path, want: Want) -> None:
@@ -103,6 +104,7 @@ async def test_a_worker_that_dies_while_it_publishes_leaves_a_whole_artifact_to_
     assert uid is None or verdict.artifacts == verdict.links == 1
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_an_artifact_that_is_written_in_place_is_torn(tmp_path: Path) -> None:
     # I6
     stage = HttpStage(tmp_path)
@@ -113,6 +115,7 @@ async def test_an_artifact_that_is_written_in_place_is_torn(tmp_path: Path) -> N
     assert (await stage.judge(http_naive.write_in_place)).torn == [uid]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_job_that_ends_before_its_bytes_are_there_promises_a_picture_that_nobody_can_see(tmp_path: Path) -> None:
     # I7
     stage = HttpStage(tmp_path)
@@ -148,6 +151,7 @@ async def _served_and_restarted(stage: HttpStage, naive: Callable[[], None], *wa
         return [await stage.submit(port, want) for want in wants]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_picture_without_its_end_is_not_what_a_clean_press_makes(tmp_path: Path) -> None:
     stage = HttpStage(tmp_path)
 
@@ -158,6 +162,7 @@ async def test_a_picture_without_its_end_is_not_what_a_clean_press_makes(tmp_pat
     assert not verdict.torn
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_link_that_only_its_server_knew_is_gone_with_it(tmp_path: Path) -> None:
     stage = HttpStage(tmp_path)
 
@@ -169,6 +174,7 @@ async def test_a_link_that_only_its_server_knew_is_gone_with_it(tmp_path: Path) 
     assert not verdict.lost
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_without_the_idempotency_key_a_client_that_asks_again_gets_a_second_job(tmp_path: Path) -> None:
     stage = HttpStage(tmp_path)
 
@@ -179,6 +185,7 @@ async def test_without_the_idempotency_key_a_client_that_asks_again_gets_a_secon
     assert verdict.rekeyed == [NONCE]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_without_key_and_fingerprint_the_same_source_is_rendered_twice(tmp_path: Path) -> None:
     stage = HttpStage(tmp_path)
     keyed = diagram(NONCE, manner="keyed")

@@ -17,7 +17,7 @@ from tests.reliability.press_mutants import mutants, try_mutants
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"
 SEED = 20261116
-MANY = int(os.environ.get("PRESSROOM_MUTANTS", by_depth("100", "1000")))
+MANY = int(os.environ.get("PRESSROOM_MUTANTS", by_depth("30", "1000")))
 
 # These take a tenth of a second and more for one source; the lab gives them as many as the others.
 FEWER = {"html-browser": 10, "mermaid-browser": 25, "d2": 10, "vega": 5, "vega-lite": 5, "plantuml": 10, "bytefield": 10}

@@ -30,7 +30,7 @@ SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "tr
 
 def test_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
     # W1, W32, D2, D3, D4
-    figures = run_lab("tests.reliability.wiki_crashlab", by_depth(15, 300), SEED)
+    figures = run_lab("tests.reliability.wiki_crashlab", by_depth(8, 300), SEED)
 
     for offence in ("lost", "duplicated", "gaps", "stuck", "crossed", "went_back", "overwritten"):
         assert int(figures[offence]) == 0
@@ -88,6 +88,7 @@ async def test_a_page_whose_worker_died_is_rendered_by_the_next(tmp_path: Path, 
     assert verdict.revisions == 1
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledged(tmp_path: Path) -> None:
     stage = WikiStage(tmp_path)
     port = stage.ports[0]
@@ -104,6 +105,7 @@ async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledge
     assert verdict.lost == [FIRST]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_server_that_dies_between_the_revision_and_its_job_leaves_it_queued_for_ever(tmp_path: Path) -> None:
     # D4
     stage = WikiStage(tmp_path)
@@ -117,6 +119,7 @@ async def test_a_server_that_dies_between_the_revision_and_its_job_leaves_it_que
     assert verdict.stuck == [f"{ARTICLE}@1"]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_without_the_number_that_was_read_a_text_is_there_twice_and_over_another(tmp_path: Path) -> None:
     stage = WikiStage(tmp_path)
     port, other = stage.ports
@@ -136,6 +139,7 @@ async def test_without_the_number_that_was_read_a_text_is_there_twice_and_over_a
     assert verdict.overwritten == [f"{ARTICLE}@3"]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_html_of_the_newest_kept_with_every_revision_is_crossed(tmp_path: Path) -> None:
     # D2
     stage = WikiStage(tmp_path)
@@ -148,6 +152,7 @@ async def test_html_of_the_newest_kept_with_every_revision_is_crossed(tmp_path: 
     assert verdict.crossed == [f"{ARTICLE}@1"]
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_an_old_revision_that_is_opened_late_must_not_be_what_is_shown(tmp_path: Path) -> None:
     stage = WikiStage(tmp_path)
     port, other = stage.ports
@@ -172,6 +177,7 @@ async def test_an_old_revision_that_is_opened_late_must_not_be_what_is_shown(tmp
     assert not verdict.crossed
 
 
+@pytest.mark.deep  # it tries the judge
 async def test_a_page_that_was_left_to_whoever_waits_for_it_is_kept_by_nobody(tmp_path: Path) -> None:
     # D3
     stage = WikiStage(tmp_path)
