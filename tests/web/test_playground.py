@@ -5,7 +5,7 @@ import asyncio
 import html
 import re
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -185,6 +185,21 @@ async def test_two_editors_of_one_name_do_not_undo_each_others_work(database: st
     assert editor(old) == texts[0]["source"]
     assert theirs == [404, 404]
     assert "No diagram has a name yet" in none.text
+
+
+async def test_the_list_of_names_shows_their_pictures(file: str, eventually: Callable[..., Any]) -> None:
+    """By the key itself: the database holds only its hash."""
+    async with visiting(file) as (stage, visitor):
+        await visitor.post("/playground/save", **DOT, name="map")
+
+        async def thumbnail() -> list[str]:
+            return re.findall(r'class="thumb" src="([^"]+)"', (await visitor.get("/playground/names")).text)
+
+        (address,) = await eventually(thumbnail)
+        async with stage.client() as anybody:
+            shown = await anybody.get(html.unescape(address))
+
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
 
 
 async def test_versions_are_compared_by_what_is_seen(file: str) -> None:

@@ -8,6 +8,7 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.apps.diagrams import asking, playground_page, playground_sheet
+from pressroom.apps.diagrams.embed_keys import key_of
 from pressroom.apps.diagrams.named import Names, require_name
 from pressroom.apps.diagrams.named_tags import Condition
 from pressroom.apps.diagrams.playground_page import opened, opened_again
@@ -34,7 +35,9 @@ def router(desk: Desk) -> Routes:
             require_name(after)
         found = await names.list(visit.caller.org_id, after, SHOWN + 1)
         cursor = found[SHOWN - 1].named.name if len(found) > SHOWN else None
-        return visit.page("playground_names.html", found=found[:SHOWN], cursor=cursor, first=bool(after), moment=from_ms)
+        keys = {one.named.name: key_of(one.named, service.keyring) for one in found}
+        shown = {"found": found[:SHOWN], "keys": keys, "cursor": cursor, "first": bool(after)}
+        return visit.page("playground_names.html", moment=from_ms, **shown)
 
     async def show_named(visit: Visit, name: str) -> Response:
         found = await opened(visit, names, name, number_of(visit.request.query_params.get("version")))
