@@ -36,8 +36,9 @@ def router(desk: Desk) -> Routes:
         found = await names.list(visit.caller.org_id, after, SHOWN + 1)
         cursor = found[SHOWN - 1].named.name if len(found) > SHOWN else None
         keys = {one.named.name: key_of(one.named, service.keyring) for one in found}
-        shown = {"found": found[:SHOWN], "keys": keys, "cursor": cursor, "first": bool(after)}
-        return visit.page("playground_names.html", moment=from_ms, **shown)
+        return visit.page(
+            "playground_names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
+        )
 
     async def show_named(visit: Visit, name: str) -> Response:
         found = await opened(visit, names, name, number_of(visit.request.query_params.get("version")))
