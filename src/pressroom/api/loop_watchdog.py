@@ -40,6 +40,7 @@ class LoopWatchdog:
         self._limit = limit
         self._frame: FrameType | None = None
         self._since = self._cpu_then = self._last = self._cpu_last = 0.0
+        self._seen = 0.0  # of the time since then; when samples come late the machine is busy, and may be all that holds
         self._is_told = False
 
     def sample(self, now: float, cpu: float) -> None:
@@ -52,7 +53,10 @@ class LoopWatchdog:
                 log.warning("the event loop was held for %.2f s, %.2f s of it on the processor", *hold)
                 self._ended(hold)
             self._frame, self._since, self._cpu_then, self._is_told = frame, now, cpu, False
-        elif not self._is_told and now - self._since > self._limit:
+            self._seen = 0.0
+        else:
+            self._seen += min(now - self._last, 2 * INTERVAL)
+        if not self._is_told and self._seen > self._limit:
             self._is_told = True
             self._began()
             told = "".join(traceback.format_stack(stack))
