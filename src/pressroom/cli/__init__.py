@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Any
 
 from pressroom.api import logs
@@ -63,6 +64,9 @@ _SETTINGS = ("database", "home", "listen", "workers", "grace", "imports")
 
 
 def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
     args = _parser().parse_args(argv)
     output = Output(as_json=args.json)
     logging.basicConfig(level=_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")

@@ -203,7 +203,7 @@ def place_of(url: str) -> str:
 
 @cache
 def _statement(name: str) -> str:
-    text = (files("pressroom.promote") / "sql" / f"{name}.sql").read_text()
+    text = (files("pressroom.promote") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
     return translate_parameters(without_comments(text)).sql
 
 

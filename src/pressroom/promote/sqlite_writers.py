@@ -36,7 +36,7 @@ def _processes(path: str, *, besides_us: bool) -> Iterator[str]:
             continue
         with suppress(OSError):  # it ended, or is somebody else's
             if any(_may_write(opened, file) for opened in (folder / "fd").iterdir()):
-                yield f"process {folder.name} ({(folder / 'comm').read_text().strip()})"
+                yield f"process {folder.name} ({(folder / 'comm').read_text(encoding='utf-8', errors='replace').strip()})"
 
 
 def _may_write(opened: Path, file: os.stat_result) -> bool:
@@ -44,7 +44,7 @@ def _may_write(opened: Path, file: os.stat_result) -> bool:
     try:
         if not os.path.samestat(opened.stat(), file):
             return False
-        about = (opened.parent.parent / "fdinfo" / opened.name).read_text()
+        about = (opened.parent.parent / "fdinfo" / opened.name).read_text(encoding="utf-8")
     except OSError:
         return False
     flags = int(about.partition("flags:")[2].split()[0], 8)

@@ -28,7 +28,7 @@ def checks(dialect: str = "sqlite") -> list[Check]:
     for file in folder.iterdir():
         if file.name.endswith(".sql"):
             twin = folder / dialect / file.name
-            text = (twin if twin.is_file() else file).read_text()
+            text = (twin if twin.is_file() else file).read_text(encoding="utf-8")
             meaning = text.splitlines()[0].removeprefix("-- ")
             found.append(Check(file.name.removesuffix(".sql"), meaning, without_comments(text)))
     return sorted(found, key=lambda check: check.name)

@@ -34,7 +34,7 @@ def migrations(dialect: str) -> list[Migration]:
     found = []
     for file in (files("pressroom.store") / "migrations" / dialect).iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
-            found.append(Migration(int(match[1]), match[2], file.read_text()))
+            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
     return sorted(found)
 
 
@@ -95,16 +95,16 @@ def refuse_network_filesystem(path: Path) -> None:
         raise UnsafeFilesystem(f"{path} is on {kind}, where SQLite's locks do not hold; use a local disk")
 
 
-def _filesystem_of(path: Path) -> str | None:
+def _filesystem_of(path: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> str | None:
     try:
-        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        mounts = mountinfo.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return None  # not Linux: nothing to go by
     place = str(path.absolute())
     best, kind = "", None
-    for line in mounts:
+    for line in filter(None, mounts):
         left, _, right = line.partition(" - ")
-        point = left.split()[4]
+        point = re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), left.split(" ")[4])  # a space is written \040
         if (place == point or place.startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
             best, kind = point, right.split()[0]
     return kind

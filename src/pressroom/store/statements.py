@@ -19,7 +19,7 @@ def load(dialect: str) -> dict[str, str]:
 
 def _texts(folder: str) -> dict[str, str]:
     found = (file for file in (files("pressroom.store") / "sql" / folder).iterdir() if file.name.endswith(".sql"))
-    return {file.name.removesuffix(".sql"): without_comments(file.read_text()) for file in found}
+    return {file.name.removesuffix(".sql"): without_comments(file.read_text(encoding="utf-8")) for file in found}
 
 
 def without_comments(text: str) -> str:

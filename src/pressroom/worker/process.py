@@ -10,7 +10,7 @@ from pathlib import Path
 def _place() -> str:
     """The machine since its last start, and the process namespace: elsewhere the same pid is another process."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
         return ""
@@ -20,7 +20,7 @@ def _place() -> str:
 def _started(pid: int) -> str | None:
     """The process's start in clock ticks: a pid that was given again has another one. None if there is no such process."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     state, *fields = text.rpartition(")")[2].split()

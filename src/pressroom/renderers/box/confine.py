@@ -78,9 +78,9 @@ def _leave_network() -> bool:
             return True
         return False
     with contextlib.suppress(OSError):  # an unmapped process works too; it only looks odd to itself
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{inside} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{65534 if group == 0 else group} {group} 1")
+        Path("/proc/self/setgroups").write_text("deny", encoding="utf-8")
+        Path("/proc/self/uid_map").write_text(f"{inside} {user} 1", encoding="utf-8")
+        Path("/proc/self/gid_map").write_text(f"{65534 if group == 0 else group} {group} 1", encoding="utf-8")
     return True
 
 

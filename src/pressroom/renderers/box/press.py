@@ -102,7 +102,7 @@ class Press(asyncio.SubprocessProtocol):
             self._cursor = mmap.mmap(file.fileno(), CURSOR.size)
         private = self.folder / "private"
         private.mkdir()
-        (self.folder / "fonts.conf").write_text(fonts.configuration(private))
+        (self.folder / "fonts.conf").write_text(fonts.configuration(private), encoding="utf-8")
         root, own = _home_of(self.engine)
         instructions = {
             "module": self.engine.__module__,

@@ -16,7 +16,7 @@ def family_of(pid: int) -> list[int]:
     family = [pid]
     for member in family:
         with contextlib.suppress(OSError, ValueError):
-            family += map(int, Path(f"/proc/{member}/task/{member}/children").read_text().split())
+            family += map(int, Path(f"/proc/{member}/task/{member}/children").read_text(encoding="utf-8").split())
     return family
 
 
@@ -26,7 +26,7 @@ def memory_of(family: Sequence[int]) -> int:
     page = os.sysconf("SC_PAGE_SIZE")
     for pid in family:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = Path(f"/proc/{pid}/statm").read_text().split()
+            fields = Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()
             total += (int(fields[1]) - int(fields[2])) * page
     return total
 

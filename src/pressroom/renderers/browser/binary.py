@@ -68,7 +68,9 @@ def _behind_script(command: Path) -> Path:
 @cache
 def _version_of(binary: Path, _changed: int) -> str:
     try:
-        said = subprocess.run([binary, "--version"], capture_output=True, timeout=20, text=True, check=False).stdout  # noqa: S603
+        said = subprocess.run(  # noqa: S603
+            [binary, "--version"], capture_output=True, timeout=60, check=False, encoding="utf-8", errors="replace"
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return "chromium unknown"
     found = re.search(r"\d+(\.\d+)+", said)

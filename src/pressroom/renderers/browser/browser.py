@@ -128,8 +128,8 @@ def _weight(pid: int) -> int:
     total = 0
     for member in family:
         with contextlib.suppress(OSError, ValueError):
-            family += map(int, Path(f"/proc/{member}/task/{member}/children").read_text().split())
-            for line in Path(f"/proc/{member}/status").read_text().splitlines():
+            family += map(int, Path(f"/proc/{member}/task/{member}/children").read_text(encoding="utf-8").split())
+            for line in Path(f"/proc/{member}/status").read_text(encoding="utf-8", errors="replace").splitlines():
                 if line.startswith(("RssAnon:", "RssShmem:")):
                     total += int(line.split()[1]) * 1024
     return total

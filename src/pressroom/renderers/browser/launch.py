@@ -133,7 +133,7 @@ class Launched:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], Connection]:
-        (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"))
+        (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"), encoding="utf-8")
         hears, we_tell = os.pipe()
         we_hear, tells = os.pipe()
         try:
@@ -208,7 +208,7 @@ def _enter_namespace(network: bool) -> None:
         ("uid_map", f"{user or NOBODY} {user} 1"),
         ("gid_map", f"{group or NOBODY} {group} 1"),
     ):
-        Path("/proc/self", name).write_text(text)
+        Path("/proc/self", name).write_text(text, encoding="utf-8")
 
 
 def _can_nest() -> bool:
@@ -229,6 +229,6 @@ def _is_shut_in() -> bool:
     if [name for _, name in socket.if_nameindex() if name != "lo"]:
         return False
     try:
-        return Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]
+        return Path("/proc/self/uid_map").read_text(encoding="utf-8").split() != ["0", "0", "4294967295"]
     except OSError:
         return True  # not even this can be read: Landlock holds

@@ -23,8 +23,8 @@ from pressroom.renderers.svg import picture
 from pressroom.renderers.svg.clean import Clean, clean
 
 _HERE = Path(__file__).parent
-DRAW = (_HERE / "mermaid.js").read_text()
-BEFORE = (_HERE / "mermaid_before.js").read_text()
+DRAW = (_HERE / "mermaid.js").read_text(encoding="utf-8")
+BEFORE = (_HERE / "mermaid_before.js").read_text(encoding="utf-8")
 BUNDLE = ("mermaid", "dist/mermaid.min.js")
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
@@ -200,4 +200,4 @@ def _scripts() -> str:
 
 @cache
 def _joined(bundle: Path, _changed: int) -> str:
-    return f"{BEFORE}\n{bundle.read_text()}\n;globalThis.mermaid = mermaid; 0"
+    return f"{BEFORE}\n{bundle.read_text(encoding='utf-8')}\n;globalThis.mermaid = mermaid; 0"

@@ -14,8 +14,8 @@ from pressroom.renderers.browser.page import Page
 from pressroom.renderers.browser.picture import content_size, open_window, screenshot
 
 _HERE = Path(__file__).parent
-CLEAN = (_HERE / "clean.js").read_text()
-TEMPLATE = (_HERE / "template.js").read_text()
+CLEAN = (_HERE / "clean.js").read_text(encoding="utf-8")
+TEMPLATE = (_HERE / "template.js").read_text(encoding="utf-8")
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline' data:; img-src data:; font-src data:; media-src data:; "

@@ -37,7 +37,7 @@ def install() -> Path:
 
 def is_installed() -> bool:
     try:
-        return (node_places.packages_folder() / STAMP).read_text() == _digest()
+        return (node_places.packages_folder() / STAMP).read_text(encoding="utf-8") == _digest()
     except OSError:
         return False
 
@@ -47,12 +47,14 @@ def _fill(folder: Path) -> None:
         shutil.copyfile(file, folder / file.name)
     command = [*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            command, cwd=folder, capture_output=True, timeout=SECONDS, encoding="utf-8", errors="replace"
+        )
     except subprocess.TimeoutExpired:
         raise Unusable(f"npm ci had not ended after {SECONDS} s") from None
     if done.returncode != 0:
         raise Unusable(f"npm ci failed: {(done.stderr or done.stdout).strip()[-2000:]}")
-    (folder / STAMP).write_text(_digest())
+    (folder / STAMP).write_text(_digest(), encoding="utf-8")
 
 
 def _npm() -> list[str]:

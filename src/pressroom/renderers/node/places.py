@@ -79,7 +79,9 @@ def _node_from_pypi() -> str | None:
 @cache
 def _asked_version(binary: Path, _changed: int) -> tuple[int, int]:
     """Raises if it does not say: it may have been killed while it was asked, and that must not be remembered."""
-    said = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, env={}).stdout  # noqa: S603
+    said = subprocess.run(  # noqa: S603
+        [binary, "--version"], capture_output=True, timeout=60, env={}, encoding="utf-8", errors="replace"
+    ).stdout
     found = re.match(r"v(\d+)\.(\d+)", said)
     if found is None:
         raise ValueError(f"{binary} does not say its version")
@@ -88,4 +90,4 @@ def _asked_version(binary: Path, _changed: int) -> tuple[int, int]:
 
 @cache
 def _version_in(manifest: Path, _changed: int) -> str:
-    return str(json.loads(manifest.read_text())["version"])
+    return str(json.loads(manifest.read_text(encoding="utf-8"))["version"])

@@ -62,7 +62,7 @@ def vl_convert() -> Any:
     if "FONTCONFIG_FILE" not in os.environ:  # a press has one
         folder = Path(tempfile.mkdtemp(prefix="pressroom-fonts-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        (folder / "fonts.conf").write_text(fonts.configuration(folder))
+        (folder / "fonts.conf").write_text(fonts.configuration(folder), encoding="utf-8")
         os.environ["FONTCONFIG_FILE"] = str(folder / "fonts.conf")
     import vl_convert
 
