@@ -142,7 +142,7 @@ def _create(path: Path) -> None:
     """On stable storage before anything is sealed with it. Of two processes that come at once, the first one's key stays."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(os.open(temporary, _CREATE, 0o600), "w") as file:
+        with os.fdopen(os.open(temporary, _CREATE, 0o600), "w", encoding="utf-8") as file:
             file.write(f"{secrets.token_urlsafe(32)}\n")
             file.flush()
             os.fsync(file.fileno())
