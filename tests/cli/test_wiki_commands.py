@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pressroom.apps.wiki.files import markdown_in
 from pressroom.renderers.markdown.engine import Markdown
 from tests.cli.conftest import Run
 
@@ -86,6 +87,19 @@ def test_what_cannot_be_taken_is_told_with_its_place_and_the_rest_is_taken(run: 
     assert run("import", "nowhere") == (2, "", "pressroom: nowhere is not a folder [invalid_argument]\n")
     (folder / "wiki.json").write_text("[]")
     assert "is not a list of articles" in run("import", "docs")[2]
+
+
+def test_symbolic_links_and_hidden_files_are_not_imported(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "docs", tmp_path / "elsewhere"
+    (folder / "below").mkdir(parents=True)
+    elsewhere.mkdir()
+    for path in (folder / "a.md", folder / "below/b.MD", folder / ".c.md", elsewhere / "secret.md"):
+        path.write_text("text")
+    (folder / "linked.md").symlink_to(elsewhere / "secret.md")
+    (folder / "linked").symlink_to(elsewhere)
+    (folder / "below/back").symlink_to(folder)
+
+    assert markdown_in(folder) == [folder / "a.md", folder / "below/b.MD"]
 
 
 def test_all_or_the_stale_are_rendered_again(run: Run, folder: Path) -> None:

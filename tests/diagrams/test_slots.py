@@ -242,6 +242,24 @@ async def test_what_was_rendered_before_is_given_however_long_the_line(staged: S
         easel.release()
 
 
+async def test_what_is_being_rendered_is_waited_for_however_long_the_line(
+    staged: Staging, easel: Easel, eventually: Callable[..., Any]
+) -> None:
+    easel.hold()
+    async with staged(queue_max_concurrent=1, queue_max_waiting=0) as stage:
+        await stage.http.post("/render?format=dot", content="digraph { slow }")
+        await eventually(lambda: len(easel.drew) == 1)
+
+        refused = await stage.http.post("/render?format=dot&mode=sync", content="digraph { new }")
+        joining = asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content="digraph { slow }"))
+        await eventually(lambda: joining.done() or stage.press.diagrams.door._inside)
+        easel.release()
+        joined = await joining
+
+        assert (refused.status_code, joined.status_code) == (429, 200)
+        assert len(easel.drew) == 1
+
+
 # D14
 async def test_sync_traffic_cannot_make_an_async_job_fail(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]

@@ -250,6 +250,31 @@ async def test_a_caller_that_gives_up_waiting_changes_nothing(anywhere, gate):
 
 
 # W22
+@pytest.mark.parametrize("way", ["settled", "watch", "events"])
+async def test_what_happens_between_a_look_and_the_wait_for_news_is_not_missed(monkeypatch, way):
+    """In memory: there is no other process, so nobody looks for news that was missed."""
+    async with Pressroom("sqlite:///:memory:", kinds=[shout], workers=None) as press:
+        job = await press.submit("shout", "x")
+        seen = (await press.history(job))[-1].id
+        plain, looks = press._database.read, []
+
+        async def read(unit):
+            found = await plain(unit)
+            looks.append(unit)
+            if len(looks) == (2 if way == "watch" else 1):  # a watcher looks up the job first
+                await press.cancel(job)
+            return found
+
+        monkeypatch.setattr(press._database, "read", read)
+        async with asyncio.timeout(60):
+            if way == "settled":
+                assert (await press.settled(job)).status is Status.CANCELLED
+            else:
+                events = press.watch(job, after=seen) if way == "watch" else press.events(after=seen)
+                async with aclosing(events):
+                    assert (await anext(events)).type == "cancelled"
+
+
 async def test_a_waiter_may_submit_again_as_soon_as_it_is_told(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
 

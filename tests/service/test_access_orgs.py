@@ -316,6 +316,20 @@ async def test_a_token_without_an_organisation_sees_only_rows_without_one(databa
             assert (await default.get(f"/jobs/{made.theirs.jobs['queued']}")).status_code == 404
 
 
+@pytest.mark.parametrize("own", ["ours", None])
+async def test_who_asks_for_another_organisation_by_name_is_told_of_none(file: str, own: str | None) -> None:
+    """Not of their own instead: a filter that is ignored would say that these are the other's."""
+    async with on_stage(file, works=False) as stage:
+        for org in ("theirs", "theirs", "ours", None):
+            await stage.press.submit("shout", 1, org_id=org)
+        async with stage.client(await stage.token(Scope.VIEWER, own)) as client:
+            listed = {query: (await client.get(f"/jobs{query}")).json()["items"] for query in ("", "?org=theirs")}
+            waiting = {query: (await client.get(f"/queue/backlog{query}")).json()["queued"] for query in ("", "?org=theirs")}
+
+    assert {query: len(jobs) for query, jobs in listed.items()} == {"": 1, "?org=theirs": 0}
+    assert waiting == {"": 1, "?org=theirs": 0}
+
+
 async def test_two_tokens_of_one_organisation_do_not_share_idempotency_keys(database: str) -> None:
     async with on_stage(database, works=False) as stage:
         answers = []

@@ -9,15 +9,18 @@ from pressroom.api.access import Scope
 from pressroom.artifacts import CHUNK
 from pressroom.store import artifacts
 from pressroom.store.artifacts import Artifact
+from tests import looking
 from tests.service.access_stage import Stage, on_stage
 
 SMALL = b"0123456789"
 LARGE = bytes(range(256)) * (CHUNK // 256) + SMALL  # longer than what is sent in one piece
 
 
-async def add_artifact(stage: Stage, data: bytes, *, org: str | None = None) -> Artifact:
+async def add_artifact(
+    stage: Stage, data: bytes, *, org: str | None = None, media_type: str = "image/svg+xml", filename: str = "a.svg"
+) -> Artifact:
     rendering = stage.press.rendering
-    draft = await keeping.keep(rendering.blobs, rendering.database, data, media_type="image/svg+xml", filename="a.svg")
+    draft = await keeping.keep(rendering.blobs, rendering.database, data, media_type=media_type, filename=filename)
     return await rendering.database.run(partial(artifacts.record, draft, org_id=org, keep_for=60_000), name="record")
 
 
@@ -82,3 +85,49 @@ async def test_a_range_of_a_version_that_the_client_does_not_have_is_answered_wi
     for answer in (*others, past_the_end):
         assert (answer.status_code, answer.content) == (200, SMALL)
         assert answer.headers["etag"] == tag
+
+
+@pytest.mark.parametrize(
+    ("media_type", "question", "shown"),
+    [
+        ("image/svg+xml", "", "inline"),
+        ("image/svg+xml", "?download=false", "inline"),
+        ("image/svg+xml", "?download", "attachment"),
+        ("image/svg+xml", "?download=1", "attachment"),
+        ("text/html; charset=utf-8", "", "attachment"),
+        ("text/html; charset=utf-8", "?download=0", "attachment"),
+    ],
+)
+async def test_what_a_browser_may_run_is_a_file_to_keep(file: str, media_type: str, question: str, shown: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
+        artifact = await add_artifact(stage, SMALL, media_type=media_type, filename="page")
+        answer = await client.get(f"/artifacts/{artifact.uid}{question}")
+
+    assert answer.headers["content-disposition"] == f'{shown}; filename="page"'
+    assert answer.headers["content-type"] == media_type
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_link_and_what_it_leads_to_are_kept_by_no_cache(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token(Scope.VIEWER, org="red")) as red:
+        artifact = await add_artifact(stage, SMALL, org="red")
+        link = await red.get(f"/artifacts/{artifact.uid}/link")
+        async with stage.client() as anybody:
+            fetched = await anybody.get(link.json()["url"])
+
+    assert (link.status_code, link.headers["cache-control"]) == (200, "no-store")
+    assert (fetched.status_code, fetched.content) == (200, SMALL)
+    assert fetched.headers["cache-control"] == "private, no-store"
+    assert fetched.headers["content-disposition"] == 'attachment; filename="a.svg"'
+
+
+async def test_an_artifact_is_found_by_its_id_alone(file: str) -> None:
+    """A short link is for `/d/`, where another rule holds for who may see it."""
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
+        artifact = await add_artifact(stage, SMALL)
+        [(short,)] = looking.rows(file, "SELECT link FROM short_link")
+
+        found = [await client.get(f"/artifacts/{name}") for name in (artifact.uid, short)]
+
+    assert [answer.status_code for answer in found] == [200, 404]

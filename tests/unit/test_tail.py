@@ -81,3 +81,53 @@ async def test_a_look_that_fails_is_not_the_last() -> None:
 
         tail.cancel()
         await asyncio.gather(tail, return_exceptions=True)
+
+
+async def test_all_news_is_read_however_many_pages_it_has() -> None:
+    """Nothing else may change for a long time, so the rest must not wait for the next change."""
+    switchboard = Switchboard()
+    pages = {0: (2, [1]), 2: (4, [2]), 4: (5, [3])}  # up to which event, and of which jobs
+    changes: list[bool] = []
+
+    async def newest() -> int:
+        return 0
+
+    async def news_after(last: int) -> tuple[int, list[int]]:
+        return pages.get(last, (last, []))
+
+    async def changed() -> bool:
+        return bool(changes and changes.pop())
+
+    with switchboard.listen(3) as news, switchboard.listen(1) as first:
+        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+        async with asyncio.timeout(60):
+            await news.wait()
+            news.clear()
+            first.clear()
+            changes.append(True)
+
+            await first.wait()
+            await news.wait()
+
+        tail.cancel()
+        await asyncio.gather(tail, return_exceptions=True)
+
+
+def test_who_no_longer_listens_leaves_nothing_behind() -> None:
+    """While somebody listens, the database is looked at again and again."""
+    switchboard = Switchboard()
+    with switchboard.listen(7) as one, switchboard.listen(7) as other:
+        switchboard.tell([8])
+        assert not one.is_set()
+        switchboard.tell([7])
+        assert one.is_set()
+        assert other.is_set()
+    assert not switchboard.somebody_listens.is_set()
+
+    with switchboard.listen(None) as everything:
+        with switchboard.listen(7):
+            pass
+        assert switchboard.somebody_listens.is_set()
+        switchboard.tell([8])
+        assert everything.is_set()
+    assert not switchboard.somebody_listens.is_set()

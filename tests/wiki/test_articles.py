@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 
 from pressroom import Pressroom, Status, Tier
-from pressroom.apps.wiki import pages, renders, showing, special
+from pressroom.apps.wiki import articles, pages, renders, showing, special
 from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
 from pressroom.apps.wiki.store import EditConflict, Page
@@ -299,6 +299,37 @@ async def test_one_organisation_knows_nothing_of_anothers_articles(database: str
         assert job.status is Status.FAILED
         assert (await press.articles.read("acme", "Home")).head == theirs.head
         assert ours.saved.created
+
+
+async def test_the_pages_of_a_history_meet_without_a_gap(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(articles, "HISTORY_SHOWN", 2)
+    async with open_wiki(file, workers=None) as press:
+        for number in range(5):
+            await press.articles.post(None, draft(f"text {number + 1}", previous=number), wait=0)
+        pages, before = [], None
+        while not pages or before is not None:
+            _, lines, before = await press.articles.history(None, "Home", before)
+            pages.append([line.number for line in lines])
+
+    assert pages == [[5, 4], [3, 2], [1]]
+
+
+async def test_the_pages_of_a_list_of_articles_meet_without_a_gap(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(articles, "LISTED", 2)
+    monkeypatch.setattr(articles, "FOUND", 2)
+    async with open_wiki(file, workers=None) as press:
+        for number in range(5):
+            await press.articles.post(None, draft("the same words", url=f"P{number}"), wait=0)
+        listed: list[list[str]] = []
+        after: int | None = 0
+        while after is not None:
+            some, after = await press.articles.list(None, after)
+            listed.append([article.url for article in some])
+        found = [await press.articles.search(None, "words", page) for page in (1, 2, 3)]
+
+    assert listed == [["P0", "P1"], ["P2", "P3"], ["P4"]]
+    assert [more for _, more in found] == [True, True, False]
+    assert sorted(hit.article.url for hits, _ in found for hit in hits) == ["P0", "P1", "P2", "P3", "P4"]
 
 
 async def test_a_page_that_another_organisations_job_made_is_not_kept(file: str) -> None:
