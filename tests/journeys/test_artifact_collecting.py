@@ -7,16 +7,18 @@ import os
 from contextlib import closing
 
 import apsw
+import msgspec
 import pytest
 
 from pressroom.artifacts import key_of
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import BlobGone, StoreUnavailable
+from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping import collect as collecting
-from pressroom.keeping import keep, key_in_store
 from pressroom.keeping.collect import Collected, collect
 from pressroom.keeping.fsck import fsck
+from pressroom.model import Statement
 from pressroom.store import artifacts, blobs
 from pressroom.store.artifacts import Draft
 from pressroom.store.blobs import BlobName
@@ -189,6 +191,72 @@ def test_nor_may_it_rely_on_what_somebody_else_put_again(stage):
     with pytest.raises(BlobGone):
         stage.record(slow)
     assert stage.sound()
+
+
+def as_one_blob(stage):
+    return stage.record(stage.keep())
+
+
+def as_a_file_of_many(stage):
+    part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
+    return stage.record(bundle([part], media_type="text/plain"))
+
+
+@pytest.mark.parametrize("make", [as_one_blob, as_a_file_of_many])
+def test_what_is_marked_by_mistake_is_not_condemned_while_something_refers_to_it(stage, make):
+    """The statement looks for itself. Without the database's own guard too, one wall is left standing."""
+    stage.store.raw.execute("DROP TRIGGER blob_in_use")
+    make(stage)
+    stage.keep(b"never recorded")
+    stage.run(_mark_all())
+    stage.clock.advance(days=2)
+
+    assert stage.run(blobs.condemn(DAY, 10)) == 1
+
+    assert stage.states()[HELLO] == (0, "marked")
+
+
+def _mark_all():
+    yield Statement("UPDATE blob SET state = 'marked', state_since = 0")
+
+
+@pytest.mark.parametrize("make", [as_one_blob, as_a_file_of_many])
+def test_bytes_that_two_artifacts_share_are_kept_for_the_one_that_is_left(stage, make):
+    first, second = make(stage), make(stage)
+
+    stage.run(artifacts.drop([first.uid]))
+    assert stage.states()[HELLO] == (0, "live")
+    stage.run(artifacts.drop([second.uid]))
+    assert stage.states()[HELLO] == (0, "marked")
+
+
+@pytest.mark.parametrize("size", [4, 6])
+def test_an_artifact_that_is_wrong_about_the_size_of_its_bytes_is_refused(stage, size):
+    part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
+
+    with pytest.raises(BlobGone):
+        stage.record(bundle([msgspec.structs.replace(part, size=size)], media_type="text/plain"))
+    with pytest.raises(BlobGone):
+        stage.record(msgspec.structs.replace(stage.keep(), size=size))
+
+    assert stage.states()[HELLO] == (0, "marked")
+    stage.record(bundle([part], media_type="text/plain"))
+
+
+def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(stage):
+    """One collector was slow to say that the bytes were gone; they were put, given up and condemned again meanwhile."""
+    stage.keep()
+    stage.clock.advance(days=2)
+    stage.run(blobs.condemn(DAY, 10))
+    (late,) = stage.run(blobs.condemned(10))
+    stage.run(blobs.bury([late]))
+    stage.keep()
+    stage.clock.advance(days=2)
+    stage.run(blobs.condemn(DAY, 10))
+
+    assert stage.run(blobs.bury([late])) == 0
+
+    assert stage.states()[HELLO] == (1, "deleting"), "its bytes are there, and are deleted next"
 
 
 def test_a_collector_that_died_is_finished_by_the_next(stage):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pressroom import Pressroom, Status, kind
+from pressroom import Kind, Pressroom, Status, kind
 from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
@@ -75,6 +75,40 @@ async def test_one_lease_after_a_clock_jump_what_is_still_silent_is_rescued(file
 
         assert rescued == [0, 0, 0, 1]
         assert (await press.get(job)).status is Status.QUEUED
+
+
+async def test_a_dead_worker_is_remembered_until_its_last_job_is_taken_over(database):
+    """A process that knows the kind's hook must end its job, and sees the death only while the worker is listed."""
+    hooked = Kind("hooked", any_kind.handler, max_crashes=1, settling=lambda ending: iter(()))
+    clock = ManualClock()
+    ignorant = Pressroom(database, workers=None, clock=clock)
+    async with Pressroom(database, kinds=[hooked], workers=None, clock=clock) as knowing, ignorant:
+        job = await knowing.submit("hooked")
+        card = upkeep.WorkerCard("dead", a_dead_process(), ["hooked"], 1, 1)
+        await knowing._database.run(lambda: upkeep.save_worker(card), name="heartbeat")
+        await knowing._database.run(lambda: jobs.claim("dead", ["hooked"], Room(1, 1), 3_600_000), name="turn")
+
+        await ignorant.chores.rescue()
+        assert (await knowing.get(job)).status is Status.IN_PROGRESS
+        await knowing.chores.rescue()
+
+        assert (await knowing.get(job)).status is Status.FAILED
+        await ignorant.chores.rescue()
+        assert await knowing._database.read(upkeep.list_workers) == []
+
+
+def test_a_job_that_was_rescued_once_is_not_taken_from_the_living_worker_that_has_it_now(steps):
+    """Two processes found it with the dead worker. The first rescued it, and it was claimed; then the second comes."""
+    store = steps(any_kind)
+    job = store.submit("any")
+    store.claim_one(worker="dead")
+    (found,) = store.run(upkeep.find_lost(["dead"]))
+    assert store.run(upkeep.rescue(found, store.kinds, 0.0)) is Status.QUEUED
+    store.claim_one(worker="living")
+
+    assert store.run(upkeep.rescue(found, store.kinds, 0.0)) is None
+
+    assert (store.get(job).status, store.get(job).worker, store.get(job).crashes) == (Status.IN_PROGRESS, "living", 1)
 
 
 class Announced:

@@ -5,11 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pressroom import Backoff, Missed, Pressroom, Schedule, Status, Transient, kind
+from pressroom import Backoff, Missed, OnKey, Pressroom, Schedule, Status, Transient, kind
 from pressroom.errors import InvalidArgument, UnknownKind
+from pressroom.ids import new_uid
+from pressroom.store import upkeep
+from pressroom.store.jobs import NewJob
 from pressroom.testing import ManualClock
 
 # The clock of these tests starts at eight o'clock.
+HOUR = 3_600_000
 EIGHT = datetime(2027, 1, 15, 8, tzinfo=UTC)
 
 
@@ -133,6 +137,38 @@ async def test_a_tick_stays_fired_after_its_traces_were_pruned(anywhere):
         clock.advance(days=-3)
 
         assert len(await fired(press)) == total
+
+
+def a_job(schedule):
+    return NewJob(new_uid(), schedule.kind, 1, "{}", OnKey.COALESCE, 2, 3, 60_000)
+
+
+def test_the_latest_tick_is_remembered_however_old_it_is(steps):
+    """A process that looked long ago, or whose clock was set back, may still come to fire it."""
+    store, schedule = steps(audit), hourly()
+    store.run(upkeep.save_schedule(schedule))
+    earlier, latest = store.clock.now_ms() + HOUR, store.clock.now_ms() + 2 * HOUR
+    for tick in (earlier, latest):
+        assert store.run(upkeep.fire(schedule, tick, a_job(schedule)))
+    store.clock.advance(days=7)
+    store.prune()
+
+    assert not store.run(upkeep.fire(schedule, latest, a_job(schedule)))
+
+    assert store.store.raw.execute("SELECT tick FROM schedule_tick").fetchall() == [(latest,)], "the others are forgotten"
+
+
+def test_a_schedule_never_goes_back_to_an_earlier_tick(steps):
+    """A process that was paused fires, or passes over, what it saw before; others have gone on meanwhile."""
+    store, schedule = steps(audit), hourly(Missed.ALL)
+    store.run(upkeep.save_schedule(schedule))
+    earlier, latest = store.clock.now_ms() + HOUR, store.clock.now_ms() + 2 * HOUR
+    store.run(upkeep.fire(schedule, latest, a_job(schedule)))
+
+    store.run(upkeep.skip_to(schedule, earlier))
+    assert store.run(upkeep.fire(schedule, earlier, a_job(schedule)))
+
+    assert [last for _, last in store.run(upkeep.list_schedules())] == [latest]
 
 
 async def test_a_schedule_survives_a_restart_and_knows_what_it_has_fired(database):
