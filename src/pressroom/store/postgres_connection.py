@@ -344,7 +344,7 @@ class Connection:
                 case TransactionStatus.IDLE:
                     pass
                 case TransactionStatus.INTRANS if self._readonly:
-                    self._say("COMMIT")  # nothing to undo, and what is prepared stays so
+                    self._say("END")  # nothing to undo, and what is prepared stays so; no COMMIT, because nothing was written
                 case _:
                     self._undo("ROLLBACK")
         except psycopg.Error:
