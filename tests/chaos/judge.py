@@ -17,12 +17,14 @@ class ChaosVerdict(Findings):
     stale_accepted: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     misanswered: list[str] = field(default_factory=list)
+    spoiled: list[str] = field(default_factory=list)
     unreachable: list[str] = field(default_factory=list)
     hung: list[str] = field(default_factory=list)
 
     refused: int = 0
     replayed: int = 0
     runs: int = 0
+    mistakes: int = 0
 
 
 def judge(journal: Sequence[Line], dump: Dump, *, services_die: bool = False) -> ChaosVerdict:
@@ -40,6 +42,7 @@ def judge(journal: Sequence[Line], dump: Dump, *, services_die: bool = False) ->
         failed=[f"{job.uid} ({job.last_error})" for job in dump.jobs if job.ended and job.status != "completed"],
         integrity=list(dump.complaints),
         misanswered=[_told(line) for line in answers if line.data["http"] is not None and not _is_fair(line)],
+        spoiled=[f"{_told(line)}, after a {line.data['follows']}" for line in answers if _is_spoiled(line)],
         unreachable=[_told(line) for line in answers if line.data["http"] is None and not services_die],
         hung=[_told(line) for line in answers if line.data["seconds"] >= LIMIT],
         acked=len(acks),
@@ -47,6 +50,7 @@ def judge(journal: Sequence[Line], dump: Dump, *, services_die: bool = False) ->
         refused=sum(line.data["http"] == 503 for line in answers),
         replayed=sum(ack.data["replayed"] for ack in acks),
         runs=sum(line.do == "run" for line in journal),
+        mistakes=sum(line.data["expects"] is not None and line.data["http"] == line.data["expects"] for line in answers),
         done=1.0,
     )
 
@@ -70,8 +74,16 @@ def twice_the_same(dump: Dump) -> list[str]:
 
 
 def _is_fair(answer: Line) -> bool:
-    """Accepted, or refused for now and told when to come again."""
-    return answer.data["http"] in (200, 202) or (answer.data["http"] == 503 and answer.data["again"] is not None)
+    """Accepted, or refused for now and told when to come again. A mistake is refused as a mistake, or for now."""
+    if answer.data["http"] == 503 and answer.data["again"] is not None:
+        return True
+    expects = answer.data["expects"]
+    return answer.data["http"] in (200, 202) if expects is None else answer.data["http"] == expects
+
+
+def _is_spoiled(answer: Line) -> bool:
+    """A good submit that failed because of the mistake before it, and not because of what was broken just then."""
+    return answer.data["follows"] is not None and answer.data["http"] is not None and not _is_fair(answer)
 
 
 def _told(answer: Line) -> str:

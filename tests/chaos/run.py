@@ -59,6 +59,7 @@ async def endure(house: House, scenario: Scenario, times: Times, *, rate: float,
     finally:
         await clients.stop()
     await asyncio.to_thread(house.settle)
+    await clients.make_every_mistake()
     await _drained(house)
     lines = [line for line in journal.load(house.journal.path) if line.at >= first]
     held = await asyncio.to_thread(dump.read_server, house.address)

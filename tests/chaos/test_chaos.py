@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.chaos.clients import MISTAKES
 from tests.chaos.house import House
 from tests.chaos.run import Times, endure
 from tests.chaos.scenarios import SCENARIOS, Scenario
@@ -95,6 +96,7 @@ async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: st
     verdict = outcome.verdict
     assert verdict.clean, {offence: those[:3] for offence, those in verdict.offences.items() if those}
     assert verdict.acked > 0
+    assert verdict.mistakes >= len(house.ports) * len(MISTAKES)
     assert verdict.refused > 0 or not scenario.refuses
 
 

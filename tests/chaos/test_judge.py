@@ -15,8 +15,16 @@ INVOKED = Line(1, 1, "invoke", "submit", {"nonce": "n"})
 ACKED = Line(2, 1, "ok", "submit", {"nonce": "n", "uid": UID, "kind": "note", "revision": 0, "replayed": False})
 
 
-def answered(http: int | None, *, again: str | None = None, seconds: float = 0.1) -> Line:
-    return Line(2, 1, "info", "answer", {"nonce": "n", "http": http, "again": again, "seconds": seconds, "reason": None})
+def answered(
+    http: int | None,
+    *,
+    again: str | None = None,
+    seconds: float = 0.1,
+    expects: int | None = None,
+    follows: int | None = None,
+) -> Line:
+    told = {"nonce": "n", "http": http, "again": again, "seconds": seconds, "reason": None}
+    return Line(2, 1, "info", "answer", told | {"expects": expects, "follows": follows})
 
 
 def a_job(id: int = 1, uid: str = UID, status: str = "completed") -> JobRow:
@@ -60,6 +68,32 @@ def test_one_request_that_became_two_jobs_is_a_duplicate() -> None:
 )
 def test_an_answer_is_a_success_or_a_refusal_that_says_when_to_come_again(answer: Line, found: set[str]) -> None:
     assert offences(INVOKED, ACKED, answer, dump=a_dump(a_job())) == found
+
+
+@pytest.mark.parametrize(
+    ("mistake", "found"),
+    [
+        (answered(422, expects=422), set()),
+        (answered(503, again="5", expects=422), set()),
+        (answered(202, expects=422), {"misanswered"}),
+        (answered(500, expects=422), {"misanswered"}),
+        (answered(503, expects=422), {"misanswered"}),
+    ],
+)
+def test_a_mistake_is_refused_as_one(mistake: Line, found: set[str]) -> None:
+    assert offences(INVOKED, ACKED, mistake, dump=a_dump(a_job())) == found
+
+
+@pytest.mark.parametrize(
+    ("good", "found"),
+    [
+        (answered(202, follows=422), set()),
+        (answered(503, again="5", follows=422), set()),
+        (answered(500, follows=422), {"misanswered", "spoiled"}),
+    ],
+)
+def test_a_good_submit_is_not_spoiled_by_the_mistake_before_it(good: Line, found: set[str]) -> None:
+    assert offences(INVOKED, ACKED, answered(422, expects=422), good, dump=a_dump(a_job())) == found
 
 
 def test_where_services_die_connections_may_end() -> None:
