@@ -33,7 +33,7 @@ WITH looked AS (
     -- An array is looked up by index, whatever the planner expects. Who came first has given the job another number.
     SELECT job.id
       FROM pressroom.job
-     WHERE job.id = ANY (ARRAY(SELECT id FROM forgotten)) AND status = 'queued'
+     WHERE job.id = ANY (ARRAY(SELECT id FROM forgotten)) AND coalesce(status, '') = 'queued'
        AND EXISTS (SELECT 1 FROM forgotten
                     WHERE forgotten.id = job.id AND forgotten.delivery_ref IS NOT DISTINCT FROM job.delivery_ref)
      ORDER BY job.id
