@@ -24,7 +24,7 @@ from tests.reliability.workload import TABLES_ON_A_SERVER
 
 ROOT = Path(__file__).parents[2]
 LEASE = 2.0
-READY_WITHIN = 60.0
+READY_WITHIN = 300.0
 SERVICES = ("api-0", "api-1")
 WORKERS = ("worker-0", "worker-1")
 
@@ -205,7 +205,7 @@ class House:
 def _can_be_put_to(server: servers.S3Server) -> bool:
     place = Bucket(server.endpoint, server.bucket, server.access_key, server.secret_key, prefix="ready")
     try:
-        asyncio.run(S3(place, SystemClock(), timeout=1.0).put(b"ready"))
+        asyncio.run(S3(place, SystemClock(), timeout=10.0).put(b"ready"))
     except StoreUnavailable:
         return False
     return True

@@ -126,7 +126,7 @@ class Proxy:
         self._cuts_left = times
 
     def _do(self, doing: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(doing, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(doing, self._loop).result(120)
 
     async def _listen(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", self.port), backlog=100)

@@ -69,7 +69,7 @@ async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House
     payload = {"language": "markdown", "output": "html", "source": "# Now and then"}
     asked = msgspec.json.encode({"kind": "render", "payload": payload})
     job = (await exchange(port, "POST", "/jobs", asked, {"Content-Type": "application/json"})).json()["id"]
-    ended = (await exchange(port, "GET", f"/jobs/{job}?wait=30")).json()
+    ended = (await exchange(port, "GET", f"/jobs/{job}?wait=60")).json()
     place = f"/artifacts/{ended['result']['artifact']}"
     before = await exchange(port, "GET", place)
 

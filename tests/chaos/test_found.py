@@ -17,6 +17,7 @@ from pressroom.store.endings import Settlement
 from pressroom.store.jobs import Room
 from pressroom.worker.chores import UNLED_ROUNDS
 from tests import looking
+from tests.patience import be_patient
 
 
 @kind("shout")
@@ -34,11 +35,14 @@ def cut_all_connections(address: str) -> None:
         connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pressroom'")
 
 
-async def test_whoever_holds_a_transaction_when_its_connection_is_cut_is_told(on_server: str) -> None:
+async def test_whoever_holds_a_transaction_when_its_connection_is_cut_is_told(
+    on_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """I2. A server that died between BEGIN and the next statement left its caller waiting for ever: a request unanswered."""
+    be_patient(monkeypatch)
 
     async def be_cut_off() -> None:
-        async with asyncio.timeout(10), press.transaction() as transaction:
+        async with asyncio.timeout(60), press.transaction() as transaction:
             await asyncio.to_thread(cut_all_connections, on_server)
             await transaction.execute("SELECT 1")
 
@@ -79,8 +83,11 @@ async def leaflet(job: Any, payload: Any) -> None:
     return None
 
 
-async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history(on_server: str) -> None:
+async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history(
+    on_server: str, monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., Any]
+) -> None:
     """I20. Without a foreign key, the event of its ending comes after its row is gone, and stays."""
+    be_patient(monkeypatch)
     async with Pressroom(on_server, kinds=[leaflet], workers=None) as press:
         run = press._database.run
         await press.submit("leaflet", None)
@@ -88,7 +95,7 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
         ending = [Settlement(claim, Succeeded("null"))]
         with looking.held(on_server):
             first = asyncio.create_task(run(lambda: upkeep.prune(10), name="prune"))  # holds the lane while the others gather
-            await asyncio.sleep(0.2)
+            await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             others = asyncio.gather(
                 run(lambda: jobs.turn(ending, "somebody", (), Room(0, 0), 0, press.kinds), name="turn"),
                 run(lambda: upkeep.prune(10), name="prune"),
@@ -104,12 +111,12 @@ async def test_who_starts_while_others_hold_the_store_waits_for_them(
     database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, eventually: Callable[..., Any]
 ) -> None:
     """I4. It ended after five seconds: on a busy machine two paused processes can hold the store longer than that."""
-    looking.be_impatient(monkeypatch)
     async with Pressroom(database, workers=None):
         pass  # the tables are there
 
     press = Pressroom(database, kinds=[leaflet], workers=1)
-    with looking.held(database):
+    with looking.held(database), monkeypatch.context() as impatient:
+        looking.be_impatient(impatient)
         starting = asyncio.create_task(press.start())
         await eventually(lambda: caplog.text.count("starting, when the store is free") > 1, within=60)
     await starting

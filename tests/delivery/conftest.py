@@ -8,9 +8,21 @@ from typing import Any
 import pytest
 
 from pressroom import Kind, Pressroom
+from pressroom.delivery import redis
+from pressroom.delivery.oban import instance
+from tests.patience import be_patient
 from tests.servers import valkey
 
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
+    monkeypatch.setattr(redis, "LEAVE_WITHIN", 60.0)
+    monkeypatch.setattr(redis, "COMPLAIN_EVERY", 3600.0)  # what is told once is told once however long a test takes
+    monkeypatch.setattr(instance, "FINISH_WITHIN", 60.0)
+    monkeypatch.setattr(instance, "STOP_WITHIN", 90.0)
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +41,7 @@ def lists() -> str:
 def how(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """The settings of one way to deliver."""
     value = request.getfixturevalue
-    settings: dict[str, Any] = {"home": str(tmp_path), "lease": 2.0, "poll_interval": 0.02}
+    settings: dict[str, Any] = {"home": str(tmp_path), "lease": 60.0, "poll_interval": 0.02}
     match request.param:
         case "embedded-file":
             return settings | {"database": value("file")}

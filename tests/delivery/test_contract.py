@@ -255,7 +255,7 @@ async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> N
 
 async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """I4: the commit arrived and its answer did not. The job is neither stranded until its lease ends nor charged a crash."""
-    async with open_press(Kind("echo", echo), lease=60.0) as press:
+    async with open_press(Kind("echo", echo), lease=600.0) as press:
         worker = press.worker
         assert worker is not None
         really, lost = worker._settle_and_claim, []

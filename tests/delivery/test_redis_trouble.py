@@ -28,7 +28,7 @@ async def echo(job: Any, payload: Any) -> Any:
 
 
 def on_redis(tmp_path: Path, url: str, queue: str = "render_jobs", **options: Any) -> Pressroom:
-    settings = {"database": f"sqlite:///{tmp_path / 'press.db'}", "home": str(tmp_path), "lease": 2.0, "poll_interval": 0.02}
+    settings = {"database": f"sqlite:///{tmp_path / 'press.db'}", "home": str(tmp_path), "lease": 60.0, "poll_interval": 0.02}
     kind = Kind("echo", echo, tier=Tier.INTERACTIVE)
     how = settings | {"delivery": "redis", "redis_url": url, "render_queue": queue, "workers": 2}
     return Pressroom(kinds=[kind], **how | options)
@@ -177,8 +177,11 @@ async def test_a_message_that_was_moved_but_never_seen_comes_round_again(
 
 async def _cut_off(look: Any, taker: NotingTaker, uid: str) -> bool:
     await look.client_kill_filter(_type="normal", skipme=True)
-    await asyncio.sleep(0.05)
-    return uid in [offer.uid for offer in taker.offers]
+    for _ in range(100):  # to connect again takes its time, and the next cut would undo it
+        await asyncio.sleep(0.05)
+        if uid in [offer.uid for offer in taker.offers]:
+            return True
+    return False
 
 
 async def test_messages_for_others_are_handed_on_at_rest_and_in_the_end_dropped(
@@ -280,7 +283,8 @@ def _signs(press: Pressroom) -> list[str]:
     return [f"render_jobs:alive:{press.worker.name}"]
 
 
-async def test_a_redis_that_hangs_delays_nobody_who_submits_or_stops(tmp_path: Path) -> None:
+async def test_a_redis_that_hangs_delays_nobody_who_submits_or_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis, "LEAVE_WITHIN", 2.0)
     (port,) = free_ports(1)
     command = [valkey_server(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
     with running(command, tmp_path / "valkey.log", environ=dict(os.environ)) as server:

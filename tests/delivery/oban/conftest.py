@@ -19,7 +19,7 @@ def tables(on_server: str) -> Tables:
 @pytest.fixture
 def open_press(on_server: str, tmp_path: Path) -> Open:
     def open(*kinds: Kind, workers: int | None = 2, **options: Any) -> Pressroom:
-        settings = {"database": on_server, "home": str(tmp_path), "delivery": "oban", "lease": 2.0, "poll_interval": 0.02}
+        settings = {"database": on_server, "home": str(tmp_path), "delivery": "oban", "lease": 60.0, "poll_interval": 0.02}
         return Pressroom(kinds=kinds, workers=workers, **settings | options)
 
     return open

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Request
+from pressroom.delivery.oban import instance as oban_instance
 from pressroom.delivery.oban import reconciler
 from tests import postgres
 from tests.delivery.oban.conftest import Eventually, Open
@@ -27,7 +28,7 @@ async def hold(job, payload):
     await asyncio.sleep(3600)
 
 async def main():
-    async with Pressroom(sys.argv[1], kinds=[Kind("echo", hold)], workers=2, delivery="oban", home=sys.argv[2], lease=2.0):
+    async with Pressroom(sys.argv[1], kinds=[Kind("echo", hold)], workers=2, delivery="oban", home=sys.argv[2], lease=60):
         print("open", flush=True)
         await asyncio.sleep(3600)
 
@@ -78,7 +79,7 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
 ) -> None:
     """Gotcha 12: who leads and who produces is in unlogged tables, which are empty after a crash."""
     (port,) = free_ports(1)
-    settings: dict[str, Any] = {"delivery": "oban", "home": str(tmp_path), "lease": 2.0, "workers": 2}
+    settings: dict[str, Any] = {"delivery": "oban", "home": str(tmp_path), "lease": 60.0, "workers": 2}
     with postgres.server(folder, port=port, fsync=True) as server:
         url = postgres.new_database(server)
         press = _press_on(url, settings)
@@ -87,6 +88,7 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
             assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
             await eventually(lambda: Tables(url).states() == ["completed"])  # what oban was not told of is closed later
             instance = await serving(press)
+            await instance._refresher.stop()  # the test refreshes by hand
             waiting = await press.submit("echo", 2, delay=2)
         except BaseException:
             await press.stop()
@@ -104,13 +106,16 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
         assert "executing" not in tables.states()
 
 
-async def test_a_server_that_is_gone_keeps_nobody_from_stopping(folder: Path, tmp_path: Path, eventually: Eventually) -> None:
-    settings: dict[str, Any] = {"delivery": "oban", "home": str(tmp_path), "lease": 2.0, "workers": 2, "grace": 0.1}
+async def test_a_server_that_is_gone_keeps_nobody_from_stopping(
+    folder: Path, tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oban_instance, "STOP_WITHIN", 8.0)
+    settings: dict[str, Any] = {"delivery": "oban", "home": str(tmp_path), "lease": 60.0, "workers": 2, "grace": 0.1}
     with postgres.server(folder, fsync=True) as server:
         press = _press_on(postgres.new_database(server), settings)
         await press.start()
         await serving(press)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.gather(press.stop(), return_exceptions=True)
     await eventually(lambda: not [task for task in asyncio.all_tasks() if task.get_name().startswith("oban-stager")])
 

@@ -127,7 +127,7 @@ async def test_a_retry_is_a_snooze_for_the_policys_time(open_press: Open, tables
         (due,) = tables.do(
             "SELECT timezone('UTC', to_timestamp(run_at / 1000.0)) AS at FROM pressroom.job WHERE uid = %s", late.uid
         )
-        assert abs((known["scheduled_at"] - due["at"]).total_seconds()) < 10
+        assert abs((known["scheduled_at"] - due["at"]).total_seconds()) < 120
 
 
 async def test_the_status_is_never_asked_of_oban(open_press: Open, tables: Tables) -> None:
