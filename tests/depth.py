@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 import pytest
 
-VARIABLE = "PRESSROOM_TEST_DEPTH"
+VARIABLE = "TEST_DEPTH"  # without our prefix: an unknown setting is an error
 ON_BOTH_DATABASES = ("tests/contract/", "tests/delivery/", "tests/journeys/")
 ONE_IN = 4
 
