@@ -25,6 +25,7 @@ BROWSER = "tests/browser"
 LONGEST_FIRST = ("chaos", "reliability", "machine", "deploy", "service", "security", "processes", "conformance", "promote")
 IN_MEMORY = Path("/dev/shm")
 ROOM_IN_MEMORY = 4 << 30
+MUTANTS = 30
 TOLD_EVERY = 30.0  # seconds, where the output is not a terminal
 
 
@@ -35,7 +36,12 @@ def main() -> int:
     FOLDER.mkdir(parents=True)
     _install_engines()
     with _temporary_folder() as temporary:
-        parts, seconds = _run(_commands(args), os.environ | {"TMPDIR": str(temporary)})
+        environ = os.environ | {"TMPDIR": str(temporary)}
+        parts, seconds = _run(_commands(args), environ)
+        if args.deep and args.mutants:  # afterwards: it needs both cores, and recorded times
+            planted, more = _run({"mutants": _mutants(args.mutants)}, environ)
+            parts, seconds = parts + planted, seconds + more
+            print(planted[0].log.read_text(errors="replace"))
     tests = read_tests(FOLDER.glob("*.jsonl"))
     print("\n".join(summary(tests, parts, seconds)))
     return 1 if any(test.outcome == "failed" for test in tests) or broken_parts(tests, parts) or not tests else 0
@@ -47,7 +53,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--processes", type=int, default=max(3, (os.cpu_count() or 2) + 1), help="pytest processes beside each other"
     )
-    parser.add_argument("--mutants", type=int, default=None, help="planted mistakes to try at the end (30 in the deep suite)")
+    parser.add_argument("--mutants", type=int, default=MUTANTS, help="planted mistakes that the deep suite tries at the end")
     return parser.parse_args()
 
 
@@ -67,6 +73,12 @@ def _folders() -> list[str]:
     folders = sorted({path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")})
     others = [name for name in folders if name not in LONGEST_FIRST]
     return [f"tests/{name}" for name in (*LONGEST_FIRST, *others) if f"tests/{name}" != BROWSER]
+
+
+def _mutants(count: int) -> list[str]:
+    """Other mistakes each day; the seed is printed, so that they can be planted again."""
+    seed = str(int(time.time()) // 86400)
+    return [sys.executable, "-m", "tools.mutants", "--sample", str(count), "--seed", seed]
 
 
 def _pytest(name: str) -> list[str]:
