@@ -41,7 +41,9 @@ def main() -> int:
         if args.deep and args.mutants:  # afterwards: it needs both cores, and recorded times
             planted, more = _run({"mutants": _mutants(args.mutants)}, environ)
             parts, seconds = parts + planted, seconds + more
-            print(planted[0].log.read_text(errors="replace"))
+            print(
+                " ".join(["./dev mutants", *_mutants(args.mutants)[3:]]), planted[0].log.read_text(errors="replace"), sep="\n"
+            )
     tests = read_tests(FOLDER.glob("*.jsonl"))
     print("\n".join(summary(tests, parts, seconds)))
     return 1 if any(test.outcome == "failed" for test in tests) or broken_parts(tests, parts) or not tests else 0
