@@ -121,6 +121,7 @@ async def test_a_service_that_is_stopped_ends_its_streams_and_the_other_goes_on(
         assert answer.json()["status"] == "completed"
 
 
+@pytest.mark.deep
 def test_a_rolling_restart_of_everything_loses_nothing(topology: Topology) -> None:
     """Each leaves with code 0 while work goes on; what was accepted is done, once, and nothing of it failed."""
     topology.run("migrate")

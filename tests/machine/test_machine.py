@@ -26,7 +26,7 @@ CAUGHT_ON_A_SERVER = {
 
 
 def test_no_order_of_events_breaks_a_promise() -> None:
-    run(examples=by_depth(150, 2_000), steps=50)
+    run(examples=by_depth(60, 2_000), steps=50)
 
 
 def test_no_order_of_events_breaks_a_promise_on_a_server(on_server: str) -> None:

@@ -30,6 +30,7 @@ def test_a_difference_is_noticed(planted: Mistake, on_server: str) -> None:
     assert caught.value.law == "twins", caught.value
 
 
+@pytest.mark.deep
 def test_of_a_difference_the_shortest_story_is_told(on_server: str) -> None:
     """One job that fails once is enough to show that its message is lost."""
     with PLANTED[0].made("postgres"), stories_on(on_server) as server, pytest.raises(Violation) as caught:

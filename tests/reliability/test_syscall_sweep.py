@@ -95,18 +95,18 @@ def judge(place: Path) -> tuple[list[Line], Verdict]:
     return lines, checker.judge(lines, dump.read(place / "press.db"))
 
 
+@pytest.mark.deep
 def test_no_system_call_is_a_bad_moment_to_die(folder: Path) -> None:
     """I1, I3, I6: acknowledged is there, whole is whole, ended is ended once."""
-    kills = [(story, call, first, by_depth(12, 1) * step) for story, call, first, step in KILLS]
     with ThreadPoolExecutor(2) as pool:
-        swept = list(pool.map(lambda kill: sweep(folder, "signal=SIGKILL", *kill), kills))
+        swept = list(pool.map(lambda kill: sweep(folder, "signal=SIGKILL", *kill), KILLS))
 
     for statuses in swept:
         *killed, survivor = statuses.values()
         assert set(killed) <= {-9}
         assert survivor == 0, "the sweep ended before the story did"
     places = [folder / name for statuses in swept for name in statuses]
-    assert len(places) >= by_depth(20, 200)
+    assert len(places) >= 200
     finish_all(places)
     for place in places:
         _, verdict = judge(place)
