@@ -5,11 +5,13 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.served import Served, serving
 from tests.browser.watched import Watched
 
+PATIENCE = 120_000  # milliseconds that a busy machine may take for what a page shows next
+expect.set_options(timeout=PATIENCE)
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
@@ -19,7 +21,9 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("there is no Chromium here; apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         # Nobody but us is in this browser, and as root it has no sandbox of its own.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -41,6 +45,7 @@ def watched(chromium: Browser, look: str) -> Iterator[Watched]:
         viewport={"width": 375 if width == "narrow" else 1440, "height": 900},
         reduced_motion="reduce",
     )
+    context.set_default_timeout(PATIENCE)
     with Watched(context.new_page()) as watched:
         yield watched
     context.close()

@@ -25,16 +25,16 @@ class Served:
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        self.process.wait(300)
 
     def start(self) -> None:
         with (self.home / "log.txt").open("ab") as log:
             command = [sys.executable, "-m", "pressroom", "serve"]
             self.process = subprocess.Popen(command, env=self.environ, stdout=log, stderr=log)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             try:
-                if httpx.get(f"{self.url}/livez").status_code == 200:
+                if httpx.get(f"{self.url}/livez", timeout=60).status_code == 200:
                     return
             except httpx.HTTPError:
                 time.sleep(0.05)
@@ -45,7 +45,12 @@ class Served:
 def serving(home: Path, **settings: str) -> Iterator[Served]:
     (port,) = free_ports(1)
     plain = {name: value for name, value in os.environ.items() if not re.match("PRESSROOM_(?!ENGINES)", name)}
-    environ = plain | {"PRESSROOM_HOME": str(home), "PRESSROOM_LISTEN": f"127.0.0.1:{port}"} | settings
+    patient = {
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PRESSROOM_IMPORTS": "tests.patient_service",
+        "PRESSROOM_LEASE": "60",
+    }
+    environ = plain | patient | {"PRESSROOM_HOME": str(home), "PRESSROOM_LISTEN": f"127.0.0.1:{port}"} | settings
     served = Served(f"http://127.0.0.1:{port}", home, None, environ)  # type: ignore[arg-type]
     served.start()
     try:

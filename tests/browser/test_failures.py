@@ -9,7 +9,7 @@ from tests.browser.watched import assert_accessible, assert_fits
 
 def test_failures_are_found_by_keys_and_their_group_opens(page: Page, served: Served) -> None:
     render = {"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a -> -> b }"}}
-    job = httpx.post(f"{served.url}/jobs", json=render).json()["id"]
+    job = httpx.post(f"{served.url}/jobs", json=render, timeout=60).json()["id"]
     ended = httpx.get(f"{served.url}/jobs/{job}?wait=60", timeout=90).json()
     assert ended["status"] == "failed"
 

@@ -12,7 +12,10 @@ def submit(served: Served, subject: str, count: int = 1) -> list[str]:
     """Jobs that wait. No two are of the same source, or the second would be the first."""
     wait = {"kind": "render", "delay": 86_400, "subject": subject}
     payloads = [{"language": "dot", "output": "svg", "source": f"digraph {{ {new_uid()} }}"} for _ in range(count)]
-    return [httpx.post(f"{served.url}/jobs", json=wait | {"payload": one}).raise_for_status().json()["id"] for one in payloads]
+    return [
+        httpx.post(f"{served.url}/jobs", json=wait | {"payload": one}, timeout=60).raise_for_status().json()["id"]
+        for one in payloads
+    ]
 
 
 def test_rows_change_in_place_and_new_jobs_wait_to_be_asked_for(page: Page, served: Served, look: str) -> None:
@@ -25,7 +28,7 @@ def test_rows_change_in_place_and_new_jobs_wait_to_be_asked_for(page: Page, serv
     assert_fits(page)
 
     page.get_by_role("checkbox", name=f"Choose job {second[-8:]}").check()
-    httpx.post(f"{served.url}/jobs/{first}/cancel").raise_for_status()
+    httpx.post(f"{served.url}/jobs/{first}/cancel", timeout=60).raise_for_status()
     submit(served, subject)
 
     expect(page.locator(f"#row-{first.removeprefix('job_')}")).to_contain_text("cancelled")

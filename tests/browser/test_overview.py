@@ -14,15 +14,17 @@ from tests.browser.watched import assert_accessible, assert_fits
 @pytest.fixture
 def paused(served: Served) -> Iterator[str]:
     """A kind of which nothing runs, so that a job of it stays where it can be seen."""
-    httpx.post(f"{served.url}/queue/render/pause").raise_for_status()
+    httpx.post(f"{served.url}/queue/render/pause", timeout=60).raise_for_status()
     yield "render"
-    httpx.post(f"{served.url}/queue/render/resume").raise_for_status()
+    httpx.post(f"{served.url}/queue/render/resume", timeout=60).raise_for_status()
 
 
 def submit(served: Served, subject: str) -> None:
     """A source that was never rendered before: what the cache answers is no news."""
     payload = {"language": "dot", "output": "svg", "source": f"digraph {{ a -> n{uuid4().hex} }}"}
-    httpx.post(f"{served.url}/jobs", json={"kind": "render", "payload": payload, "subject": subject}).raise_for_status()
+    httpx.post(
+        f"{served.url}/jobs", json={"kind": "render", "payload": payload, "subject": subject}, timeout=60
+    ).raise_for_status()
 
 
 def test_what_waits_appears_without_a_reload(page: Page, served: Served, paused: str) -> None:

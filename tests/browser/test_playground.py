@@ -16,9 +16,9 @@ MAP = [f"digraph {{ source -> press{more} }}" for more in ("", " -> artifact")]
 @pytest.fixture(autouse=True, scope="module")
 def _patience() -> Iterator[None]:
     """The first picture of a language waits for a press to start, on a machine that may be busy."""
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=120_000)
     yield
-    expect.set_options(timeout=5_000)
+    expect.set_options(timeout=120_000)
 
 
 @pytest.fixture(scope="module")

@@ -41,9 +41,9 @@ text[^1]
 @pytest.fixture(autouse=True, scope="module")
 def patience() -> Iterator[None]:
     """The first page waits for a press to start, on a machine that may be busy."""
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=120_000)
     yield
-    expect.set_options(timeout=5_000)
+    expect.set_options(timeout=120_000)
 
 
 def write(page: Page, served: Served, name: str, text: str, comment: str = "") -> None:
@@ -56,7 +56,7 @@ def write(page: Page, served: Served, name: str, text: str, comment: str = "") -
 
 def seen_in_time(page: Page, address: str, wanted: Locator) -> None:
     """Open it again and again, as somebody does who waits for what is done elsewhere."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     page.goto(address)
     while not wanted.count() and time.monotonic() < deadline:
         page.goto(address)

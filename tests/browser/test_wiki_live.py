@@ -17,11 +17,11 @@ patience = test_wiki.patience
 @contextmanager
 def held(served: Served) -> Iterator[None]:
     """Nothing is rendered meanwhile."""
-    httpx.post(f"{served.url}/queue/wiki.render/pause").raise_for_status()
+    httpx.post(f"{served.url}/queue/wiki.render/pause", timeout=60).raise_for_status()
     try:
         yield
     finally:
-        httpx.post(f"{served.url}/queue/wiki.render/resume").raise_for_status()
+        httpx.post(f"{served.url}/queue/wiki.render/resume", timeout=60).raise_for_status()
 
 
 def test_a_preview_waits_until_the_fingers_rest_and_stands_beside_the_text(page: Page, served: Served, look: str) -> None:

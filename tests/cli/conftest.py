@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from pressroom import command
+from tests.patience import be_patient
 
 type Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture

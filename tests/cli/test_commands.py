@@ -84,7 +84,7 @@ def submit(*requests: tuple[str, Any]) -> list[str]:
     return asyncio.run(act())
 
 
-def work_off(*, timeout: float = 20) -> None:
+def work_off(*, timeout: float = 120) -> None:
     """Let a worker in this process finish what is queued."""
 
     async def act() -> None:

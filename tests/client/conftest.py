@@ -8,8 +8,14 @@ import pytest
 from pressroom.client import Client, Patience
 from tests import postgres
 from tests.client.stage import Served
+from tests.patience import be_patient
 
 QUICK = Patience(base=0.01, cap=0.1)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="package", params=["file", "on_server"])  # and no longer: later tests kill what this process has started
@@ -24,5 +30,5 @@ def served(
 
 @pytest.fixture
 def client(served: Served) -> Iterator[Client]:
-    with Client(served.url, patience=QUICK) as opened:
+    with Client(served.url, patience=QUICK, timeout=120) as opened:
         yield opened

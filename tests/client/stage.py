@@ -61,7 +61,7 @@ class Served:
         self, folder: Path, *, database: str | None = None, grace: float = 5.0, port: int | None = None, **settings: str
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "servedkinds.py").write_text(KINDS)
+        (folder / "servedkinds.py").write_text(f"import tests.patient_service\n{KINDS}")
         self.folder = folder
         self.port = port or free_ports(1)[0]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -71,7 +71,9 @@ class Served:
             *("--listen", f"127.0.0.1:{self.port}", "--home", str(folder / "home"), "--grace", str(grace)),
             *(("--database", database) if database else ()),
         ]
-        self._environ = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")} | settings
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+        patient = {"PYTHONPATH": str(Path(__file__).parents[2]), "PRESSROOM_LEASE": "60"}
+        self._environ = plain | patient | settings
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -96,14 +98,14 @@ class Served:
                 self._command, cwd=self.folder, env=self._environ, stdout=subprocess.PIPE, stderr=log, start_new_session=True
             )
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        ready, _, _ = select.select([self.process.stdout], [], [], 300)
         said = self.process.stdout.readline() if ready else b""
         if not said:
             self.kill()
             raise RuntimeError(f"the service did not start: {self.log[-2000:]}")
         assert json.loads(said)["listening"] == self.url
 
-    def stop(self, within: float = 30.0) -> int:
+    def stop(self, within: float = 300.0) -> int:
         self.signal(signal.SIGTERM)
         return self.wait(within)
 
@@ -111,7 +113,7 @@ class Served:
         assert self.process is not None
         self.process.send_signal(number)
 
-    def wait(self, within: float = 30.0) -> int:
+    def wait(self, within: float = 300.0) -> int:
         assert self.process is not None
         try:
             return self.process.wait(within)
@@ -157,7 +159,7 @@ def lives(pid: int) -> bool:
     return state not in "ZX"
 
 
-def until(condition: Any, within: float = 10.0) -> Any:
+def until(condition: Any, within: float = 60.0) -> Any:
     deadline = time.monotonic() + within
     while not (value := condition()):
         if time.monotonic() > deadline:

@@ -110,7 +110,7 @@ def test_events_can_be_resumed_and_nothing_follows_the_ending(client: Client) ->
 
 
 def test_a_stream_that_breaks_is_resumed_without_a_gap_or_repeat(served: Served, client: Client) -> None:
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
         job = client.submit("counting", {"to": 60, "pause": 0.02})
         proxy.cuts = [100, 400, 700, 900, 1500, 1501, 1502]  # in a header, in a frame, between two
 
@@ -231,7 +231,7 @@ def test_waiting_ends_when_its_time_is_over_and_the_job_goes_on(client: Client, 
 
 
 def test_a_submit_whose_answer_was_lost_is_one_job(served: Served, client: Client) -> None:
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
         proxy.cuts = [0, 100]
 
         job = through.submit("shout", {"text": "once"}, subject="lost twice")
@@ -254,7 +254,7 @@ def test_a_download_that_breaks_goes_on_where_it_broke(served: Served, client: C
     told = client.render("markdown", source, "html").wait(timeout=60)
     whole = client.artifact(told["artifact"])
 
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
         proxy.cuts = [60_000, 50_000, 0]
         size = through.download(told["artifact"], tmp_path / "page.html")
 
@@ -297,7 +297,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(served: Served
     nobody = f"http://127.0.0.1:{free_ports(1)[0]}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, nobody)
-    with Client(served.url, patience=Patience(retries=0)) as client:
+    with Client(served.url, patience=Patience(retries=0), timeout=120) as client:
         assert client.submit("shout", {"text": "hi"}).wait(timeout=60) == "HI"
 
 

@@ -26,7 +26,7 @@ def s3_server() -> Iterator[S3Server]:
 
 def _can_be_put_to(server: S3Server) -> bool:
     try:
-        asyncio.run(S3(Bucket(*server, prefix="ready"), SystemClock(), timeout=1.0).put(b"ready"))
+        asyncio.run(S3(Bucket(*server, prefix="ready"), SystemClock(), timeout=10.0).put(b"ready"))
     except StoreUnavailable:
         return False
     return True

@@ -154,7 +154,7 @@ def test_the_s3_server_knows_its_flags_and_its_health(s3_server: S3Server) -> No
 
     assert mode == "mini"
     assert {flag[1:].partition("=")[0] for flag in flags} <= known
-    assert httpx.get(f"{s3_server.endpoint}{path}", trust_env=False).status_code == 200
+    assert httpx.get(f"{s3_server.endpoint}{path}", trust_env=False, timeout=60).status_code == 200
 
 
 def test_valkey_starts_with_its_command(tmp_path: Path) -> None:

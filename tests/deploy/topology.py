@@ -17,7 +17,7 @@ from tests.client.stage import KINDS
 from tests.deploy import files
 from tests.servers import S3Server, free_ports
 
-WITHIN = 60.0
+WITHIN = 300.0
 PASSWORD = "not-to-be-told"  # the test's server asks for none
 
 

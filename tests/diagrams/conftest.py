@@ -16,6 +16,7 @@ from pressroom.renderers import MEDIA_TYPES, Rendered, documents
 from pressroom.renderers.documents import Asked
 from pressroom.serving import make_service
 from pressroom.testing import ManualClock
+from tests.patience import be_patient
 
 TOKENS = {
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),
@@ -47,6 +48,11 @@ async def _lookup(token: str) -> Caller | None:
 
 
 type Staging = Callable[..., AbstractAsyncContextManager[Stage]]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture
@@ -115,7 +121,7 @@ def easel(monkeypatch: pytest.MonkeyPatch) -> Easel:
 
 async def ended(stage: Stage, answer: httpx.Response) -> dict[str, Any]:
     """The job that an answer names, once it has ended."""
-    response = await stage.http.get(answer.json()["statusUrl"], params={"wait": 20})
+    response = await stage.http.get(answer.json()["statusUrl"], params={"wait": 60})
     told: dict[str, Any] = response.json()
     assert told["status"] in ("completed", "failed"), told
     return told

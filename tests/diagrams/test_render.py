@@ -101,7 +101,7 @@ async def test_past_the_time_limit_it_is_a_504_that_names_the_job_and_the_job_go
         assert (answer.status_code, answer.json()["code"]) == (504, "wait_timeout")
         easel.release()
 
-        job = await stage.http.get(answer.headers["location"], params={"wait": 10})
+        job = await stage.http.get(answer.headers["location"], params={"wait": 60})
         assert job.json()["status"] == "completed"
 
 
@@ -113,7 +113,7 @@ async def test_a_preference_to_wait_falls_back_to_a_job(staged: Staging, easel: 
         assert "Prefer" in late.headers["vary"]
         easel.release()
 
-        soon = await stage.http.post("/render?wait=20", json=ARROW | {"source": "digraph { other }"})
+        soon = await stage.http.post("/render?wait=60", json=ARROW | {"source": "digraph { other }"})
         assert (soon.status_code, soon.json()["cached"]) == (200, False)
 
 
@@ -270,7 +270,7 @@ async def test_links_are_absolute_when_there_is_a_base_url(staged: Staging, ease
         answer = await stage.http.post("/render", json=ARROW)
         told = answer.json()
         assert told["statusUrl"] == answer.headers["location"] == f"https://press.example/jobs/{told['jobId']}"
-        job = (await stage.http.get(f"/jobs/{told['jobId']}?wait=10")).json()
+        job = (await stage.http.get(f"/jobs/{told['jobId']}?wait=60")).json()
         assert job["url"] == f"https://press.example/d/{job['shortlink']}"
 
 

@@ -14,11 +14,17 @@ import httpx
 import pytest
 
 from tests import postgres
+from tests.patience import be_patient
 from tests.renderers.node_fixtures import node_packages  # noqa: F401
 from tests.servers import free_ports, running
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / ".cache" / "kroki-clients"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="package")
@@ -32,9 +38,10 @@ def server(node_packages: None, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def _serving(home: Path, **settings: str) -> Iterator[str]:
     (port,) = free_ports(1)
     settings |= {"PRESSROOM_HOME": str(home / "data"), "PRESSROOM_LISTEN": f"127.0.0.1:{port}", "PYTHONPATH": str(ROOT)}
+    settings |= {"PRESSROOM_IMPORTS": "tests.patient_service", "PRESSROOM_LEASE": "60"}
     log = home / "log.txt"
     with running([sys.executable, "-m", "pressroom", "serve"], log, os.environ | settings) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while not _ready(port):
             if process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"the server did not start:\n{log.read_text()}")
@@ -44,7 +51,7 @@ def _serving(home: Path, **settings: str) -> Iterator[str]:
 
 def _ready(port: int) -> bool:
     try:
-        return httpx.get(f"http://127.0.0.1:{port}/readyz").is_success
+        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60).is_success
     except httpx.HTTPError:
         return False
 
@@ -104,7 +111,7 @@ def asciidoctor() -> Path:
 
 def _install(command: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     except subprocess.TimeoutExpired:
         shutil.rmtree(folder)
         pytest.skip("the registry did not answer in time")

@@ -61,7 +61,7 @@ x -> y
 
 def answered(server: str, method: str) -> int:
     """How many diagrams the server has given by this method, so that no client's own cache is mistaken for ours."""
-    figures = httpx.get(server.replace("/kroki", "/metrics")).text
+    figures = httpx.get(server.replace("/kroki", "/metrics"), timeout=1200).text
     counts = re.findall(r"^pressroom_http_request_duration_seconds_count{(.*)} (\S+)$", figures, re.MULTILINE)
     wanted = (f'method="{method}"', 'route="/kroki/', 'status="200"')
     return int(sum(float(count) for labels, count in counts if all(label in labels for label in wanted)))
@@ -77,7 +77,7 @@ def build(
         f"      fail_fast: {str(fail_fast).lower()}\n      cache_dir: {folder / 'cache'}\n"
     )
     command = [str(mkdocs), "build", "--quiet", *(["--strict"] if fail_fast else []), "--site-dir", str(folder / "site")]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1200)
 
 
 def is_svg(data: bytes) -> bool:
@@ -106,7 +106,7 @@ def test_mkdocs_links_to_pictures_that_a_reader_gets(mkdocs: Path, server: str, 
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "site" / "index.html").read_text()
     urls = [url.replace("&amp;", "&") for url in re.findall(rf'{re.escape(server)}/[^"\s]+', page)]
-    answers = [httpx.get(url, timeout=30) for url in dict.fromkeys(urls)]
+    answers = [httpx.get(url, timeout=120) for url in dict.fromkeys(urls)]
     assert len(answers) == 5
     assert all(answer.status_code == 200 and is_svg(answer.content) for answer in answers)
 
@@ -133,7 +133,7 @@ def test_asciidoctor_fetches_its_diagrams(asciidoctor: Path, server: str, tmp_pa
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=1200,
     )
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -155,11 +155,11 @@ def test_asciidoctor_embeds_its_diagrams(asciidoctor: Path, server: str, tmp_pat
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=1200,
     )
 
     assert (done.returncode, done.stderr) == (0, "")
     urls = re.findall(r'<img src="([^"]+)"', (tmp_path / "article.html").read_text())
-    pictures = [httpx.get(url.replace("&amp;", "&"), timeout=30) for url in urls]
+    pictures = [httpx.get(url.replace("&amp;", "&"), timeout=120) for url in urls]
     assert [picture.status_code for picture in pictures] == [200] * 4
     assert pictures[1].content.startswith(b"\x89PNG")

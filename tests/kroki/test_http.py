@@ -156,14 +156,14 @@ def test_only_what_the_url_says_in_full_is_for_shared_caches(kroki: httpx.Client
 def test_thirty_callers_who_ask_for_the_same_make_one_render(either: httpx.Client):
     url = f"/graphviz/svg/{encode(fresh())}"
     jobs = f"{str(either.base_url).removesuffix('/kroki/')}/jobs?kind=diagram&limit=200"
-    before = len(httpx.get(jobs).json()["items"])
+    before = len(httpx.get(jobs, timeout=60).json()["items"])
 
     with ThreadPoolExecutor(30) as callers:
         answers = list(callers.map(lambda _: either.get(url), range(30)))
 
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
-    assert len(httpx.get(jobs).json()["items"]) == before + 1
+    assert len(httpx.get(jobs, timeout=60).json()["items"]) == before + 1
 
 
 def test_a_wrong_source_is_a_400_with_a_text_that_says_where(either: httpx.Client):
@@ -261,7 +261,7 @@ def test_bad_bodies_get_a_text_and_never_a_500(kroki: httpx.Client, path: str, b
 
 def test_a_url_of_64_kilobytes_is_refused(kroki: httpx.Client):
     address = urlsplit(str(kroki.base_url))
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=120) as connection:
         connection.sendall(b"GET /kroki/graphviz/svg/" + b"A" * 70_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 
         assert connection.recv(12) in (b"HTTP/1.1 414", b"HTTP/1.1 400")  # by us, or by the server beneath
@@ -321,7 +321,7 @@ def test_base64_is_the_png_as_a_data_address(kroki: httpx.Client):
 
 
 def test_the_openapi_document_describes_it(kroki: httpx.Client):
-    paths = httpx.get(f"{str(kroki.base_url).removesuffix('/kroki/')}/openapi.json").json()["paths"]
+    paths = httpx.get(f"{str(kroki.base_url).removesuffix('/kroki/')}/openapi.json", timeout=60).json()["paths"]
 
     ours = {path: sorted(methods) for path, methods in paths.items() if path.startswith("/kroki")}
     assert ours == {

@@ -43,7 +43,7 @@ async def test_whoever_waited_long_enough_is_told_and_the_job_goes_on(database: 
 async def test_when_slots_and_waiting_room_are_full_callers_are_told_to_come_back(
     database: str, monkeypatch: pytest.MonkeyPatch, eventually: Any
 ):
-    monkeypatch.setattr(kroki, "PATIENCE", 5)
+    monkeypatch.setattr(kroki, "PATIENCE", 600)
     async with served(database, workers=None, queue_max_concurrent=1, queue_max_waiting=0) as (client, service):
         first = asyncio.create_task(client.post("/graphviz/svg", content=SOURCE))
 

@@ -13,7 +13,13 @@ import pytest
 
 from pressroom import command
 from tests.contract.conftest import s3_server  # noqa: F401
+from tests.patience import be_patient
 from tests.promote.house import furnish
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="session")

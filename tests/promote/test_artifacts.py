@@ -106,7 +106,7 @@ def test_killed_between_two_blobs_it_sends_only_what_is_missing(
     promote: Promote, source: str, on_server: str, bucket: Blobs, many: list[str]
 ) -> None:
     process = promote_elsewhere(source, on_server, "promote.blob_copied=kill@5", "--artifacts-to", "s3")
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == -signal.SIGKILL, said
     there = asyncio.run(keys_in(bucket))
 

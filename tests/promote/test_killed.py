@@ -16,7 +16,7 @@ PLACES = [f"promote.{place}" for place in ("prepared", "before_batch@3", "after_
 def kill(source: str, to: str, place: str) -> None:
     point, _, when = place.partition("@")
     process = promote_elsewhere(source, to, f"{point}=kill" + (f"@{when}" if when else ""))
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == -signal.SIGKILL, said
 
 

@@ -131,7 +131,7 @@ def test_a_process_that_holds_the_file_is_in_the_way_and_can_be_waited_for(
         assert waiting.stderr is not None
         assert waiting.stderr.readline() == f"waiting for process {holder.pid} ({comm})\n"
         holder.communicate("")
-        _, said = waiting.communicate(timeout=60)
+        _, said = waiting.communicate(timeout=600)
 
     assert (told.code, rehearsed.code) == (4, 1)
     assert f"process {holder.pid}" in told.err
@@ -174,7 +174,7 @@ def test_two_promotions_at_once_take_turns(promote: Promote, source: str, on_ser
 
     second = promote()
     go.touch()
-    _, said = first.communicate(timeout=60)
+    _, said = first.communicate(timeout=600)
 
     assert "[source_in_use]" in second.err
     assert first.returncode == 0, said

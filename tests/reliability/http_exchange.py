@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-LIMIT = 30.0  # far more than the longest pause of a server, or its start beside busy neighbours
+LIMIT = 120.0  # far more than the longest pause of a server, or its start beside busy neighbours
 
 
 class Unheard(Exception):

@@ -26,7 +26,7 @@ FEW = 10
 DRAIN_LIMIT = 300.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
 FAR_BEHIND = 60  # open jobs: a worker that was just started is left alone until there are fewer, or for as long as it may start
-GONE_WITHIN = 5.0  # what a press may take to notice that whoever started it was killed
+GONE_WITHIN = 60.0  # what a press may take to notice that whoever started it was killed
 OPEN = "SELECT count(*) FROM job WHERE date_completed IS NULL"
 
 
@@ -129,7 +129,7 @@ class HttpLab(Floor):
     def _keeps_up(self) -> bool:
         """On a busy machine a worker takes seconds to start. Killed as soon as it has, it would end no job."""
         with contextlib.closing(apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            connection.set_busy_timeout(1000)
+            connection.set_busy_timeout(60_000)
             (open_jobs,) = connection.execute(OPEN).fetchone()
         return bool(open_jobs < self.far_behind)
 

@@ -8,12 +8,12 @@ from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
 from tests.reliability.client import Receipt
 from tests.reliability.stage import Stage, drained, until
-from tests.reliability.workload import LEASE, POLL, Handlers
+from tests.reliability.workload import POLL, Handlers
 
 
 def worker_for(stage: Stage, *names: str) -> Pressroom:
     kinds = [kind for kind in Handlers(stage.journal).kinds() if not names or kind.name in names]
-    return Pressroom(stage.url, kinds=kinds, workers=2, lease=LEASE, poll_interval=POLL)
+    return Pressroom(stage.url, kinds=kinds, workers=2, lease=stage.lease, poll_interval=POLL)
 
 
 async def claim(press: Pressroom, kind: str) -> list[str]:

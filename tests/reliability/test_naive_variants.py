@@ -53,6 +53,7 @@ async def settle_after_somebody_else_did(stage: Stage, naive: str | None) -> Non
         with stage.sleeper(naive=naive) as sleeper:
             await until(lambda: is_running(press, receipt.uid))
             sleeper.fall_asleep()
+            stage.end_lease(receipt.uid)
             with stage.worker(naive=naive):
                 await press.wait(receipt.uid, timeout=60)
             sleeper.wake_up()
@@ -104,7 +105,7 @@ async def test_with_the_fence_a_late_result_is_refused_and_counted(tmp_path: Pat
 
 async def test_without_a_heartbeat_a_job_longer_than_the_lease_never_ends(tmp_path: Path) -> None:
     # I5; test_lease.py tells the same story with a heartbeat
-    stage = Stage(tmp_path)
+    stage = Stage(tmp_path, lease=LEASE)
     await stage.found()
 
     async with stage.desk() as press:
@@ -126,7 +127,7 @@ async def wait_for_two_revisions(stage: Stage, press: Pressroom) -> None:
         second = await client.submit("page", key="page:/Home")
         assert first is not None
         assert second is not None
-        waiter = asyncio.create_task(client.wait(second))
+        waiter = asyncio.create_task(client.wait(second, timeout=60))
         gate.touch()
         await press.settled(first.uid)
         await waiter
@@ -134,7 +135,7 @@ async def wait_for_two_revisions(stage: Stage, press: Pressroom) -> None:
 
 
 def press_of(stage: Stage, type: type[Pressroom]) -> Pressroom:
-    return type(stage.url, kinds=Handlers(stage.journal).kinds(), workers=2, lease=LEASE, poll_interval=POLL)
+    return type(stage.url, kinds=Handlers(stage.journal).kinds(), workers=2, lease=stage.lease, poll_interval=POLL)
 
 
 async def test_waiters_by_key_are_told_of_an_older_version(tmp_path: Path) -> None:

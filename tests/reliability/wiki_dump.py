@@ -60,7 +60,7 @@ def read(path: Path) -> WikiDump:
 def heads(path: Path) -> list[RevisionRow]:
     """The newest revision of every article, while a server is still there."""
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        connection.set_busy_timeout(10_000)
+        connection.set_busy_timeout(120_000)
         newest = dict(connection.execute("SELECT url, head FROM wiki_article"))
         rows = [RevisionRow(*row) for row in connection.execute(REVISIONS)]
     return [row for row in rows if row.number == newest.get(row.article)]

@@ -17,7 +17,7 @@ from pressroom import Pressroom
 from pressroom.config import Settings
 from pressroom.store import statements
 from tests.reliability.journal import Journal
-from tests.reliability.workload import SCHEDULES, Handlers, place_at
+from tests.reliability.workload import LEASE, SCHEDULES, Handlers, place_at
 
 GRACE = 0.3
 
@@ -53,6 +53,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--database", required=True)
+    parser.add_argument("--lease", type=float, default=LEASE)
     parser.add_argument("--naive")
     args = parser.parse_args()
     logging.basicConfig(filename=args.folder / "log", level=logging.INFO)
@@ -62,7 +63,7 @@ async def main() -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     journal = Journal(args.folder / "journal.jsonl")
     kinds = [kind.name for kind in Handlers(journal).kinds()]
-    await run(place_at(args.database), journal, kinds, False, stopping)
+    await run(place_at(args.database, lease=args.lease), journal, kinds, False, stopping)
 
 
 if __name__ == "__main__":

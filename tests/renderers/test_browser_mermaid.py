@@ -141,7 +141,7 @@ def test_a_diagram_brings_no_script_and_asks_no_server(engine: MermaidBrowser, c
 def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: MermaidBrowser) -> None:
     """Mermaid has had such holes, and will have more. The page's policy is what stands behind it."""
     engine.render(FLOW, "svg", MermaidOptions())
-    with engine._browser.lasting_page(20) as page:
+    with engine._browser.lasting_page(300) as page:
         page.wait_for_beginning()
         page.show(PAGE)
         page.run(
@@ -158,7 +158,7 @@ def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: Merma
 def test_a_diagram_leaves_nothing_for_the_next_one(engine: MermaidBrowser) -> None:
     before = engine.render(FLOW, "svg", MermaidOptions()).data
     engine.render('%%{init: {"theme": "forest", "flowchart": {"nodeSpacing": 300}}}%%\n' + FLOW, "svg", MermaidOptions())
-    with engine._browser.lasting_page(20) as page:
+    with engine._browser.lasting_page(300) as page:
         page.wait_for_beginning()
         page.run("() => { Object.prototype.theme = 'dark'; Array.prototype.map = () => []; delete globalThis.mermaid }")
         page.begin_again()

@@ -184,7 +184,7 @@ def test_scripts_run_when_they_are_asked_for(engine: HtmlBrowser) -> None:
 
 def test_scripts_stay_off_without_the_help_of_our_policy(engine: HtmlBrowser) -> None:
     """The switch must be set before the document is, and must outlive its writing."""
-    with engine._browser.page(20) as page:
+    with engine._browser.page(300) as page:
         page.show(
             "<title>still</title><script>document.title = 'ran'</script><img src=data:, onerror=\"document.title = 'ran'\">"
         )
@@ -297,7 +297,7 @@ def test_the_page_holds_alone(new_canary: Canary, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(browser_launch, "NO_NETWORK", ())
     browser = Browser(network=True)
 
-    with browser.page(20, scripts=True) as page:
+    with browser.page(300, scripts=True) as page:
         page.show(f"<img src='http://{new_canary.address}/'><script>fetch('http://{new_canary.address}/')</script>")
     browser.close()
 

@@ -46,7 +46,7 @@ def pid_of(engine: NodeEngine) -> int:
     return engine._sidecar.pid
 
 
-def becomes_true(condition: Callable[[], bool], within: float = 10.0) -> bool:
+def becomes_true(condition: Callable[[], bool], within: float = 60.0) -> bool:
     deadline = time.monotonic() + within
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -99,7 +99,7 @@ def test_a_killed_press_takes_its_node_along_even_when_that_is_busy(source: str)
     script = (
         "import sys, time\nfrom pressroom.renderers.node.engines import Bytefield\nengine = Bytefield()\n"
         "engine.render(engine.sample, 'svg', engine.Options())\nprint(engine._sidecar.pid, flush=True)\n"
-        "engine.render(sys.argv[1], 'svg', engine.Options())\ntime.sleep(60)"
+        "engine.render(sys.argv[1], 'svg', engine.Options())\ntime.sleep(600)"
     )
     press = subprocess.Popen([sys.executable, "-c", script, source], stdout=subprocess.PIPE, text=True)
     assert press.stdout

@@ -29,6 +29,15 @@ def hurry() -> Iterator[None]:
     _hurries = False
 
 
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Inside of `hurry`: for sources that must be drawn, however slow the machine is. What hangs reaches the usual limit."""
+    global _hurries
+    before, _hurries = _hurries, False
+    yield
+    _hurries = before
+
+
 class _Limits:
     """As they are now: who waits for a press reads them for every render."""
 

@@ -8,9 +8,18 @@ import pytest
 
 from pressroom.renderers.node import install as node_install
 from pressroom.renderers.node import places as node_places
+from tests import starvation
 from tests.security.render_box import Box, Canary
 
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _usable_time() -> Iterator[None]:
+    """For every test that renders in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        starvation.discount(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

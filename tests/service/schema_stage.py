@@ -49,9 +49,9 @@ class Server:
 
     def __enter__(self) -> "Server":
         self._thread.start()
-        assert self._listening.wait(20)
+        assert self._listening.wait(300)
         for token in self.tokens:
-            with httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+            with httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=300) as client:
                 self._furnish(client)
         streams.respond = _respond_briefly
         return self
@@ -95,7 +95,7 @@ class Server:
             assert made.status_code == 202, made.text
             self._note("/jobs/", made.json()["id"])
         self._note("/queue/", "shout")
-        ended = client.get(f"{made.headers['location']}?wait=50").json()
+        ended = client.get(f"{made.headers['location']}?wait=60").json()
         assert ended["status"] == "completed", ended
         self._note("/artifacts/", ended["result"]["artifact"])
         self._note("/d/", ended["result"]["short_link"])

@@ -5,7 +5,7 @@ import base64
 import re
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,14 +55,14 @@ async def _furnish(them: httpx.AsyncClient, *, render: bool) -> Theirs:
     for ending, payload in (("completed", SECRET), ("failed", "fail")):
         submitted = await them.post("/jobs", json={"kind": "shout", "payload": payload, "max_attempts": 1} | words)
         theirs.jobs[ending] = submitted.json()["id"]
-        assert (await them.get(f"/jobs/{theirs.jobs[ending]}?wait=20")).json()["status"] == ending
+        assert (await them.get(f"/jobs/{theirs.jobs[ending]}?wait=60")).json()["status"] == ending
     queued = await them.post("/jobs", json={"kind": "shout", "payload": SECRET, "delay": 86_400} | words)
     theirs.jobs["queued"] = queued.json()["id"]
     if not render:
         return theirs
     rendered = await them.post("/jobs", json=RENDER)
     theirs.jobs["rendered"] = rendered.json()["id"]
-    result = (await them.get(f"/jobs/{theirs.jobs['rendered']}?wait=50")).json()["result"]
+    result = (await them.get(f"/jobs/{theirs.jobs['rendered']}?wait=60")).json()["result"]
     theirs.artifact, theirs.short_link = result["artifact"], result["short_link"]
     named = await them.put(f"/diagrams/{SECRET}?mode=sync", json=DIAGRAM)
     assert named.status_code < 300, named.text
@@ -134,16 +134,33 @@ async def submitting_the_same_meets_nothing_of_theirs(scene: Scene) -> None:
 
 async def streaming_tells_nothing_of_theirs(scene: Scene) -> None:
     """From the very first event on, with theirs and ours happening in between."""
+    told = asyncio.Event()
+    transport = scene.us._transport
+    assert isinstance(transport, httpx.ASGITransport)
+    app = transport.app
+
+    async def overheard(scope: Any, receive: Any, send: Any) -> None:
+        """The client hands out a stream when it has ended, and the test must know when ours was told."""
+
+        async def note(message: Any) -> None:
+            await send(message)
+            if b"event: completed" in message.get("body", b""):
+                told.set()
+
+        await app(scope, receive, note)
 
     async def end() -> None:
         await scene.them.post("/jobs", json={"kind": "shout", "payload": SECRET})
         mine = await scene.us.post("/jobs", json={"kind": "shout", "payload": "ours"})
-        await scene.us.get(f"/jobs/{mine.json()['id']}?wait=20")
-        await asyncio.sleep(0.2)
+        await scene.us.get(f"/jobs/{mine.json()['id']}?wait=60")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(told.wait(), 60)
         scene.stage.service.closing.set()
 
     ending = asyncio.create_task(end())
+    transport.app = overheard
     answer = await scene.us.get("/events?after=0")
+    transport.app = app
     await ending
     scene.stage.service.closing.clear()
 
@@ -197,7 +214,7 @@ async def a_webhook_of_ours_is_not_told_of_theirs(scene: Scene) -> None:
     made = await scene.us.post("/webhooks", json={"url": "https://8.8.8.8/ours", "events": ["job.completed"]})
     assert made.status_code == 201, made.text
     job = (await scene.them.post("/jobs", json={"kind": "shout", "payload": SECRET})).json()["id"]
-    assert (await scene.them.get(f"/jobs/{job}?wait=20")).json()["status"] == "completed"
+    assert (await scene.them.get(f"/jobs/{job}?wait=60")).json()["status"] == "completed"
     deliveries = await scene.us.get(f"/webhooks/{made.json()['id']}/deliveries")
     assert deliveries.json()["items"] == []
     await scene.us.delete(f"/webhooks/{made.json()['id']}")

@@ -41,7 +41,7 @@ async def test_a_run_that_is_full_of_secrets_tells_none(database: str, tmp_path:
                     headers = {"Idempotency-Key": KEY + body}
                     new = {"kind": "shout", "payload": body, "max_attempts": 1}
                     submitted = await client.post("/jobs", json=new, headers=headers)
-                    told += [submitted, await client.get(f"/jobs/{submitted.json()['id']}?wait=20")]
+                    told += [submitted, await client.get(f"/jobs/{submitted.json()['id']}?wait=60")]
                 told.append(await client.post("/jobs", json={"kind": "shout"}, headers={"Idempotency-Key": KEY + "done"}))
                 told += [await client.get(path) for path in ("/jobs", "/metrics", "/health", "/openapi.json")]
                 told.append(await client.get("/jobs", auth=("anna", CANARIES["auth_pass"])))

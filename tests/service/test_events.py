@@ -34,7 +34,7 @@ async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, until:
         "scheme": "http", "client": ("127.0.0.1", 1), "server": ("localhost", 80), "asgi": {"version": "3.0"},
         "http_version": "1.1",
     }  # fmt: skip
-    await asyncio.wait_for(stage.app(scope, receive, send), 10)  # type: ignore[arg-type]
+    await asyncio.wait_for(stage.app(scope, receive, send), 60)  # type: ignore[arg-type]
     return seen
 
 
@@ -85,8 +85,11 @@ async def test_a_stream_that_is_left_between_two_events_is_closed_and_no_longer_
         finally:
             closed.set()
 
+    async def still_admitted() -> bool:
+        return True
+
     source = two_events()
-    frames: Any = streams.respond(source, asyncio.Event(), metrics).body_iterator
+    frames: Any = streams.respond(source, asyncio.Event(), metrics, still_admitted=still_admitted).body_iterator
     assert [(await anext(frames))[:6] for _ in range(2)] == [b"retry:", b"id: 1\n"]
     assert metrics.streams._value.get() == 1
     await frames.aclose()

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -34,13 +35,13 @@ def serving(home: Path, listen: str = "127.0.0.1:0", **env: str) -> Iterator[tup
             yield int(found[1]), said
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(300)
     assert process.returncode == 0
 
 
 def exchange(port: int, *parts: bytes, pause: float = 0.0, hang_up: bool = False) -> bytes:
     """`hang_up` says that nothing more will come, upon which a server need not answer any more."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         try:
             for part in parts:
                 connection.sendall(part)
@@ -133,7 +134,9 @@ def test_a_service_for_others_without_a_token_says_how_to_make_one(tmp_path: Pat
         request = b"GET /jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n"
         assert exchange(port, request % b"").startswith(b"HTTP/1.1 401")
 
-        made = subprocess.run(f"{sys.executable} -m {command[0]}", shell=True, capture_output=True, text=True, check=True)
+        made = subprocess.run(
+            f"{shlex.quote(sys.executable)} -m {command[0]}", shell=True, capture_output=True, text=True, check=True
+        )
 
         token = made.stdout.strip().encode()
         assert exchange(port, request % (b"Authorization: Bearer %s\r\n" % token)).startswith(b"HTTP/1.1 200")

@@ -135,7 +135,7 @@ async def test_ranges_are_one_or_none(database: str) -> None:  # H5
     async with on_stage(database) as stage, await client_of(stage) as client:
         render = {"kind": "render", "payload": {"language": "markdown", "output": "html", "source": "# hello"}}
         job = (await client.post("/jobs", json=render)).json()["id"]
-        where = f"/artifacts/{(await client.get(f'/jobs/{job}?wait=50')).json()['result']['artifact']}"
+        where = f"/artifacts/{(await client.get(f'/jobs/{job}?wait=60')).json()['result']['artifact']}"
         whole = await client.get(where)
 
         many = await client.get(where, headers={"Range": "bytes=" + ",".join(["0-1"] * 5000)})

@@ -166,7 +166,7 @@ def _send(case: schemathesis.Case, server: Server) -> None:
     if "wait" in (case.query or {}) and not case.meta.is_negative_at(ParameterLocation.QUERY):
         case.query["wait"] = LONGEST_WAIT
     token = server.operator if operation in OF_ALL else server.tokens[turn // 2 % 2]
-    case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, timeout=300)
 
 
 def _make_sense(case: schemathesis.Case, known: list[str], turn: int) -> None:
@@ -210,7 +210,7 @@ async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: st
                 query = {} if media_type == "application/json" else {"format": "dot"}
                 sent = body if isinstance(body, str) else json.dumps(body)
                 answer = await client.request(
-                    method, where, content=sent, params=query, headers={"Content-Type": media_type}, timeout=30
+                    method, where, content=sent, params=query, headers={"Content-Type": media_type}, timeout=300
                 )
 
                 expected = [200, 201, 202] if operation["operationId"] != "render_for_terminal" else [200, 501]

@@ -242,7 +242,7 @@ async def test_without_the_api_nothing_is_missing(file: str, monkeypatch: pytest
 
 async def in_another_process(script: str, *arguments: str) -> str:
     command = [sys.executable, "-c", script, *arguments]
-    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -14,7 +14,7 @@ from pressroom.errors import QueueClosed, WaitTimeout
 from tests.service.access_stage import Stage, on_stage
 
 HERE = ("127.0.0.1", 1)
-SOON = 5.0  # seconds; a wait that nobody ends would take sixty
+SOON = 50.0  # seconds; a wait that nobody ends would take sixty
 
 
 def waiting(stage: Stage) -> int:

@@ -49,6 +49,7 @@ class Receiver:
     script: list[bytes] = field(default_factory=list)
     connections: int = 0
     hold: float = 0.0
+    gate: asyncio.Event | None = None  # before it answers
     busy: int = 0
     busiest: int = 0
 
@@ -67,6 +68,8 @@ class Receiver:
             self.busy += 1
             self.busiest = max(self.busiest, self.busy)
             await asyncio.sleep(self.hold)
+            if self.gate is not None:
+                await self.gate.wait()
             self.busy -= 1
             writer.write(self.script.pop(0) if self.script else answer(204))
             await writer.drain()

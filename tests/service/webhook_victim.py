@@ -19,7 +19,7 @@ async def shout(job: Any, payload: Any) -> Any:
 async def main() -> None:
     async with Pressroom(sys.argv[1], kinds=[shout], workers=2, poll_interval=0.01, webhook_allow=(sys.argv[2],)) as press:
         await press.submit("shout", "hi", org_id="acme")
-        await asyncio.sleep(30)
+        await asyncio.sleep(600)
 
 
 if __name__ == "__main__":

@@ -38,15 +38,15 @@ class Ear:
 
     async def __aexit__(self, *_: object) -> None:
         self._cut.set()
-        await asyncio.wait_for(self._task, 10)
+        await asyncio.wait_for(self._task, 60)
 
     async def until(self, words: bytes, times: int = 1) -> None:
         async with self._grown:
-            await asyncio.wait_for(self._grown.wait_for(lambda: self.heard.count(words) >= times), 10)
+            await asyncio.wait_for(self._grown.wait_for(lambda: self.heard.count(words) >= times), 60)
 
     async def end(self) -> None:
         """The service hangs up."""
-        await asyncio.wait_for(asyncio.shield(self._task), 10)
+        await asyncio.wait_for(asyncio.shield(self._task), 60)
 
     async def _listen(self) -> None:
         headers = [(b"host", b"pressroom"), (b"cookie", f"pressroom={self.cookie}".encode())]
