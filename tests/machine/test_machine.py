@@ -52,7 +52,6 @@ def test_the_machine_notices(mistake: Mistake) -> None:
     assert law_of(caught.value) in mistake.breaks.split(), caught.value
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "mistake",
     [

@@ -251,7 +251,7 @@ def refuse_when_full(limit: int, coming: Counter[str], *, retry_after: float, co
     for org_id in coming:
         ((held[org_id],),) = yield Statement("count_queued_of_org", {"org_id": org_id, "limit": limit})
     active += sum(not count for count in held.values())
-    share = max(1, limit // active)
+    share = max(min(1, limit), limit // active)
     if any(held[org_id] + count > share for org_id, count in coming.items()):
         raise QueueFull(limit, retry_after)
 
