@@ -30,6 +30,7 @@ from pressroom.store.jobs import Room
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
 from tests import looking
+from tests.loop_guard import own_work
 from tests.service.webhook_stage import ALL, NAME, answer, on_stage, receiving, shout
 
 type Eventually = Callable[..., Any]
@@ -741,12 +742,13 @@ async def test_a_secret_is_seen_once_and_then_nowhere(
         listed = [await stage.press.get(job.uid) for job in (await stage.press.list(kind="webhook")).jobs]
         history = [await stage.press.history(job) for job in listed]
 
-    told = caplog.text + str(listed) + str(history)
-    for secret in (webhook["secret"], rotated):
-        bare = secret.removeprefix("whsec_")
-        for hidden in (secret, bare, b64encode(bare.encode()).decode()):
-            assert hidden not in answers + told
-            assert hidden not in _all_tables_but(database, "webhook_secret")
+    with own_work():  # it reads every table six times
+        told = caplog.text + str(listed) + str(history)
+        for secret in (webhook["secret"], rotated):
+            bare = secret.removeprefix("whsec_")
+            for hidden in (secret, bare, b64encode(bare.encode()).decode()):
+                assert hidden not in answers + told
+                assert hidden not in _all_tables_but(database, "webhook_secret")
     assert url_secret not in told
     assert "canary-in-the-answer" not in told
 
