@@ -33,6 +33,7 @@ def test_the_walls_are_walls() -> None:
     assert within_walls("/bin/sh", "-c", tries).stdout.split() == ["10001", "held"]
 
 
+@pytest.mark.deep
 @needs_walls
 def test_every_engine_renders_and_is_shut_in_as_ever() -> None:
     """The box needs namespaces of its own, which the usual profile of container engines refuses and ours allows."""

@@ -39,7 +39,7 @@ def law_of(broken: BaseException) -> str:
     return broken.law if isinstance(broken, Violation) else "guard"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "mistake",
     [pytest.param(mistake, marks=pytest.mark.deep if mistake.name in CAUGHT_LATE else ()) for mistake in mistakes_on("sqlite")],
