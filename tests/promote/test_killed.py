@@ -88,6 +88,6 @@ def test_killed_after_the_mark_the_source_takes_nothing_more_and_only_its_own_ta
 
     elsewhere = promote(to=postgres_server)
 
-    assert (elsewhere.code, "[database_promoted]" in elsewhere.err) == (1, True)
+    assert (elsewhere.code, "[database_promoted]" in elsewhere.err) == (2, True)
     assert on_server in elsewhere.err
     assert promote().code == 0

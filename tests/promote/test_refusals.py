@@ -49,7 +49,7 @@ def test_a_source_of_another_age_is_refused(change: str, code: str, said: str, p
     looking.change(source, change)
 
     for ran in (promote(), promote("--dry-run")):
-        assert ran.code == 1
+        assert ran.code == 2
         assert f"[{code}]" in ran.err
         assert said in ran.err
 
