@@ -6,6 +6,7 @@ from pressroom.errors import (
     DatabaseTooOld,
     JobCancelled,
     JobFailed,
+    NotADatabase,
     NotFound,
     PackageMissing,
     PressroomError,
@@ -48,7 +49,7 @@ def code_for(error: PressroomError) -> int:
         case JobFailed() | JobCancelled():
             return FAILED
         # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
-        case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | UnsafeFilesystem() | PackageMissing():
+        case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | NotADatabase() | UnsafeFilesystem() | PackageMissing():
             return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED
