@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from pressroom.renderers.box.processes import family_of
+
 PORTS = (10_000, 32_000)
 READY_WITHIN = 300.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
 
@@ -86,19 +88,28 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
         try:
             yield process
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            _wait_for_children(process.pid)
+            _kill(process)
 
 
-def _wait_for_children(group: int) -> None:
-    """Those of a server that was killed may live a moment longer, and the next one in the same folder would meet them."""
-    deadline = time.monotonic() + 60.0
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """With all its descendants, and wait until they are gone: PostgreSQL's have groups of their own, and answer for a moment."""
+    family = family_of(process.pid)
+    for pid in family:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     with suppress(ProcessLookupError):
-        while time.monotonic() < deadline:
-            os.killpg(group, 0)
-            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline and any(_is_alive(pid) for pid in family):
+        time.sleep(0.01)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
