@@ -92,7 +92,7 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """With all its descendants, and wait until they are gone: PostgreSQL's have groups of their own, and answer for a moment."""
+    """With all its descendants, and wait until they are gone: PostgreSQL's have groups of their own and answer for a moment."""
     family = family_of(process.pid)
     for pid in family:
         with suppress(ProcessLookupError):
