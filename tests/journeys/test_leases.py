@@ -11,12 +11,19 @@ from pressroom.errors import StopTimeout, StoreUnavailable
 from pressroom.store import jobs, upkeep
 from pressroom.store.jobs import Room
 from pressroom.testing import ManualClock
+from pressroom.worker import lease as lease_module
 from pressroom.worker import loop, process
-from pressroom.worker.lease import LeaseKeeper
+from pressroom.worker.lease import BEATS_PER_LEASE, LeaseKeeper
 from tests import looking
 
 LIMIT = 60.0
 NO_BEAT = 3600.0  # a lease so long that the keeper's own thread renews nothing while a test runs
+
+
+@pytest.fixture(autouse=True)
+def _usual_beats(monkeypatch):
+    """As many as there are, and not as many as other tests have on a busy machine."""
+    monkeypatch.setattr(lease_module, "BEATS_PER_LEASE", BEATS_PER_LEASE)
 
 
 def later(monkeypatch, seconds):
