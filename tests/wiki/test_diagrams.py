@@ -7,6 +7,7 @@ import pytest
 
 from pressroom import Pressroom, Status
 from pressroom.apps.wiki import drawing
+from pressroom.apps.wiki.drawing import TAKEN_WITHIN
 from pressroom.apps.wiki.model import RenderStatus
 from tests.wiki.test_articles import draft
 
@@ -57,10 +58,11 @@ async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(
         assert parents == {one.revision.job_uid for one in posted}
 
 
-async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: str) -> None:
+async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "TAKEN_WITHIN", TAKEN_WITHIN)  # then an article draws its own, as it does for users
     texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(6)]
     async with Pressroom(database, workers=2) as press:
-        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=60) for number, text in enumerate(texts)]
+        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)]
         posted = await asyncio.gather(*posts)
 
         assert {one.revision.render_status for one in posted} == {RenderStatus.RENDERED}

@@ -9,7 +9,7 @@ import base64
 import html
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -121,8 +121,14 @@ async def _with_diagrams(draw: Draw, rendered: Rendered, theme: str) -> Rendered
     diagrams = rendered.details.get("diagrams", [])
     if not diagrams:
         return rendered
-    details = {name: value for name, value in rendered.details.items() if name != "diagrams"}
     drawn = await asyncio.gather(*[_draw(draw, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
+    fill = partial(_with_figures, rendered, diagrams, drawn)
+    # A page with ten thousand fences takes most of a second, in which the event loop would be held.
+    return await asyncio.to_thread(fill) if len(diagrams) > MOST_DIAGRAMS else fill()
+
+
+def _with_figures(rendered: Rendered, diagrams: list[dict[str, Any]], drawn: Sequence[tuple[str, list[Notice]]]) -> Rendered:
+    details = {name: value for name, value in rendered.details.items() if name != "diagrams"}
     warnings = [*rendered.warnings, *(notice for _, notices in drawn for notice in notices)]
     figures = [markup for markup, _ in drawn]
     if over := diagrams[MOST_DIAGRAMS:]:
