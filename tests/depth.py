@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import pytest
 
 VARIABLE = "TEST_DEPTH"  # without our prefix: an unknown setting is an error
-ON_BOTH_DATABASES = ("tests/contract/", "tests/delivery/", "tests/journeys/")
+ON_BOTH_DATABASES = ("tests/contract/", "tests/delivery/")
 ONE_IN = 4
 
 
@@ -49,7 +49,7 @@ def left_to_the_deep_suite(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 def _is_deep_on_postgres(item: pytest.Item) -> bool:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     on_both = item.nodeid.startswith(ON_BOTH_DATABASES) or _number(item.nodeid) % ONE_IN == 0
-    return parameters.get("database") == "on_server" and not on_both
+    return "on_server" in (parameters.get("database"), parameters.get("anywhere")) and not on_both
 
 
 def _function(item: pytest.Item) -> str:

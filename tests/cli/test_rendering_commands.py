@@ -98,6 +98,7 @@ def test_engines_are_listed_with_what_is_missing(monkeypatch: pytest.MonkeyPatch
     assert all(name in table for name in catalogue.names())
 
 
+@pytest.mark.deep
 def test_check_renders_a_sample_with_every_engine(file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PRESSROOM_ENGINES", str(tmp_path))  # without the engines in Node: an absent engine is not a problem
     done = run("check", "--database", file, "--json")

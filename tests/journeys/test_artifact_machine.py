@@ -104,6 +104,7 @@ def test_no_order_of_events_loses_bytes() -> None:
     play(CollectingMachine, examples=by_depth(30, 300))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_the_machine_notices(mistake: Mistake) -> None:
     machine = type(CollectingMachine.__name__, (CollectingMachine,), {"guards": mistake.guards})

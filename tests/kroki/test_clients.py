@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+pytestmark = pytest.mark.deep
+
 SVG = "{http://www.w3.org/2000/svg}svg"
 
 PAGE = """# Diagrams

@@ -20,6 +20,7 @@ def kill(source: str, to: str, place: str) -> None:
     assert process.returncode == -signal.SIGKILL, said
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", PLACES)
 def test_killed_anywhere_the_next_run_ends_it(place: str, promote: Promote, source: str, on_server: str) -> None:
     kill(source, on_server, place)

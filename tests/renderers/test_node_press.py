@@ -32,6 +32,7 @@ def _ancestors(pid: int) -> list[int]:
     return [parent, *(_ancestors(parent) if parent > 1 else [])]
 
 
+@pytest.mark.deep
 async def test_every_engine_works_behind_the_walls(eventually: Callable[..., Any]) -> None:
     presses = Presses(1)
     try:

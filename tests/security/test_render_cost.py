@@ -13,7 +13,7 @@ from pressroom.renderers.markdown.engine import GROWTH, Markdown
 from tests.security import exposed
 from tests.security.render_box import Box, engine
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 
 @pytest.fixture(autouse=True, scope="module")

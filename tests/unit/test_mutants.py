@@ -260,6 +260,7 @@ def test_it_names_the_test_that_notices_and_shows_the_hole(toy: Path, capfd: pyt
     assert "<=" not in (toy / "src/toy/ages.py").read_text()
 
 
+@pytest.mark.deep
 def test_a_loop_without_end_counts_as_noticed(toy: Path) -> None:
     (endless,) = (one for one in find_mutations(toy, [str(toy / "src/toy/ages.py:8")]) if one.operator == "number")
     test = RecordedTest("tests/test_ages.py::test_count", "tests/test_ages.py", 0.1, 0.1, {})

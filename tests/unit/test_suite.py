@@ -102,12 +102,12 @@ def test_the_quick_suite_leaves_out_deep_tests_and_runs_one_case_in_n_of_a_sampl
 
 
 def test_of_the_tests_on_both_databases_some_go_to_postgresql_in_the_quick_suite() -> None:
-    journeys = [item(f"tests/journeys/a.py::t{n}[on_server]", {"database": "on_server"}) for n in range(40)]
+    deliveries = [item(f"tests/delivery/a.py::t{n}[on_server]", {"database": "on_server"}) for n in range(40)]
     pages = [item(f"tests/web/a.py::t{n}[on_server]", {"database": "on_server"}) for n in range(40)]
     files = [item(f"tests/web/a.py::t{n}[file]", {"database": "file"}) for n in range(40)]
 
-    left_out = depth.left_to_the_deep_suite([*journeys, *pages, *files])
+    left_out = depth.left_to_the_deep_suite([*deliveries, *pages, *files])
 
-    assert not left_out & {*journeys, *files}
+    assert not left_out & {*deliveries, *files}
     assert 20 <= len(left_out & set(pages)) < 40
-    assert left_out == depth.left_to_the_deep_suite([*journeys, *pages, *files]), "the same tests in every run"
+    assert left_out == depth.left_to_the_deep_suite([*deliveries, *pages, *files]), "the same tests in every run"

@@ -71,6 +71,7 @@ async def test_what_is_around_an_article_is_as_safe(file: str, attack: str) -> N
         assert "img-src 'self' data: blob:;" in policy
 
 
+@pytest.mark.deep
 async def test_the_longest_articles_are_rendered_or_refused_and_others_are_served_meanwhile(file: str) -> None:
     async with Pressroom(file, workers=2) as press:
         with own_work():  # a service makes one draft at a time, not nine

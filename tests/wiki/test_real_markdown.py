@@ -23,6 +23,8 @@ from tests.conformance import documentation
 from tests.conformance.registries import OutOfReach
 from tests.security.markup import ADDRESSES, ANY_PICTURE, HTML_ELEMENTS, INVISIBLE, offences_in_html
 
+pytestmark = pytest.mark.deep
+
 ONE_IN = 8  # of those with HTML in their source: building a tree takes ten times as long as reading
 ENOUGH = 2_000
 RUNS = frozenset({"style", "srcset", "srcdoc", "is", "http-equiv"})
