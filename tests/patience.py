@@ -10,7 +10,7 @@ from pressroom.api import waiting
 from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
 from pressroom.apps.wiki import drawing, pages
 from pressroom.config import Settings
-from pressroom.store import lane, postgres_connection, sqlite_connection
+from pressroom.store import lane, postgres, postgres_care, postgres_connection, postgres_migrate, sqlite_connection
 from pressroom.worker import lease
 
 LEASE = 60.0  # seconds, where no test names another
@@ -23,6 +23,8 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     yield postgres_connection, "BUSY_TIMEOUT", 120.0
     yield lane, "HOLD_LIMIT", 120.0
     yield postgres_connection, "HELD_IDLE_TIMEOUT", 150.0
+    for module in (postgres, postgres_care, postgres_connection, postgres_migrate):
+        yield module, "CONNECT_TIMEOUT", 120
     yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
     yield waiting, "SYNC", 600.0
     yield drawing, "TAKEN_WITHIN", 60.0

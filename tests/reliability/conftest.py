@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import be_patient
 from tests.reliability.stage import Stage
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ class Sleeper(WorkerProcess):
         self.process.send_signal(signal.SIGCONT)
 
 
-async def until(condition: Callable[[], Any], within: float = 120.0) -> None:
+async def until(condition: Callable[[], Any], within: float = 600.0) -> None:
     """Wait for a condition, not for a second. The limit is for a machine with other things to do."""
     async with asyncio.timeout(within):
         while True:

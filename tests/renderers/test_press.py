@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.press import Press, Ticket
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
+from tests import starvation
 from tests.renderers.toys import Broken, Patient, Short, Toy
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
@@ -84,6 +86,14 @@ async def test_a_source_that_takes_too_long_is_killed_and_the_others_are_not_bla
         assert "0.5 s" in str(outcomes[1])
         assert [outcomes[0], *outcomes[2:]] == ["a", "b", "c"]
         assert not alive(int(first))
+
+
+async def test_time_spent_waiting_for_a_core_does_not_count_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are short here, and tests/starvation.py keeps a busy machine from reaching them."""
+    began = time.monotonic()
+    monkeypatch.setattr(starvation, "seconds_waited_for_a_core", lambda pids: time.monotonic() - began)
+    async with presses() as box:
+        assert await say(box, f"slow {2 * Toy.limits.seconds}") == "slept"
 
 
 @pytest.mark.parametrize("misdeed", ["die", "segfault"])

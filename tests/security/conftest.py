@@ -1,5 +1,13 @@
-"""No callback of the event loop may hold it in these tests: see tests/loop_guard.py."""
+"""Fixtures of these tests: no callback may hold the event loop (tests/loop_guard.py), and a busy machine has time."""
+
+import pytest
 
 from tests.loop_guard import _no_callback_holds_the_loop
+from tests.patience import be_patient
 
 __all__ = ["_no_callback_holds_the_loop"]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
