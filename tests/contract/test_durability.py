@@ -99,7 +99,7 @@ async def test_on_sqlite_an_answer_comes_after_the_sync_and_a_claim_needs_none(
         assert await syncs_of(eventually(lambda: gate.came)) == 0, "a claim and its progress may be lost: it is run again"
 
         gate.opened.set()
-        assert await syncs_of(press.wait(job, timeout=30)) > 0
+        assert await syncs_of(press.wait(job, timeout=60)) > 0
         assert await syncs_of(press.pause("held")) > 0, "from here on the worker writes nothing"
         later = await press.submit("held", delay=3600)
         assert await syncs_of(press.cancel(later)) > 0
@@ -176,7 +176,7 @@ async def test_on_postgres_what_is_answered_waits_for_the_disk_and_a_claim_does_
         assert recorded() == [("in_progress", "off"), ("queued", "on")]
 
         gate.opened.set()
-        await press.wait(job, timeout=30)
+        await press.wait(job, timeout=60)
         await press.cancel(await press.submit("held", delay=3600))
         await press.submit_many([Request("held", delay=timedelta(hours=1))] * 2)
         assert recorded() == [("cancelled", "on"), ("completed", "on"), ("in_progress", "off"), ("queued", "on")]
