@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pressroom.api import waiting
+from pressroom.api import readiness, waiting
 from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
 from pressroom.apps.wiki import drawing, pages
 from pressroom.config import Settings
@@ -26,6 +26,7 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     for module in (postgres, postgres_care, postgres_connection, postgres_migrate):
         yield module, "CONNECT_TIMEOUT", 120
     yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
+    yield readiness, "LONGEST", 60.0
     yield waiting, "SYNC", 600.0
     yield drawing, "TAKEN_WITHIN", 60.0
     yield terminal, "SECONDS", 600.0
