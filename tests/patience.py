@@ -8,7 +8,7 @@ import pytest
 
 from pressroom.api import readiness, waiting
 from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
-from pressroom.apps.wiki import drawing, pages
+from pressroom.apps.wiki import pages
 from pressroom.config import Settings
 from pressroom.store import lane, postgres, postgres_care, postgres_connection, postgres_migrate, sqlite_connection
 from pressroom.worker import lease
@@ -28,7 +28,6 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
     yield readiness, "LONGEST", 60.0
     yield waiting, "SYNC", 600.0
-    yield drawing, "TAKEN_WITHIN", 60.0
     yield terminal, "SECONDS", 600.0
     for module in (compare_sides, embeds, kroki, pages, playground):
         yield module, "PATIENCE", 600.0
