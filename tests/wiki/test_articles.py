@@ -44,7 +44,7 @@ async def full_jobs_of(press: Pressroom) -> list[Any]:
 async def test_post_article_creates_revision_queues_render_updates_html(database: str) -> None:
     """W32, W34: in this order, and what comes back is what is kept."""
     async with open_wiki(database) as press:
-        posted = await press.articles.post(None, draft("# Hello\n\n*World*", comment="first"), wait=30)
+        posted = await press.articles.post(None, draft("# Hello\n\n*World*", comment="first"), wait=600)
         reading = await press.articles.read(None, "Home")
 
     assert posted.saved.created
@@ -82,8 +82,8 @@ async def test_who_stops_waiting_changes_nothing(database: str, eventually: Any)
 
 async def test_the_same_text_again_is_not_modified(database: str) -> None:
     async with open_wiki(database) as press:
-        await press.articles.post(None, draft("text"), wait=30)
-        again = await press.articles.post(None, draft("text\r\n".rstrip(), previous=1), wait=30)
+        await press.articles.post(None, draft("text"), wait=600)
+        again = await press.articles.post(None, draft("text\r\n".rstrip(), previous=1), wait=600)
 
         assert not again.saved.modified
         assert again.saved.revision == 1
@@ -93,14 +93,14 @@ async def test_the_same_text_again_is_not_modified(database: str) -> None:
 async def test_a_second_editor_gets_a_conflict_and_nothing_is_lost(database: str) -> None:
     """Optimistic concurrency by the previous revision."""
     async with open_wiki(database) as press:
-        await press.articles.post(None, draft("one"), wait=30)
-        await press.articles.post(None, draft("hers", previous=1), wait=30)
+        await press.articles.post(None, draft("one"), wait=600)
+        await press.articles.post(None, draft("hers", previous=1), wait=600)
         with pytest.raises(EditConflict, match="is at revision 2, and this text was made from revision 1") as conflict:
-            await press.articles.post(None, draft("his", previous=1), wait=30)
+            await press.articles.post(None, draft("his", previous=1), wait=600)
         with pytest.raises(EditConflict, match="does not exist"):
-            await press.articles.post(None, draft("x", previous=3, url="Elsewhere"), wait=30)
+            await press.articles.post(None, draft("x", previous=3, url="Elsewhere"), wait=600)
         with pytest.raises(EditConflict, match="made from no revision"):
-            await press.articles.post(None, draft("new?"), wait=30)
+            await press.articles.post(None, draft("new?"), wait=600)
 
         assert conflict.value.draft.source == "his"
         assert (await press.articles.read(None, "Home")).head.source == "hers"
@@ -110,9 +110,9 @@ async def test_a_second_editor_gets_a_conflict_and_nothing_is_lost(database: str
 
 async def test_two_who_save_at_once_make_one_revision_and_one_conflict(database: str) -> None:
     async with open_wiki(database) as press:
-        await press.articles.post(None, draft("one"), wait=30)
+        await press.articles.post(None, draft("one"), wait=600)
         texts = [f"text {number}" for number in range(8)]
-        saves = [press.articles.post(None, draft(text, previous=1), wait=30) for text in texts]
+        saves = [press.articles.post(None, draft(text, previous=1), wait=600) for text in texts]
         answers = await asyncio.gather(*saves, return_exceptions=True)
 
         assert sum(isinstance(answer, EditConflict) for answer in answers) == 7
@@ -134,7 +134,7 @@ async def test_a_revision_that_was_overtaken_is_stale_and_never_has_another_ones
         assert [one.html for one in kept[:2]] == [None, None]
         assert "text 3" in (kept[2].html or "")
 
-        opened = await press.articles.rerender(None, "Home", 1, wait=30)
+        opened = await press.articles.rerender(None, "Home", 1, wait=600)
 
         assert opened.revision.render_status is RenderStatus.RENDERED
         assert "text 1" in (opened.revision.html or "")
@@ -173,7 +173,7 @@ async def test_who_saves_while_an_article_is_rendered_again_is_not_forgotten(
 
 async def test_who_saves_while_the_service_stops_is_told_that_it_is_kept(database: str, eventually: Any) -> None:
     async with open_wiki(database, workers=None) as press:
-        saving = asyncio.create_task(press.articles.post(None, draft("text"), wait=60))
+        saving = asyncio.create_task(press.articles.post(None, draft("text"), wait=600))
         await eventually(lambda: jobs_of(press))
         press._switchboard.close()
         posted = await saving
@@ -185,13 +185,13 @@ async def test_who_saves_while_the_service_stops_is_told_that_it_is_kept(databas
 async def test_a_render_that_fails_leaves_the_last_good_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """W32 and the issue: `failed`, and the last good HTML stays, with the error and its line."""
     async with open_wiki(database) as press:
-        await press.articles.post(None, draft("good"), wait=30)
+        await press.articles.post(None, draft("good"), wait=600)
 
         async def fail(*_: Any) -> None:
             raise SourceInvalid("this cannot be", line=3, column=7)
 
         monkeypatch.setattr(renders.documents, "render", fail)
-        posted = await press.articles.post(None, draft("bad", previous=1), wait=30)
+        posted = await press.articles.post(None, draft("bad", previous=1), wait=600)
         reading = await press.articles.read(None, "Home")
 
     assert posted.revision.render_status is RenderStatus.FAILED
@@ -205,13 +205,13 @@ async def test_a_render_that_fails_leaves_the_last_good_page(database: str, monk
 async def test_a_rerender_that_fails_keeps_the_html_it_had(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """D5"""
     async with open_wiki(database) as press:
-        await press.articles.post(None, draft("good"), wait=30)
+        await press.articles.post(None, draft("good"), wait=600)
 
         async def fail(*_: Any) -> None:
             raise SourceInvalid("not today")
 
         monkeypatch.setattr(renders.documents, "render", fail)
-        again = await press.articles.rerender(None, "Home", wait=30)
+        again = await press.articles.rerender(None, "Home", wait=600)
 
     assert again.revision.render_status is RenderStatus.FAILED
     assert "good" in (again.revision.html or "")
@@ -251,7 +251,7 @@ async def test_shutdown_drains_in_flight_jobs(database: str, monkeypatch: pytest
 
     monkeypatch.setattr(renders.documents, "render", slowly)
     async with Pressroom(database, workers=1) as press:
-        waiting = asyncio.create_task(press.articles.post(None, draft("text"), wait=30))
+        waiting = asyncio.create_task(press.articles.post(None, draft("text"), wait=600))
         await begun.wait()
         stopping = asyncio.create_task(press.stop(grace=60))
         await asyncio.sleep(0)
@@ -268,7 +268,7 @@ async def test_many_articles_at_once_are_not_mixed_up(database: str) -> None:
     """D6: each page is as it is when it is rendered alone."""
     texts = {f"P{number}": f"# Page {number}\n\n" + f"word{number} *and* [[P{number}]]\n" * 50 for number in range(40)}
     async with Pressroom(database, workers=4) as press:
-        posts = [press.articles.post(None, draft(text, url=url), wait=60) for url, text in texts.items()]
+        posts = [press.articles.post(None, draft(text, url=url), wait=600) for url, text in texts.items()]
         posted = {one.saved.article.url: one.revision.html or "" for one in await asyncio.gather(*posts)}
         alone = {url: (await press.articles.preview(None, text)).html for url, text in texts.items()}
 
@@ -287,10 +287,10 @@ def test_pages_come_to_the_queue_through_the_service_alone() -> None:
 
 async def test_one_organisation_knows_nothing_of_anothers_articles(database: str) -> None:
     async with open_wiki(database) as press:
-        await press.articles.post("acme", draft("theirs"), wait=30)
+        await press.articles.post("acme", draft("theirs"), wait=600)
         with pytest.raises(NotFound):
             await press.articles.read(None, "Home")
-        ours = await press.articles.post(None, draft("ours"), wait=30)
+        ours = await press.articles.post(None, draft("ours"), wait=600)
         theirs = await press.articles.read("acme", "Home")
         # A payload is the caller's own words.
         stolen = {"article": theirs.article.id, "revision": 1, "url": "Home"}

@@ -19,11 +19,12 @@ async def drawn(press: Pressroom) -> list[Status]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: int) -> None:
+async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one slot too: who waits for another job stands aside."""
+    monkeypatch.setattr(drawing, "TAKEN_WITHIN", 600)
     async with Pressroom(database, workers=workers) as press:
-        first = await press.articles.post(None, draft(DIAGRAM), wait=60)
-        second = await press.articles.post(None, draft(DIAGRAM + "more", url="Other"), wait=60)
+        first = await press.articles.post(None, draft(DIAGRAM), wait=600)
+        second = await press.articles.post(None, draft(DIAGRAM + "more", url="Other"), wait=600)
 
         assert first.revision.render_status is second.revision.render_status is RenderStatus.RENDERED
         assert 'src="data:image/svg+xml;base64,' in (first.revision.html or "")
@@ -40,14 +41,14 @@ async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(
     texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(3)]
     async with Pressroom(file, workers=2) as press:
         await press.pause("render")
-        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=60) for number, text in enumerate(texts)]
+        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)]
         posting = asyncio.gather(*posts)
 
         async def all_wait() -> bool:
             articles = await press.list(kind="wiki.render", status=Status.IN_PROGRESS)
             return len(articles.jobs) == 3 and await drawn(press) == [Status.QUEUED] * 3
 
-        await eventually(all_wait, within=60)
+        await eventually(all_wait, within=300)
         await press.resume("render")
         posted = await posting
 
@@ -73,7 +74,7 @@ async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: st
 
 async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_made(database: str) -> None:
     async with Pressroom(database, workers=1) as press:
-        posted = await press.articles.post(None, draft("# A\n\n```mermaid\ngraph LR\na -- \n```\n"), wait=60)
+        posted = await press.articles.post(None, draft("# A\n\n```mermaid\ngraph LR\na -- \n```\n"), wait=600)
 
     assert posted.revision.render_status is RenderStatus.RENDERED
     assert "This mermaid diagram could not be drawn</strong> (line" in (posted.revision.html or "")
@@ -82,7 +83,7 @@ async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_mad
 async def test_where_nobody_draws_diagrams_the_article_draws_its_own(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "TAKEN_WITHIN", 0.1)
     async with Pressroom(database, workers=1, only=["wiki.render"]) as press:
-        posted = await press.articles.post(None, draft(DIAGRAM), wait=60)
+        posted = await press.articles.post(None, draft(DIAGRAM), wait=600)
 
         assert "data:image/svg+xml" in (posted.revision.html or "")
         assert await drawn(press) == [Status.QUEUED]

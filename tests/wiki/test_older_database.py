@@ -67,7 +67,7 @@ async def test_an_older_database_gets_the_column_and_old_rows_are_rendered(older
 async def test_what_is_written_then_goes_through_the_queue(older: str) -> None:
     async with Pressroom(older, workers=1) as press:
         draft = make_draft("Home", "three", author="ada", previous=2)
-        posted = await press.articles.post(None, draft, wait=30)
+        posted = await press.articles.post(None, draft, wait=600)
 
     assert (posted.revision.number, posted.revision.render_status) == (3, RenderStatus.RENDERED)
 
