@@ -10,7 +10,9 @@ from pressroom.apps.wiki.model import RenderStatus, make_draft
 from pressroom.apps.wiki.orders import Order
 
 
-async def write(press: Pressroom, url: str, source: str, previous: int = 0, *, wait: float = 600, org: str | None = None) -> Any:
+async def write(
+    press: Pressroom, url: str, source: str, previous: int = 0, *, wait: float = 600, org: str | None = None
+) -> Any:
     return await press.articles.post(org, make_draft(url, source, author="ada", previous=previous), wait=wait)
 
 
