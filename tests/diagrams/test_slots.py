@@ -248,11 +248,11 @@ async def test_what_is_being_rendered_is_waited_for_however_long_the_line(
     easel.hold()
     async with staged(queue_max_concurrent=1, queue_max_waiting=0) as stage:
         await stage.http.post("/render?format=dot", content="digraph { slow }")
-        await eventually(lambda: len(easel.drew) == 1)
+        await eventually(lambda: len(easel.drew) == 1, within=60)
 
         refused = await stage.http.post("/render?format=dot&mode=sync", content="digraph { new }")
         joining = asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content="digraph { slow }"))
-        await eventually(lambda: joining.done() or stage.press.diagrams.door._inside)
+        await eventually(lambda: joining.done() or stage.press.diagrams.door._inside, within=60)
         easel.release()
         joined = await joining
 
