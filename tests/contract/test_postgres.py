@@ -4,7 +4,7 @@ import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,18 @@ async def test_events_become_visible_in_the_order_of_their_numbers(on_server: st
             assert looking.rows(on_server, "SELECT count(*) FROM job") == [(0,)]
             await slow.commit()
         await submit
+
+
+def test_a_commit_that_the_server_made_a_rollback_of_is_not_believed(on_server: str) -> None:
+    """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
+    connection = postgres_connection.Connection(on_server, SystemClock())
+    with closing(connection):
+        connection.begin(durable=True, beside=True)
+        with suppress(psycopg.Error):
+            connection.execute("SELECT 1 / 0")
+
+        with pytest.raises(StoreUnavailable, match="rolled the transaction back"):
+            connection.commit()
 
 
 async def test_whoever_waits_too_long_for_another_is_told(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:

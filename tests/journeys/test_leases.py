@@ -9,7 +9,7 @@ import pytest
 from pressroom import Pressroom, Status, kind
 from pressroom.errors import StopTimeout, StoreUnavailable
 from pressroom.store import jobs, upkeep
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import Room, Turn
 from pressroom.testing import ManualClock
 from pressroom.worker import lease as lease_module
 from pressroom.worker import loop, process
@@ -128,6 +128,42 @@ async def test_leases_are_kept_until_what_was_released_is_written(database, gate
         await press.stop(grace=0)
 
     assert seen == [("queued",)]
+
+
+class LosesAnswers:
+    """A database whose first answer to a claim is lost on the way: the commit was made, and the worker does not know."""
+
+    def __init__(self, database):
+        self._database = database
+        self.lost = []
+
+    def __getattr__(self, name):
+        return getattr(self._database, name)
+
+    async def run(self, unit, **how):
+        result = await self._database.run(unit, **how)
+        if isinstance(result, Turn) and result.claims and not self.lost:
+            self.lost = result.claims
+            raise StoreUnavailable("the connection broke after the commit")
+        return result
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(database):
+    """Nobody renews it and nobody runs it: it would wait for the end of a lease, here of an hour."""
+
+    @kind("any")
+    async def any_kind(job, payload):
+        return "done"
+
+    async with Pressroom(database, kinds=[any_kind], workers=1, lease=NO_BEAT) as press:
+        press.worker._database = broken = LosesAnswers(press._database)
+        job = await press.submit("any")
+
+        assert await press.wait(job, timeout=60) == "done"
+
+        assert [claim.uid for claim in broken.lost] == [job.uid]
+        assert [event.type for event in await press.history(job)] == ["queued", "started", "released", "started", "completed"]
+        assert ((await press.get(job)).crashes, (await press.get(job)).failures) == (0, 0)
 
 
 def test_a_worker_that_shows_life_after_it_was_found_silent_keeps_its_job(steps):

@@ -116,6 +116,25 @@ async def test_nobody_sees_the_job_and_no_worker_takes_it_before_the_commit(data
         assert ran.is_set()
 
 
+async def test_a_job_is_announced_once_and_after_the_commit(anywhere, monkeypatch):
+    """Whoever hears of it earlier finds nothing, and may not look again for a while."""
+    announced = []
+
+    async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
+        monkeypatch.setattr(press._delivery, "announce", lambda jobs: announced.append([job.uid for job in jobs]))
+        async with press.transaction() as tx:
+            first = await press.submit("shout", "a", within=tx)
+            many = await press.submit_many([Request("shout", "b"), Request("shout", "c")], within=tx)
+            assert announced == []
+        assert announced == [[first.uid], [job.uid for job in many]]
+
+        with suppress(ZeroDivisionError):
+            async with press.transaction() as tx:
+                await press.submit("shout", "d", within=tx)
+                1 / 0  # noqa: B018
+        assert len(announced) == 2, "what was rolled back is not announced"
+
+
 async def test_a_statement_that_fails_may_be_caught_and_the_rest_still_counts(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
         await with_pages(press)
