@@ -19,7 +19,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from pressroom import webhooks as hooks
 from pressroom.clock import ManualClock
 from pressroom.ids import new_uid
-from pressroom.model import GaveUp, Succeeded
+from pressroom.model import GaveUp, Status, Succeeded
 from pressroom.notify import post
 from pressroom.notify import webhook as rules
 from pressroom.notify.post import Answer, NoAnswer, Poster
@@ -666,6 +666,42 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
     assert [steps.dispatch(), steps.dispatch()] == [3, 0]
     ((count,),) = steps.store.raw.execute("SELECT count(*) FROM job WHERE kind = 'webhook'")
     assert count == 3
+
+
+def test_a_job_that_was_replaced_by_a_replay_says_nothing_more_about_the_delivery() -> None:
+    """It was posting when the delivery was replayed. What it comes to no longer counts."""
+    steps = Steps()
+    steps.submit()
+    steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
+    steps.dispatch()
+    (first,) = steps.store.run(jobs.claim("courier", [hooks.NAME], Room(1, 1), 15_000))
+    (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
+    replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._carrier, steps.kinds))
+    assert replayed.job not in (None, first.uid)
+
+    steps.store.run(webhooks.note(owed.uid, first.uid, 500, "late", "the receiver answered 500"))
+    steps.store.run(endings.settle([Settlement(first, GaveUp({"code": "x", "message": "y"}))], steps.kinds))
+
+    assert steps.store.run(webhooks.delivery(owed.uid)) == replayed
+    steps.store.run(webhooks.note(owed.uid, replayed.job, 200, "thanks", None))
+    steps.store.run(webhooks.settle(owed.uid, replayed.job, Status.COMPLETED, None))
+    delivered = steps.store.run(webhooks.delivery(owed.uid))
+    assert (delivered.state, delivered.status, delivered.error) == ("delivered", 200, None)
+
+
+def test_a_delivery_that_is_over_is_not_settled_again() -> None:
+    steps = Steps()
+    steps.submit()
+    steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
+    steps.dispatch()
+    (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
+    steps.store.run(webhooks.settle(owed.uid, owed.job, Status.COMPLETED, None))
+    delivered = steps.store.run(webhooks.delivery(owed.uid))
+    steps.store.clock.advance(hours=1)
+
+    steps.store.run(webhooks.settle(owed.uid, owed.job, Status.FAILED, "late"))
+
+    assert steps.store.run(webhooks.delivery(owed.uid)) == delivered
 
 
 def test_old_deliveries_are_forgotten_and_waiting_ones_are_not() -> None:
