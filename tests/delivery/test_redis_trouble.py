@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pressroom import Kind, Pressroom, Request, Tier
+from pressroom.delivery import lists as redis_lists
 from pressroom.delivery import redis
 from pressroom.errors import InvalidSettings
 from pressroom.ids import as_uuid, new_uid
@@ -59,6 +60,7 @@ DOOMED = """
 import asyncio, sys
 from pathlib import Path
 from pressroom import failpoints
+from pressroom.delivery import lists as redis_lists
 from pressroom.delivery import redis
 from tests.delivery.test_redis_trouble import on_redis
 
@@ -182,6 +184,52 @@ async def _cut_off(look: Any, taker: NotingTaker, uid: str) -> bool:
         if uid in [offer.uid for offer in taker.offers]:
             return True
     return False
+
+
+async def test_a_message_that_was_put_back_meanwhile_is_not_returned_once_more(redis_server: str, lists: str) -> None:
+    """The worker slept, others put back what it had taken, and then it wakes up and wants to return it: nothing multiplies."""
+    first, second = message(), message()
+    async with announcing(redis_server, lists) as front, looking_into(redis_server) as look:
+        ours = front.delivery._lists
+        await look.rpush(lists, first, second)
+        taken = [await ours.first(lists, "sleeper"), *await ours.more(lists, "sleeper", 5)]
+        await look.sadd(f"{lists}:workers", "sleeper")
+        assert await ours.put_back(lists) == [("sleeper", 2)]
+
+        await ours.hand_back(lists, "sleeper", taken)
+        await ours.hand_on(lists, "sleeper", taken)
+
+        assert await look.lrange(lists, 0, -1) == [first, second]
+
+
+async def test_a_message_that_could_not_be_returned_is_returned_when_redis_is_back(
+    redis_server: str, lists: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it stays with a worker that does not want it, and the others, who would, never see it."""
+    monkeypatch.setattr(redis_lists, "BLOCK", 0.1)  # the worker looks round when its wait for a message is over
+    uid, failed = new_uid(), []
+    hand_back = redis_lists.Lists.hand_back
+
+    async def fail_once(self: Any, *of: Any) -> None:
+        if not failed:
+            failed.append(of)
+            raise ConnectionResetError
+        await hand_back(self, *of)
+
+    async with (
+        announcing(redis_server, lists) as front,
+        looking_into(redis_server) as look,
+        serving(front.delivery, NotingTaker()) as taker,
+    ):
+        await look.rpush(lists, message(uid))
+        await eventually(lambda: taker.offers, within=60)
+        monkeypatch.setattr(redis_lists.Lists, "hand_back", fail_once)
+
+        taker.offers[0].refused(0.0)
+
+        await eventually(lambda: len(taker.offers) == 2, within=60)
+        assert [offer.uid for offer in taker.offers] == [uid, uid]
+        assert len(failed) == 1
 
 
 async def test_messages_for_others_are_handed_on_at_rest_and_in_the_end_dropped(
