@@ -10,7 +10,9 @@ import pytest
 
 from pressroom import Pressroom, failpoints
 from pressroom.clock import SystemClock
-from pressroom.errors import DatabasePromoted, StoreBusy
+from pressroom.errors import DatabasePromoted, SourceInUse, StoreBusy
+from pressroom.promote import sqlite_writers
+from pressroom.promote.hold import hold
 from pressroom.store import jobs, sqlite_connection
 from pressroom.store.migrate import migrations
 from pressroom.store.sqlite import SQLite
@@ -138,6 +140,27 @@ def test_a_process_that_holds_the_file_is_in_the_way_and_can_be_waited_for(
     assert any(f"process {holder.pid}" in one for one in rehearsed.data["obstacles"])
     assert waiting.returncode == 0, said
     assert_same(source, on_server)
+
+
+def test_a_writer_that_comes_between_the_look_and_the_lock_is_in_the_way(
+    source: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opened the file before it was locked, and believes that what it has claimed is its own."""
+    path, found, noted = str(home / "press.db"), iter([[], ["worker late"], [], []]), []
+    asked: list[bool] = []
+
+    def find(path: str, *, besides_us: bool = False) -> list[str]:
+        asked.append(besides_us)
+        return next(found)
+
+    monkeypatch.setattr(sqlite_writers, "find", find)
+    with pytest.raises(SourceInUse, match="worker late"):
+        hold(path, 0.0, noted.append)
+    looking.change(source, "UPDATE kind SET paused = paused")  # it was let go of again
+
+    hold(path, 0.0, noted.append).close()
+
+    assert asked == [False, True, False, True]
 
 
 async def test_while_it_copies_nobody_writes_and_afterwards_a_late_writer_is_told(
