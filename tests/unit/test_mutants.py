@@ -171,7 +171,25 @@ def test_every_change_of_a_real_module_leaves_the_other_lines_as_they_are() -> N
         last = source.count(b"\n", 0, one.end) + 1
         assert before[: one.line - 2] == after[: one.line - 2]
         assert before[last:] == after[len(after) - len(before) + last :]
-        assert one.path.endswith(".sql") or one.first_line <= one.line <= one.last_line
+
+
+def test_a_mistake_knows_which_lines_run_when_it_is_reached() -> None:
+    source = dedent("""\
+        def f(a=True):
+            b()
+            if (c and
+                    d):
+                e()
+            match g:
+                case 1 if h < i:
+                    j()
+    """)
+
+    lines = {one.operator: (one.line, one.first_line, one.last_line) for one in python_mutations(source)}
+
+    assert lines["flag"] == (1, 2, 8)  # the default matters wherever the function is called
+    assert lines["operand"] == (3, 3, 4)
+    assert lines["boundary"] == (7, 7, 7)
 
 
 def test_a_sample_is_repeatable_and_has_one_mistake_a_line() -> None:

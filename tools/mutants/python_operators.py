@@ -138,6 +138,9 @@ def _walk(tree: ast.Module) -> Iterator[_Place]:
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST) and not _is_left_alone(child):
                     lines = _lines_of(child) or place.lines
+                    if isinstance(child, ast.arguments) and isinstance(place.node, ast.FunctionDef | ast.AsyncFunctionDef):
+                        # A default is evaluated with the module, but only calls can show that it is wrong.
+                        lines = place.node.body[0].lineno, place.node.end_lineno or place.node.lineno
                     children.append(_Place(child, (*place.parents, place.node), lines))
         stack.extend(reversed(children))
 

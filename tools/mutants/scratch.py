@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -161,6 +162,7 @@ class Scratch:
         command = [self._python, "-m", "pytest", *options, *files]
         temporary = tempfile.mkdtemp(prefix="mutants-")
         environ = os.environ | {"MUTANTS_ORDERS": str(self._orders), "TMPDIR": temporary}
+        environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without compiled modules, pytest takes seconds to start
         if self._path:
             environ["PYTHONPATH"] = os.pathsep.join(map(str, self._path))
         try:
@@ -189,8 +191,8 @@ class Scratch:
         """Whether it had to be stopped."""
         size, idle, moment, busy = 0, 0.0, time.monotonic(), 0.0
         while idle < patience:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(1.0)
+            if _has_exited(process.pid, within=5.0):
+                process.wait()
                 return False
             before, moment, busy = (moment, busy), time.monotonic(), _busy_seconds()
             worked = max(0.0, busy - before[1])  # less than nothing where a process has ended
@@ -264,6 +266,14 @@ def _kill_descendants() -> None:
                 os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, 0)
+
+
+def _has_exited(child: int, within: float) -> bool:
+    fd = os.pidfd_open(child)
+    try:
+        return bool(select.select([fd], [], [], within)[0])
+    finally:
+        os.close(fd)
 
 
 def _busy_seconds() -> float:
