@@ -60,7 +60,6 @@ DOOMED = """
 import asyncio, sys
 from pathlib import Path
 from pressroom import failpoints
-from pressroom.delivery import lists as redis_lists
 from pressroom.delivery import redis
 from tests.delivery.test_redis_trouble import on_redis
 
