@@ -142,8 +142,8 @@ class World:
         own = endings.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
         if self.stage.crowded and not settlements:
             self._makes_no_difference(worker, kinds, room, named)
-        startable = self._startable(worker, kinds) if named and not settlements else None
         beside = self._goes_beside([one.claim for one in settlements], own, named)
+        startable = self._startable(worker, kinds, beside=beside) if named and not settlements else None
         after = self.after[worker]
         unit = jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, beside=beside, after=after)
         turn = self._do(unit, beside=beside)
@@ -175,10 +175,13 @@ class World:
         demand(taken == given, "named", "of {} there were given {}, not {}", named, taken, given)
         demand(turn.again == again, "named", "when to ask again is {}, not {}", turn.again, again)
 
-    def _startable(self, worker: str, kinds: Sequence[str]) -> set[str]:
-        """Whom a claim of the best would take, had it all the room."""
-        everybody = _unlimited(jobs.claim(worker, kinds, Room(1_000, 1_000), LEASE))
-        return {claim.uid for claim in self.stage.rehearse(everybody)}
+    def _startable(self, worker: str, kinds: Sequence[str], *, beside: bool) -> set[str]:
+        """Whom a claim of the best would take, had it all the room. `beside` others nobody joins the line of a key, so there a
+        job may start before a better one of its key whose time has come.
+        """
+        room = Room(1_000, 1_000)
+        best = _due_awake(jobs.claim_beside(worker, kinds, room, LEASE)) if beside else jobs.claim(worker, kinds, room, LEASE)
+        return {claim.uid for claim in self.stage.rehearse(_unlimited(best))}
 
     def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds, named: Sequence[str]) -> bool:
         """Every other turn, where it may."""
@@ -492,11 +495,14 @@ def _one_by_one(many: Sequence[NewJob]) -> Work[list[Submitted]]:
     return answers
 
 
-def _all_awake[T](work: Work[T]) -> Work[T]:
-    moment = yield from now()
-    yield Statement("wake_due", {"now": moment})
-    yield from jobs.wake_keyed(moment)
+def _due_awake[T](work: Work[T]) -> Work[T]:
+    yield Statement("wake_due", {"now": (yield from now())})
     return (yield from work)
+
+
+def _all_awake[T](work: Work[T]) -> Work[T]:
+    yield from jobs.wake_keyed((yield from now()))
+    return (yield from _due_awake(work))
 
 
 def _without_limited[T](work: Work[T]) -> Work[T]:

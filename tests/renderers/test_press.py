@@ -17,11 +17,12 @@ from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, Que
 from pressroom.renderers import Engine
 from pressroom.renderers.box.inside import CURSOR
 from pressroom.renderers.box.pool import Pool
+from pressroom.renderers.box.prepared import prepared as prepared_once
 from pressroom.renderers.box.press import Press, Ticket
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
 from tests import starvation
-from tests.renderers.toys import Broken, Patient, Short, Toy
+from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
 
@@ -225,6 +226,55 @@ async def test_an_engine_that_cannot_start_says_so_and_does_not_hang() -> None:
     async with presses() as box:
         with pytest.raises(EngineCrashed, match="RuntimeError"):
             await say(box, "x", Broken)
+
+
+async def test_a_press_that_was_killed_while_it_started_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StartsLate, "deaths", 2)
+    async with presses() as box:
+        assert await say(box, "word", StartsLate) == "word"
+
+
+async def test_when_three_presses_died_while_they_started_whoever_waits_is_told_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StartsLate, "deaths", 3)
+    async with presses() as box:
+        with pytest.raises(EngineCrashed, match=r"the starts late press died while it started \(signal 9, Killed\)"):
+            await say(box, "word", StartsLate)
+        assert await say(box, "word", StartsLate) == "word"
+
+
+@LINUX
+async def test_what_is_costly_is_prepared_once_in_another_process_and_given_to_every_press() -> None:
+    async with presses() as box:
+        first, pid = await say(box, "prepared", Prepares), await say(box, "pid", Prepares)
+        descriptors = await say(box, "files", Prepares)
+        with pytest.raises(EngineCrashed):
+            await say(box, "die", Prepares)
+        second = await say(box, "prepared", Prepares)
+    async with presses() as another:
+        assert await say(another, "files", Toy) == descriptors, "no press keeps a way to it"
+
+    assert first == second
+    assert first not in (f"made by {pid}", f"made by {os.getpid()}")
+
+
+@LINUX
+async def test_what_was_prepared_cannot_be_changed() -> None:
+    async with presses() as box:
+        await say(box, "word", Prepares)
+    memory = prepared_once(Prepares, ())
+
+    assert memory is not None
+    with pytest.raises(PermissionError):
+        os.pwrite(memory, b"evil", 0)
+    with pytest.raises(PermissionError):
+        os.ftruncate(memory, 0)
+
+
+async def test_where_nothing_can_be_prepared_presses_do_without(caplog: pytest.LogCaptureFixture) -> None:
+    async with presses() as box:
+        assert await say(box, "prepared", CannotPrepare) == "nothing"
+
+    assert "RuntimeError: no room" in caplog.text
 
 
 @pytest.mark.parametrize("misdeed", ["bug", "recurse"])

@@ -148,3 +148,39 @@ class Broken(Toy):
 
     def __init__(self) -> None:
         raise RuntimeError("no such library")
+
+
+class StartsLate(Toy):
+    """Is killed while it starts, as often as `deaths` says."""
+
+    name = "starts late"
+    deaths = 0
+
+    def __init__(self) -> None:
+        if "DIE" in os.environ:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @classmethod
+    def environment(cls) -> dict[str, str]:
+        cls.deaths -= 1
+        return {"DIE": "1"} if cls.deaths >= 0 else {}
+
+
+class Prepares(Toy):
+    name = "prepares"
+
+    @classmethod
+    def prepare(cls) -> bytes | None:
+        print("a library talks while it prepares")
+        return f"made by {os.getpid()}".encode()
+
+    def do_prepared(self, rest: str) -> str:
+        return "nothing" if self.prepared is None else self.prepared.decode()
+
+
+class CannotPrepare(Prepares):
+    name = "cannot prepare"
+
+    @classmethod
+    def prepare(cls) -> bytes | None:
+        raise RuntimeError("no room")

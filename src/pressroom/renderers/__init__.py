@@ -86,6 +86,7 @@ class Engine(ABC):
     renders: ClassVar[int] = 2_000  # after so many a press is replaced
     spoiled = False  # set by an instance that a source has left in a bad state: its press ends after this answer
     edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
+    prepared: ClassVar[bytes | None] = None  # in a press: what `prepare` returned, if there is room to share it
 
     @classmethod
     def version(cls) -> str:
@@ -114,6 +115,13 @@ class Engine(ABC):
     def environment(cls) -> dict[str, str]:
         """What it must find in its environment, which otherwise is next to empty."""
         return {}
+
+    @classmethod
+    def prepare(cls) -> bytes | None:
+        """What is costly to make and the same for every press. Called at most once by each process that asks, in a process of
+        its own; every press finds it in `prepared`, and must do without it where that is None.
+        """
+        return None
 
     @abstractmethod
     def render(self, source: str, output: str, options: Any) -> Rendered: ...

@@ -5,17 +5,18 @@ thousand wake-ups, and notes in shared memory which order it is at: if it dies, 
 """
 
 import importlib
-import json
 import mmap
 import os
 import struct
 import time
 import traceback
+from typing import Any
 
 import msgspec
 
 from pressroom.errors import EngineCrashed, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, place
+from pressroom.renderers.box import prepared
 from pressroom.renderers.box.confine import confine
 from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, Report, failed, frame, orders
 
@@ -26,13 +27,13 @@ _HOLD_BACK = 0.0005  # seconds that a finished answer may wait for the next one
 _HOLD_BACK_BYTES = 256 * 1024
 
 
-def main(instructions: str) -> None:
-    what = json.loads(instructions)
+def main(what: dict[str, Any]) -> None:
     wire_in, wire_out = _keep_the_wire_private()
     cursor = mmap.mmap(os.open(what["cursor"], os.O_RDWR), CURSOR.size)
+    shared = _taken(what["prepared"])
     layers = confine(what["reads"], what["writes"])
     try:
-        engine = _load(what["module"], what["engine"])
+        engine = _load(what["module"], what["engine"], shared)
         _render(engine, Order(0, engine.makes[0], {}, engine.sample.encode()))
     except BaseException as error:
         _send(wire_out, frame(_told(0, error)))
@@ -53,8 +54,18 @@ def _keep_the_wire_private() -> tuple[int, int]:
     return wire_in, wire_out
 
 
-def _load(module: str, name: str) -> Engine:
+def _taken(memory: int | None) -> bytes | None:
+    if memory is None:
+        return None
+    try:
+        return prepared.read(memory)
+    finally:
+        os.close(memory)
+
+
+def _load(module: str, name: str, shared: bytes | None) -> Engine:
     engine: type[Engine] = getattr(importlib.import_module(module), name)
+    engine.prepared = shared
     return engine()
 
 

