@@ -6,7 +6,7 @@ What decides where a test goes:
 - A test that generates its cases takes their number from `by_depth`: few on every change, many when it counts.
 - A test with many cases of one rule (attacks times engines) is marked `sampled(n)`: the quick suite runs one case in n.
 - A test on both databases goes to PostgreSQL in the quick suite if it lies in one of `ON_BOTH_DATABASES`, or if it is one in
-  four of the others, chosen by its name.
+  six of the others, chosen by its name.
 `./dev test` prints the processor time of the whole run and the ten slowest tests, so that growth is noticed.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 VARIABLE = "TEST_DEPTH"  # without our prefix: an unknown setting is an error
 ON_BOTH_DATABASES = ("tests/contract/", "tests/delivery/")
-ONE_IN = 4
+ONE_IN = 6
 
 
 def is_deep() -> bool:

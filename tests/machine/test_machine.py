@@ -53,6 +53,6 @@ def test_the_machine_notices(mistake: Mistake) -> None:
 )
 def test_the_machine_notices_on_a_server(mistake: Mistake, on_server: str) -> None:
     with mistake.on_server(on_server) as machine, pytest.raises((Violation, psycopg.IntegrityError)) as caught:
-        run(machine, examples=200, steps=50, shrink=False)
+        run(machine, examples=1_000, steps=50, shrink=False)
 
     assert law_of(caught.value) in mistake.breaks.split(), caught.value

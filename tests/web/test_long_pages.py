@@ -3,7 +3,6 @@
 import random
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -12,17 +11,12 @@ import pytest
 from pressroom.api.json_body import MOST_VALUES, decode_json
 from pressroom.errors import InvalidArgument
 from pressroom.web import desk, forms, lines
+from tests.cost import cpu_of
 from tests.loop_guard import own_work
 from tests.service.access_stage import on_stage
 from tests.web.browsing import FORM, member
 
 LIMIT = 0.25
-
-
-def cpu_of(work: Callable[[], Any]) -> float:
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
 
 
 FOOTNOTES = '<a href="#fnref-12" aria-label="Back to reference">↩</a> · '
