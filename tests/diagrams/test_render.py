@@ -286,3 +286,30 @@ async def test_every_route_of_the_app_is_described(staged: Staging) -> None:
         body = paths["/render"]["post"]["requestBody"]["content"]
         assert body["application/json"]["example"]["format"] == "dot"
         assert "text/plain" in body
+
+
+@pytest.mark.parametrize(
+    ("accept", "made", "status"),
+    [
+        ("image/png", "png", 303),
+        ("application/pdf", "pdf", 303),
+        ("image/svg+xml;q=0.5, image/png", "png", 303),
+        ("image/png;q=0, */*", "svg", 200),
+        ("image/webp, image/*", "svg", 303),
+        ("application/json", "svg", 200),
+        ("*/*", "svg", 200),
+    ],
+)
+async def test_what_is_accepted_chooses_the_output(staged: Staging, easel: Easel, accept: str, made: str, status: int) -> None:
+    """Where neither body nor query names one."""
+    body = {"source": "digraph { a -> b }", "format": "dot"}
+    async with staged() as stage:
+        answers = [
+            await stage.http.post("/render?mode=sync", json=body, headers={"Accept": accept}),
+            await stage.http.post("/render?mode=sync&format=dot", content=body["source"], headers={"Accept": accept}),
+        ]
+        named = await stage.http.post("/render?mode=sync&outputType=svg", json=body, headers={"Accept": "image/png"})
+        pictures = [await stage.http.get(one.headers.get("location") or one.json()["url"]) for one in [*answers, named]]
+
+    assert [one.status_code for one in answers] == [status, status]
+    assert [one.text.split("|")[1] for one in pictures] == [made, made, "svg"]

@@ -184,6 +184,15 @@ async def asked(stage: Stage, method: str, path: str, headers: list[tuple[bytes,
     return dict(sent[0])
 
 
+@pytest.mark.parametrize("path", ["/jobs/", "/jobs/?limit=1", "/artifacts/"])
+async def test_an_empty_id_is_not_found(file: str, path: str) -> None:
+    """P21: it is not another way to write the list."""
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token(everywhere=True)) as client:
+        answer = await client.get(path)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
 @pytest.mark.parametrize(
     ("path", "location"),
     [

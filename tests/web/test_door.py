@@ -1,14 +1,18 @@
 """The door of the desk, against group C of the catalogue of bad input: cookies, sessions, forms, and where a login leads."""
 
 import re
+from typing import cast
 
 import httpx
 import pytest
+from starlette.requests import Request
 
-from pressroom.api.access import Scope
+from pressroom.api.access import Gate, Scope
+from pressroom.api.problems import HttpError
 from pressroom.api.tokens import new_secret
-from pressroom.clock import ManualClock
-from pressroom.web.door import HOME, inside
+from pressroom.clock import ManualClock, SystemClock
+from pressroom.store import Database
+from pressroom.web.door import HOME, Browser, Door, inside
 from tests import looking
 from tests.service.access_stage import all_bytes, on_stage
 from tests.web.browsing import browsing, found_token, member
@@ -30,6 +34,17 @@ async def test_a_cookie_over_http_is_no_scripts_business(file: str) -> None:  # 
         given = cookies_of(await person.get("/desk/login"))
 
     assert given == {"pressroom": {"httponly", "samesite=lax", "path=/"}}
+
+
+@pytest.mark.parametrize("site", ["same-site", "cross-site"])
+def test_the_door_refuses_a_form_of_another_site_by_itself(site: str) -> None:  # C
+    """api/hosts.py refuses it before; this is the wall behind that one."""
+    door = Door(cast("Gate", None), cast("Database", None), SystemClock(), "")
+    browser = Browser("secret", True, None)
+    request = Request({"type": "http", "headers": [(b"sec-fetch-site", site.encode())]})
+
+    with pytest.raises(HttpError, match="from another site"):
+        door.require_own_form(request, browser, browser.form_token)
 
 
 @pytest.mark.parametrize("how", ["by the address that the operator gave", "by the request"])

@@ -37,6 +37,29 @@ async def test_an_article_is_written_read_edited_and_read_again(database: str) -
     assert old_source.text == "# Hello\n\nA *page*."
 
 
+@pytest.mark.parametrize(
+    ("fields", "kept", "said"),
+    [
+        ({"action": "save"}, "the text", "the form has no field `source`"),
+        ({"action": "preview"}, "the text", "the form has no field `source`"),
+        ({"action": "delete", "source": "typed", "comment": "why"}, "typed", "there is no action &#39;delete&#39;"),
+        ({"action": "Save", "source": "typed", "comment": "why"}, "typed", "there is no action &#39;Save&#39;"),
+    ],
+)
+async def test_a_form_that_is_not_understood_saves_nothing_and_keeps_the_text(
+    file: str, fields: dict[str, str], kept: str, said: str
+) -> None:
+    async with on_stage(file) as stage, member(stage) as person:
+        await save(person, "Home", "the text")
+        refused = await person.post("/wiki/Home", {"previous": "1"} | fields)
+        source = await person.get("/wiki/Home.md")
+
+    assert refused.status_code == 422
+    assert f"{kept}</textarea>" in refused.text
+    assert said in refused.text
+    assert source.text == "the text"
+
+
 async def test_the_same_text_is_said_not_to_be_new(database: str) -> None:
     async with on_stage(database) as stage, member(stage) as person:
         await save(person, "Home", "text")

@@ -43,6 +43,7 @@ class Entry(NamedTuple):
     methods: Collection[str]
     handler: Handler
     small_body: bool = False
+    is_documented: bool = False
 
 
 class Table:
@@ -51,7 +52,9 @@ class Table:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._by_first: dict[str, list[Entry]] = {}
         for route in routes:
-            entry = Entry(route.path, _pattern(route.path), route.methods, route.handler, route.small_body)
+            entry = Entry(
+                route.path, _pattern(route.path), route.methods, route.handler, route.small_body, bool(route.operation_id)
+            )
             self._by_first.setdefault(_first(route.path), []).append(entry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,9 +78,13 @@ class Table:
             words = "not with this method"
             raise HttpError(405, "method_not_allowed", words, {"Allow": ", ".join(sorted(set(allowed)))})
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
-        if path != "/" and any(self._matching(other)):
+        if path != "/" and any(self._matching(other)) and not self._lacks_id(path):
             return RedirectResponse(_relative(path, request.url.query))
         raise HttpError(404, "not_found", "there is nothing here")
+
+    def _lacks_id(self, path: str) -> bool:
+        """`/jobs/` is a job without an id, not another spelling of the list of jobs."""
+        return path.endswith("/") and any(entry.is_documented for entry, _ in self._matching(f"{path}0"))
 
     def _matching(self, path: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
         for entry in self._by_first.get(_first(path), ()):

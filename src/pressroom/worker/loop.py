@@ -22,6 +22,7 @@ from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import WorkerStopping, judge, timed_out
 from pressroom.worker.lease import LeaseKeeper
 from pressroom.worker.offers import Offers
+from pressroom.worker.report import log_ending
 from pressroom.worker.run import Attempt
 from pressroom.worker.threads import Threads
 
@@ -89,6 +90,7 @@ class Worker:
         self._lent = 0  # slots of those in `_running` that wait for another job
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
+        self._took: dict[tuple[int, int], float] = {}  # seconds of attempts that are not settled yet
         self._news = 0
         self._unsure = False
         self._due = False
@@ -285,10 +287,12 @@ class Worker:
     def _account_for(self, settled: Sequence[Settled]) -> None:
         for one in settled:
             self._offers.settled(one)
+            took = self._took.pop((one.claim.id, one.claim.token), None)
             if one.status is None:
                 self.tally.stale += 1
                 log.warning("job_%s was taken away while it ran here; its late result was refused", one.claim.uid)
                 continue
+            log_ending(one, took)
             self.tally.settled += 1
             self.tally.ended[one.status] = self.tally.ended.get(one.status, 0) + 1
         if settled:
@@ -333,7 +337,8 @@ class Worker:
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         attempt.over = True
         claim = attempt.claim
-        self._usual_time += (time.monotonic() - attempt.begun - self._usual_time) / 16
+        took = self._took[claim.id, claim.token] = time.monotonic() - attempt.begun
+        self._usual_time += (took - self._usual_time) / 16
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
         self._finished.append(Settlement(claim, outcome))

@@ -11,8 +11,9 @@ from starlette.requests import Request
 from pressroom import rendering
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
+from pressroom.apps.diagrams import trouble
 from pressroom.errors import InvalidArgument
-from pressroom.renderers import catalogue, documents
+from pressroom.renderers import MEDIA_TYPES, catalogue, documents
 from pressroom.renderers.documents import Asked
 
 type Word = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -37,9 +38,21 @@ def read(request: Request, body: bytes) -> Asked:
     """What is asked for, checked. Raises a refusal with status 400 that says what there is."""
     query = request.query_params
     if not is_json(request, body):
-        return assembled(query, body)
+        return assembled(query, body, output=_accepted(request, query.get("format"), query.get("outputType")))
     new = decode(body, NewRender)
-    return assembled(query, new.source.encode(), new.format, new.outputType, new.options, new.engine)
+    output = new.outputType or query.get("outputType")
+    accepted = _accepted(request, new.format or query.get("format"), output)
+    return assembled(query, new.source.encode(), new.format, accepted, new.options, new.engine)
+
+
+def _accepted(request: Request, format: str | None, output: str | None) -> str | None:
+    """The output that is named, or else the one that the caller accepts most gladly of those that the language becomes."""
+    if output:
+        return output
+    made = _outputs_of(language_of(format))
+    media_types = {MEDIA_TYPES[one].partition(";")[0]: one for one in made}
+    wanted = sorted(trouble.weights(request), key=lambda one: -one[1])
+    return next((media_types[name] for name, weight in wanted if name in media_types and weight > 0), None)
 
 
 def assembled(
@@ -89,9 +102,12 @@ def checked(asked: Asked) -> Asked:
 
 
 def _refuse(asked: Asked, reason: InvalidArgument) -> NoReturn:
-    made = {output for engine in catalogue.engines() if engine.takes == asked.language for output in engine.makes}
-    code = "invalid_argument" if asked.output in made else "unsupported_output"
+    code = "invalid_argument" if asked.output in _outputs_of(asked.language) else "unsupported_output"
     raise HttpError(400, code, str(reason)) from None
+
+
+def _outputs_of(language: str) -> set[str]:
+    return {output for engine in catalogue.engines() if engine.takes == language for output in engine.makes}
 
 
 def language_of(given: str | None) -> str:

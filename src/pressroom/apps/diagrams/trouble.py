@@ -28,20 +28,21 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufff
 
 
 def wants_picture(request: Request, *, otherwise: bool = False) -> bool:
-    """Whether a picture is preferred to JSON. `otherwise` is for those who say nothing about either."""
+    """Whether a picture, or a PDF, is preferred to JSON. `otherwise` is for those who say nothing about either."""
     if request.headers.get("sec-fetch-dest") == "image":
         return True
-    weights = dict(_weights(request.headers.get("accept", "")))
-    pictures = [weight for name, weight in weights.items() if name.startswith("image/")]
-    others = [weight for name, weight in weights.items() if name.startswith("application/")]
-    anything = weights.get("*/*", 0.0)
+    weighed = dict(weights(request))
+    pictures = [weight for name, weight in weighed.items() if name.startswith("image/") or name == "application/pdf"]
+    others = [weight for name, weight in weighed.items() if name.startswith("application/") and name != "application/pdf"]
+    anything = weighed.get("*/*", 0.0)
     if not pictures and not others:
         return otherwise
     return max(pictures, default=anything) > max(others, default=anything)
 
 
-def _weights(accept: str) -> Iterator[tuple[str, float]]:
-    for part in accept.split(","):
+def weights(request: Request) -> Iterator[tuple[str, float]]:
+    """What the caller accepts, and how gladly."""
+    for part in request.headers.get("accept", "").split(",")[:50]:
         name, _, rest = part.partition(";")
         found = re.search(r"(?:^|;)\s*q=([01](?:\.\d{0,3})?)", rest)
         yield name.strip().lower(), float(found[1]) if found else 1.0

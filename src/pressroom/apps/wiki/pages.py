@@ -1,6 +1,7 @@
 """The wiki's pages: an article, its editor, its history. What is done is told by the question mark: `/wiki/Home?edit`."""
 
 import hashlib
+from contextlib import suppress
 from datetime import datetime
 from email.utils import format_datetime, parsedate_to_datetime
 
@@ -25,7 +26,7 @@ from pressroom.apps.wiki.model import (
 from pressroom.apps.wiki.showing import page, trace_of, whole_number
 from pressroom.apps.wiki.special import Special
 from pressroom.apps.wiki.store import EditConflict
-from pressroom.errors import NotFound, PressroomError
+from pressroom.errors import InvalidArgument, NotFound, PressroomError
 from pressroom.model import VERSION, from_ms
 from pressroom.web import lines
 from pressroom.web.cookies import read_cookie
@@ -132,7 +133,8 @@ def router(desk: Desk, articles: Articles) -> Routes:
         form, url = visit.form, clean_url(url)
         if is_special(url):
             return await special.do(visit, url)
-        if "rerender" in form.all("action"):
+        action = form.get("action", "save")
+        if action == "rerender":
             asked = form.get("revision")
             number = whole_number(asked) if asked else None
             posted = await articles.rerender(
@@ -142,7 +144,9 @@ def router(desk: Desk, articles: Articles) -> Routes:
             return visit.go(address_of(url) + ("" if newest else f"?revision={number}"))
         draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
         previous = whole_number(form.get("previous", "0"), least=0)
-        if "preview" in form.all("action"):
+        if action not in ("save", "preview") or not form.all("source"):
+            return await not_understood(visit, url, draft, previous)
+        if action == "preview":
             return await previewed(visit, url, draft, previous)
         try:
             made = make_draft(url, draft["source"], title=draft["title"], comment=draft["comment"],
@@ -155,6 +159,16 @@ def router(desk: Desk, articles: Articles) -> Routes:
         if not posted.saved.modified:
             return visit.go(address_of(posted.saved.article.url), "The text is the same as before: there is no new revision.")
         return visit.go(address_of(posted.saved.article.url))
+
+    async def not_understood(visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+        """Nothing is saved. What was typed is shown again, or else what the article says."""
+        words = f"there is no action {visit.form.get('action')[:64]!r}; there are save, preview and rerender"
+        if not visit.form.all("source"):
+            words = "the form has no field `source`, so the article stays as it is"
+            with suppress(NotFound):
+                draft = draft | {"source": (await articles.read(visit.caller.org_id, url)).head.source}
+        wrong = InvalidArgument(words)
+        return _editor(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
 
     async def previewed(visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
         """Under the editor, or alone for a script that asks while somebody types."""
