@@ -1,0 +1,32 @@
+"""One line in the log for each attempt that ended: which job, how, and how long it took."""
+
+import logging
+
+from pressroom.model import GaveUp, PartlySucceeded, Postponed, Retry, Status
+from pressroom.store.endings import Settled
+
+log = logging.getLogger(__name__)
+
+_LEVELS = {Status.FAILED: logging.WARNING, Status.COMPLETED_WITH_ERRORS: logging.WARNING}
+
+
+def log_ending(one: Settled, seconds: float | None) -> None:
+    """An attempt that goes wrong is a warning, whether or not the job is tried again."""
+    level = logging.WARNING if isinstance(one.outcome, Retry) else _LEVELS.get(one.status or Status.QUEUED, logging.INFO)
+    if not log.isEnabledFor(level):
+        return
+    claim = one.claim
+    subject = f" {claim.subject}" if claim.subject else ""
+    took = "" if seconds is None else f", {seconds:.3f} s"
+    log.log(level, "job_%s (%s%s) %s; attempt %d%s", claim.uid, claim.kind, subject, _words(one), claim.attempt, took)
+
+
+def _words(one: Settled) -> str:
+    match one.outcome:
+        case GaveUp(error) | Retry(error) | PartlySucceeded(error=error):
+            code, message = error.get("code"), str(error.get("message", "")).partition("\n")[0][:300]
+            status = "goes back to the queue" if one.status is Status.QUEUED else one.status
+            return f"{status}: {code}: {message}"
+        case Postponed(reason) if one.status is Status.QUEUED:
+            return f"was postponed: {reason[:300]}"
+    return "goes back to the queue" if one.status is Status.QUEUED else str(one.status)
