@@ -307,6 +307,8 @@ class Kind:
     `submit_scope` is the scope of token that may submit it from outside, over HTTP or from a page. None is no token at all:
     only code of this process submits it. `@kind` says "submitter" if nothing else is said.
 
+    `retry_timeouts` is whether an attempt that ran into a time limit is made again.
+
     `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
     """
@@ -325,6 +327,7 @@ class Kind:
     version: str = "1"
     settling: Settling | None = None
     submit_scope: str | None = None
+    retry_timeouts: bool = True
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]

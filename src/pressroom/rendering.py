@@ -91,6 +91,7 @@ class Rendering:
             "backoff": Backoff(base=1, cap=30),
             "timeout": 300,
             "submit_scope": "submitter",
+            "retry_timeouts": False,  # the same source takes as long again
         }
         self.kinds.add(name)
         return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))

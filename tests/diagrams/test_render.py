@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pressroom.api import waiting
+from pressroom.renderers import Limits
 from tests.diagrams.conftest import Easel, Staging, ended
 
 ARROW = {"source": "digraph { a -> b }", "format": "dot", "outputType": "svg"}
@@ -89,6 +91,16 @@ async def test_an_error_that_nobody_foresaw_is_a_500_without_its_words(staged: S
 
         assert (answer.status_code, answer.json()["code"]) == (500, "handler_error")
         assert "nobody foresaw" not in answer.text
+
+
+async def test_a_render_that_takes_too_long_says_so_itself_and_is_not_tried_again(staged: Staging, easel: Easel) -> None:
+    async with staged() as stage:
+        answer = await stage.http.post("/render?mode=sync", json=ARROW | {"source": "endless"})
+        told = answer.json()
+
+        assert (answer.status_code, told["code"]) == (504, "timeout")
+        assert easel.sources == ["endless"]
+        assert waiting.SYNC > Limits().seconds
 
 
 async def test_past_the_time_limit_it_is_a_504_that_names_the_job_and_the_job_goes_on(

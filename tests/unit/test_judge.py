@@ -69,6 +69,13 @@ def test_what_may_pass_is_tried_again_until_the_attempts_are_used_up(error: Base
     assert isinstance(third, GaveUp)
 
 
+def test_a_kind_may_say_that_what_took_too_long_is_not_tried_again() -> None:
+    once = replace(KIND, retry_timeouts=False)
+
+    assert isinstance(verdict(Timeout(), kind=once), GaveUp)
+    assert isinstance(verdict(Transient("no"), kind=once), Retry)
+
+
 @pytest.mark.parametrize("error", [StoreUnavailable("S3 is down"), StoreFull("no room"), StoreBusy("busy")])
 def test_a_store_that_is_away_is_waited_for_and_costs_no_attempt(error: Exception) -> None:  # I26, found by ./dev chaos
     outcome = verdict(error, failures=2)

@@ -13,7 +13,7 @@ from pressroom.model import Job
 from pressroom.request import JobLike
 
 LONGEST = 60.0
-SYNC = 30.0
+SYNC = 45.0  # more than a diagram may take, so that its own time limit is told and not the end of the wait
 
 _PREFERENCE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",;]*)"?)?', re.IGNORECASE)
 

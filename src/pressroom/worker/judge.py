@@ -68,6 +68,8 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
             return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
         case SourceInvalid() | TooLarge() | EngineMissing() | Refused() | Backpressure():  # wrong today, wrong tomorrow
             return GaveUp(describe(claim, result))
+        case Timeout() if not kind.retry_timeouts:
+            return GaveUp(describe(claim, result))
         case _ if claim.attempt >= claim.max_attempts:
             return GaveUp(describe(claim, result))
         case _:
