@@ -4,15 +4,16 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import Settings
+from pressroom.config import Settings, masked
 from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidSettings
+from pressroom.errors import DatabaseMissing, InvalidSettings
 from pressroom.model import Schedule
 from pressroom.store import Database, fsck, sqlite_care
 from pressroom.store.care import Finding
@@ -89,6 +90,15 @@ def pending_migrations(settings: Settings) -> list[Migration]:
         missing: list[Migration] = _postgres("postgres_care").pending_migrations(settings.database)
         return missing
     return sqlite_care.pending_migrations(settings.path)
+
+
+def require_database(settings: Settings) -> None:
+    """For whoever only looks: nobody's typing mistake makes a new database. Raises DatabaseMissing."""
+    if not settings.on_postgres:
+        if settings.path != ":memory:" and not Path(settings.path).exists():
+            raise DatabaseMissing(settings.path)
+    elif any(migration.number == 1 for migration in pending_migrations(settings)):
+        raise DatabaseMissing(masked(settings.database))
 
 
 async def migrate(settings: Settings) -> None:

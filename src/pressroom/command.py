@@ -83,6 +83,9 @@ class _Wires:
         async with Pressroom(settings=settings, workers=settings.workers if works else None) as press:
             yield WikiCommands(press, press.articles)
 
+    def require_database(self, settings: Settings) -> None:
+        backends.require_database(settings)
+
     def examine(self, settings: Settings) -> list[Finding]:
         return backends.examine(settings)
 

@@ -188,6 +188,13 @@ class NotADatabase(Unusable):
     code = "not_a_database"
 
 
+class DatabaseMissing(Unusable):
+    code = "database_missing"
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"there is no database of ours at {place}; `pressroom serve`, `work` or `migrate` make one")
+
+
 class DatabaseTooNew(Unusable):
     code = "database_too_new"
 

@@ -59,6 +59,9 @@ too long; 6 no such job; 7 the service wants another token; 8 the queue is full;
 130 interrupted
 """
 
+# These make a database where there is none, and so do the actions that add something to it.
+_MAKE_DATABASES = ("serve", "work", "demo", "migrate", "promote")
+
 # The flags that are settings: a flag left out must stay distinct from its default.
 _SETTINGS = ("database", "home", "listen", "workers", "grace", "imports")
 
@@ -99,6 +102,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return asyncio.run(render.render(args, output))
     settings = wires.load(flags, args.config)
     logs.write(settings.log_format)
+    if args.command not in _MAKE_DATABASES and not getattr(args, "makes_database", False):
+        wires.require_database(settings)
     match args.command:
         case "fsck":
             return care.fsck(wires, settings, args, output)
@@ -302,7 +307,7 @@ def _add_token(commands: Any, common: ArgumentParser) -> None:
     create.add_argument("--name", default="", help="what it is for")
     create.add_argument("--ttl", metavar="AGE", help="how long it is good for: 12h, 90d (default: until it is revoked)")
     create.add_argument("--home", metavar="FOLDER", help="where the database lies")
-    create.set_defaults(act=tokens.create)
+    create.set_defaults(act=tokens.create, makes_database=True)
 
     listing = actions.add_parser("list", parents=[common], help="every token, without its secret")
     listing.add_argument("--home", metavar="FOLDER", help="where the database lies")
@@ -329,6 +334,7 @@ def _add_webhooks(commands: Any, common: ArgumentParser) -> None:
     listing.add_argument("--org", help="only of this organisation")
 
     add = action("add", webhooks.add, "tell an address of jobs that end; its secret is shown once")
+    add.set_defaults(makes_database=True)
     add.add_argument("url", help="https and public, unless the setting `webhook_allow` names its host")
     add.add_argument("--event", action="append", choices=EVENTS, help="may be repeated (default: all)")
     add.add_argument("--kind", action="append", help="only jobs of this kind; may be repeated")

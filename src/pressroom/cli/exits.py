@@ -1,6 +1,7 @@
 """Exit codes. Public: scripts depend on them, so they never change meaning."""
 
 from pressroom.errors import (
+    DatabaseMissing,
     DatabasePromoted,
     DatabaseTooNew,
     DatabaseTooOld,
@@ -50,6 +51,8 @@ def code_for(error: PressroomError) -> int:
             return FAILED
         # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
         case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | NotADatabase() | UnsafeFilesystem() | PackageMissing():
+            return USAGE
+        case DatabaseMissing():
             return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED

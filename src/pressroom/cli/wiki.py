@@ -28,6 +28,7 @@ def add_wiki(commands: Any, common: ArgumentParser) -> None:
         return parser
 
     taking = action("import", take_in, "every Markdown file of a folder becomes an article, rendered in one batch")
+    taking.set_defaults(makes_database=True)
     taking.add_argument("folder", type=Path)
     taking.add_argument("--author", default="import", help="who the revisions are by (default: import)")
     taking.add_argument("--comment", default="", help="what they say of themselves (default: the name of the file)")
