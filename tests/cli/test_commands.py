@@ -266,6 +266,8 @@ def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, databas
     ids=str,
 )
 def test_exit_codes_are_as_documented(run: Run, arguments: list[str], code: int) -> None:
+    run("migrate")
+
     ended, _, err = run(*arguments)
 
     assert ended == code

@@ -111,7 +111,8 @@ def test_what_makes_no_sense_is_wrong_usage(run: Run) -> None:
         assert run(*wrong)[0] == 2
 
 
-def test_a_kind_that_nobody_knows_cannot_be_paused(run: Run) -> None:
+def test_a_kind_that_nobody_knows_cannot_be_paused(run: Run, give_on_database: Run) -> None:
+    give_on_database("migrate")
     code, out, error = run("pause", "rendr")
 
     assert (code, out) == (6, "")

@@ -56,6 +56,8 @@ def test_a_webhook_is_added_listed_and_removed(run: Run) -> None:
     ],
 )
 def test_what_cannot_be_is_said(run: Run, argv: tuple[str, ...], code: int, words: str) -> None:
+    run("add", "https://example.org/hook")
+
     assert run(*argv)[0] == code
     assert words in run(*argv)[2]
 
