@@ -5,6 +5,7 @@ A layer holds only what was really set, so that a default can never beat a file.
 """
 
 import difflib
+import logging
 import os
 import re
 import tomllib
@@ -15,6 +16,8 @@ from typing import Any
 
 from pressroom.errors import InvalidSettings
 from pressroom.regular_files import NotRegular, read_regular
+
+log = logging.getLogger(__name__)
 
 FILE = "pressroom.toml"
 KEY_FILE = "pressroom.key"
@@ -300,6 +303,7 @@ ENVIRONMENT: dict[str, _Name] = {
     "DATABASE_URL": _Name("database", _text),
     "RENDER_WORKERS": _Name("workers", _whole),
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
+    "CACHE_GC_INTERVAL": _Name("cleanup_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
     "BASE_URL": _Name("base_url", _text),
     "REDIS_URL": _Name("redis_url", _text),
@@ -320,6 +324,9 @@ IN_FILE: dict[str, _Name] = {
     "render_workers": _Name("workers", _whole),
     **{name: _Name(name, reader) for name, reader in _READERS.items()},
 }
+
+# Settings of the source designs begin like this.
+_LIKE_OURS = ("QUEUE_", "CACHE_")
 
 # Read elsewhere: by the bootstrap script, the tests, the failpoints, the engines.
 _NOT_OURS = frozenset(
@@ -399,6 +406,8 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
     for name in environ:
         if name.startswith("PRESSROOM_") and name not in ENVIRONMENT and name not in _NOT_OURS:
             problems.append(f"{name}: there is no such setting{_suggest(name, ENVIRONMENT)} (environment)")
+        elif name.startswith(_LIKE_OURS) and name not in ENVIRONMENT:  # it may be another program's, so this stops nobody
+            log.warning("%s is set in the environment, but there is no such setting%s", name, _suggest(name, ENVIRONMENT))
     return ours
 
 

@@ -47,6 +47,7 @@ def test_a_flag_that_was_not_given_does_not_beat_the_file(tmp_path: Path) -> Non
     [
         ({"JOB_POLL_INTERVAL_MS": "250"}, "poll_interval", 0.25),  # P13, I11
         ({"JOB_CLEANUP_INTERVAL_MS": "5000"}, "cleanup_interval", 5.0),  # P14
+        ({"CACHE_GC_INTERVAL": "7000"}, "cleanup_interval", 7.0),  # P19
         ({"JOB_DB_PATH": "data/jobs.db"}, "database", "sqlite:///data/jobs.db"),  # I11
         ({"DATABASE_URL": "sqlite:///a.db"}, "database", "sqlite:///a.db"),
         ({"DATABASE_URL": "sqlite:///a.db", "PRESSROOM_DATABASE": "sqlite:///b.db"}, "database", "sqlite:///b.db"),
@@ -192,3 +193,14 @@ def test_a_value_out_of_bounds_is_told_by_its_name(name: str, values: dict[str, 
 )
 def test_values_at_their_bounds_are_taken(values: dict[str, Any]) -> None:
     assert list(Settings(**values).problems()) == []
+
+
+def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    """P18, P19. It may be another program's."""
+    settings = load(environ={"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_DIR": "/tmp"})
+
+    assert settings.queue_max_waiting == 7
+    assert [one.getMessage() for one in caplog.records] == [
+        "CACHE_GC_INTERVALL is set in the environment, but there is no such setting; did you mean CACHE_GC_INTERVAL?",
+        "CACHE_DIR is set in the environment, but there is no such setting",
+    ]
