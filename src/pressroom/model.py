@@ -112,6 +112,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     date_started: datetime | None
     date_completed: datetime | None
 
+    @property
+    def attempts(self) -> int:
+        """Attempts that were made, with the one under way. Claims that a worker gave back or took along in a crash are none."""
+        is_more = self.status in (Status.IN_PROGRESS, Status.COMPLETED, Status.COMPLETED_WITH_ERRORS)
+        return min(self.max_attempts, self.failures + 1) if is_more else self.failures
+
     def __str__(self) -> str:
         return f"job_{self.uid}"
 

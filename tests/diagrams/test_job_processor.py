@@ -296,11 +296,11 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
 
 
 # X10
-async def test_attempts_counts_failures_and_not_claims(staged: Staging, easel: Easel) -> None:
+async def test_attempts_counts_attempts_and_not_claims(staged: Staging, easel: Easel) -> None:
     async with staged() as stage:
         (good, broken) = await submit(stage, "good", "broken")
 
-        assert (await ended(stage, good))["job"]["attempts"] == 0
+        assert (await ended(stage, good))["job"]["attempts"] == 1
         assert (await ended(stage, broken))["job"]["attempts"] == 1
 
 

@@ -197,10 +197,10 @@ def test_values_at_their_bounds_are_taken(values: dict[str, Any]) -> None:
 
 def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
     """P18, P19. It may be another program's."""
-    settings = config.load({}, {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_DIR": "elsewhere"})
+    settings = config.load({}, {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_POOL_SIZE": "8"})
 
     assert settings.queue_max_waiting == 7
     assert [one.getMessage() for one in caplog.records] == [
         "CACHE_GC_INTERVALL is set in the environment, but there is no such setting; did you mean CACHE_GC_INTERVAL?",
-        "CACHE_DIR is set in the environment, but there is no such setting",
+        "CACHE_POOL_SIZE is set in the environment, but there is no such setting",
     ]

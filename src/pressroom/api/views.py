@@ -74,7 +74,7 @@ def view(job: Job, place: Place | None = None, *, prefix: str = "") -> JobView:
         progress=job.progress,
         subject=job.subject,
         key=job.key,
-        attempts=job.failures,
+        attempts=job.attempts,
         max_attempts=job.max_attempts,
         errors=[{name: value for name, value in error.items() if name != "detail"} for error in job.errors],
         last_error=job.last_error,

@@ -124,7 +124,7 @@ def _details(job: Job) -> list[tuple[str, Any]]:
         ("about", job.subject),
         ("key", job.key),
         ("version", job.version if job.version > 1 else None),
-        ("attempts", f"{job.failures} failed of {job.max_attempts}; {job.crashes} crashes"),
+        ("attempts", f"{job.attempts} of {job.max_attempts}, {job.failures} failed; {job.crashes} crashes"),
         ("worker", job.worker if job.status is Status.IN_PROGRESS else None),
         ("submitted", f"{job.date_created:%Y-%m-%d %H:%M:%S} UTC, {ago(job.date_created)} ago"),
         ("runs at", f"{job.run_at:%Y-%m-%d %H:%M:%S} UTC" if job.waits_for == "time" else None),

@@ -32,7 +32,6 @@ def router(desk: Desk) -> Routes:
             kinds=sorted(desk.service.queue.kinds),
             statuses=list(Status),
             most_new=search.NEW,
-            tries=tries,
             lasted=lasted,
             brief=brief,
             picture=picture,
@@ -40,12 +39,6 @@ def router(desk: Desk) -> Routes:
 
     desk.get(routes, "/desk/jobs", show)
     return routes
-
-
-def tries(job: Job) -> int:
-    """Attempts that were made, with the one under way."""
-    is_more = job.status in (Status.IN_PROGRESS, Status.COMPLETED, Status.COMPLETED_WITH_ERRORS)
-    return min(job.max_attempts, job.failures + 1) if is_more else job.failures
 
 
 def lasted(job: Job) -> timedelta | None:
