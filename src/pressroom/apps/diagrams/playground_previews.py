@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from starlette.requests import Request
 
+from pressroom.api.presence import while_connected
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import asking
 from pressroom.apps.slots import Slots
@@ -52,13 +53,14 @@ class Previews:
         """Raises what is wrong with the request or the source, and 503 when too many look at once."""
         asking.checked(asked)
         try:
-            async with self._slots.slot():
-                if await request.is_disconnected():
-                    raise HttpError(499, "gone", "whoever asked for this preview no longer waits for it")
-                return await self._rendering.preview(asked)
+            return await while_connected(request, self._in_turn(asked))
         except Backpressure:
             words = "too many previews are being made just now; this one is tried again in a moment"
             raise HttpError(503, "backpressure", words, {"Retry-After": str(RETRY_AFTER)}) from None
+
+    async def _in_turn(self, asked: Asked) -> Rendered:
+        async with self._slots.slot():
+            return await self._rendering.preview(asked)
 
     async def judge(self, request: Request, asked: Asked) -> Verdict:
         """What goes wrong is a verdict too."""

@@ -1,0 +1,99 @@
+"""A preview that nobody waits for any more holds neither a slot nor a press."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pressroom.api.presence import while_connected
+from pressroom.api.problems import HttpError
+from tests.service.access_stage import on_stage
+from tests.web.browsing import member
+
+
+class Leaving:
+    """Around an application: the client is gone when `left` is set."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.left = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_more = True
+
+        async def receive_until_left() -> Message:
+            nonlocal has_more
+            if not has_more:
+                await self.left.wait()
+                return {"type": "http.disconnect"}
+            message = await receive()
+            has_more = message.get("more_body", False)
+            return message
+
+        await self._app(scope, receive_until_left, send)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/wiki/Home", {"action": "preview", "source": "text", "previous": "0"}),
+        ("/playground/preview", {"language": "dot", "output": "svg", "source": "digraph { a }"}),
+    ],
+)
+async def test_who_goes_away_frees_the_slot_of_a_preview(
+    file: str, monkeypatch: pytest.MonkeyPatch, path: str, fields: dict[str, str]
+) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def render_for_ever(_: Any) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with on_stage(file, works=False) as stage:
+        monkeypatch.setattr(stage.press.rendering, "preview", render_for_ever)
+        app: Any = Leaving(stage.app)
+        async with member(replace(stage, app=app)) as person:
+            asking = asyncio.create_task(person.post(path, fields))
+            await begun.wait()
+            app.left.set()
+            async with asyncio.timeout(60):
+                await ended.wait()
+                await asking
+
+
+async def test_what_is_done_before_the_client_goes_is_returned_and_errors_are_raised() -> None:
+    async def receive() -> Message:
+        return await asyncio.Event().wait() and {}
+
+    async def fail() -> None:
+        raise ValueError("wrong")
+
+    request = Request({"type": "http"}, receive)
+    assert await while_connected(request, asyncio.sleep(0, "done")) == "done"
+    with pytest.raises(ValueError, match="wrong"):
+        await while_connected(request, fail())
+
+
+async def test_what_the_work_holds_is_let_go_of_before_anybody_hears_of_it() -> None:
+    held = []
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def hold() -> None:
+        held.append("slot")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            held.pop()
+
+    with pytest.raises(HttpError, match="no longer waits"):
+        await while_connected(Request({"type": "http"}, receive), hold())
+    assert held == []
