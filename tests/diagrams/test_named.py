@@ -124,38 +124,50 @@ async def test_a_text_that_failed_may_be_put_again(staged: Staging, easel: Easel
         assert (await stage.http.get("/diagrams/arch")).json()["version"] == 2
 
 
-async def test_of_several_texts_that_wait_the_newest_is_rendered(
+async def test_of_several_texts_that_wait_the_newest_is_rendered_next_and_then_the_others(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged() as stage:
+    async with staged(workers=1) as stage:
         await put(stage, "one", query="")
         await eventually(lambda: easel.sources == ["one"])
-        for source in ("two", "three", "four"):
-            await put(stage, source, query="")
+        jobs = [(await put(stage, source, query="")).json()["versions"][0]["jobId"] for source in ("two", "three", "four")]
+        told = (await stage.http.get("/diagrams/arch")).json()
+        shown = [version["jobId"] for version in reversed(told["versions"])][1:]
         easel.release()
         await put(stage, "four")
+        await eventually(lambda: len(easel.sources) == 4)
+        await eventually(partial(all_completed, stage))
 
-        told = (await stage.http.get("/diagrams/arch")).json()
-        assert easel.sources == ["one", "four"]
-        assert [version["status"] for version in told["versions"]] == ["completed", "superseded", "superseded", "completed"]
+        assert easel.sources == ["one", "four", "two", "three"]
+        assert jobs[0] == jobs[1] == jobs[2] == shown[2], "the job that is next has the newest text"
+        assert len({*shown}) == 3, "and those whose text it had before have others"
         assert (await stage.http.get("/a/arch.svg")).text == "<svg>four|svg|light</svg>"
+        assert (await stage.http.get("/a/arch@2.svg")).text == "<svg>two|svg|light</svg>"
 
 
-async def test_a_version_that_was_skipped_is_rendered_when_somebody_asks_for_it(
+async def all_completed(stage: Stage) -> bool:
+    told = (await stage.http.get("/diagrams/arch")).json()
+    return {version["status"] for version in told["versions"]} == {"completed"}
+
+
+async def test_a_valid_text_is_drawn_although_an_invalid_one_followed_at_once(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged() as stage:
+    async with staged(workers=1) as stage:
         await put(stage, "one", query="")
         await eventually(lambda: easel.sources == ["one"])
         await put(stage, "two", query="")
-        await put(stage, "three", query="")
+        await put(stage, "broken", query="")
         easel.release()
-        await put(stage, "three")
+        await eventually(lambda: len(easel.sources) == 3)
 
-        assert (await stage.http.get("/a/arch@2.svg")).text == "<svg>two|svg|light</svg>"
-        assert (await stage.http.get("/a/arch.svg")).text == "<svg>three|svg|light</svg>"
+        async def is_good() -> bool:
+            return bool((await stage.http.get("/diagrams/arch")).json()["good"] == 2)
+
+        await eventually(is_good)
+        assert (await stage.http.get("/a/arch.svg")).text == "<svg>two|svg|light</svg>"
 
 
 async def test_asking_for_an_old_version_does_not_put_it_in_the_place_of_a_new_one_that_waits(
@@ -168,12 +180,14 @@ async def test_asking_for_an_old_version_does_not_put_it_in_the_place_of_a_new_o
         await eventually(lambda: easel.sources == ["one"])
         await put(stage, "two", query="")
         await put(stage, "three", query="")
-        asking = asyncio.create_task(stage.http.get("/a/arch@2.svg"))
-        await eventually(partial(has_jobs, stage, 3))
+        before = await stage.http.get("/a/arch@2.svg")
+        assert await has_jobs(stage, 3)
         easel.release()
 
-        assert (await asking).text == "<svg>two|svg|light</svg>"
         assert (await put(stage, "three")).json()["good"] == 3
+        await eventually(partial(all_completed, stage))
+        assert "is being rendered" in before.text
+        assert (await stage.http.get("/a/arch@2.svg")).text == "<svg>two|svg|light</svg>"
         assert (await stage.http.get("/a/arch.svg")).text == "<svg>three|svg|light</svg>"
 
 

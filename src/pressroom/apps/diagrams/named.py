@@ -13,12 +13,12 @@ from pressroom.apps.diagrams.named_tags import ANY, Condition
 from pressroom.apps.diagrams.renders import NAME
 from pressroom.apps.diagrams.versions import Mark, Named, Text, Version
 from pressroom.errors import TooLarge
-from pressroom.model import Submitted
+from pressroom.model import Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import documents
 from pressroom.renderers.documents import Asked
 from pressroom.sealing import Keyring
-from pressroom.store import Database
+from pressroom.store import Database, Transaction
 from pressroom.store.artifacts import Artifact
 from pressroom.store.sealed import new_embed_key
 
@@ -85,15 +85,22 @@ class Names:
             adding = partial(versions.add, org_id or "", name, text, condition, key=new_embed_key(self._keyring))
             named, version, is_new = await tx.run(adding, name="version")
             if is_new:
-                theme = theme_of(version, None)
-                # Of several texts that wait, the key lets the newest be rendered.
-                how = {"key": named.holder, "within": tx, "trace": trace}
-                job = await self._submit(named, version, "svg", theme, first=True, **how)
-                await tx.run(partial(versions.point, named, version.number, job.uid), name="version")
-                version = msgspec.structs.replace(version, job_uid=job.uid)
+                # Of several texts that wait, the key lets the newest be rendered next. The others follow: each that is valid
+                # is drawn, for the newest may turn out not to be.
+                version, displaced = await self._render(named, version, key=named.holder, within=tx, trace=trace)
+                for older in displaced:
+                    await self._render(named, older, tier=Tier.BACKGROUND, within=tx, trace=trace)
                 if keep:
                     await tx.run(partial(versions.prune, named, version.number, keep), name="version")
         return named, version, is_new
+
+    async def _render(
+        self, named: Named, version: Version, *, within: Transaction, **how: Any
+    ) -> tuple[Version, list[Version]]:
+        """The version with its job, and older ones that have lost theirs to it."""
+        job = await self._submit(named, version, "svg", theme_of(version, None), first=True, within=within, **how)
+        displaced = await within.run(partial(versions.point, named, version.number, job.uid), name="version")
+        return msgspec.structs.replace(version, job_uid=job.uid), displaced
 
     async def find(self, org_id: str | None, name: str, link: str | None = None) -> Named:
         """Whoever knows the link may see it, whoever they are."""

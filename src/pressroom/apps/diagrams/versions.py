@@ -105,11 +105,12 @@ def add(
     return named, (yield from version(named, number)), True
 
 
-def point(named: Named, number: int, job: str) -> Work[None]:
-    """Let a version name its job. Older ones that had the same job lost it: it renders the newer text now."""
-    moment = yield from now()
+def point(named: Named, number: int, job: str) -> Work[list[Version]]:
+    """Let a version name its job. Returns older ones that had the same job: it renders the newer text now, and they need
+    another."""
     yield Statement("point_diagram_version", {"diagram": named.id, "number": number, "job_uid": job})
-    yield Statement("supersede_diagram_versions", {"diagram": named.id, "number": number, "job_uid": job, "now": moment})
+    rows = yield Statement("list_displaced_versions", {"diagram": named.id, "number": number, "job_uid": job})
+    return [_version(row) for row in rows]
 
 
 def prune(named: Named, newest: int, keep: int) -> Work[None]:
