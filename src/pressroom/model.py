@@ -313,7 +313,8 @@ class Kind:
     `submit_scope` is the scope of token that may submit it from outside, over HTTP or from a page. None is no token at all:
     only code of this process submits it. `@kind` says "submitter" if nothing else is said.
 
-    `retry_timeouts` is whether an attempt that ran into a time limit is made again.
+    `retry_timeouts` is whether an attempt that ran into a time limit is made again. `preempt`: a newer payload of its key stops
+    an attempt that has run for a second; the stopped job ends as superseded by the newer one.
 
     `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
@@ -334,6 +335,7 @@ class Kind:
     settling: Settling | None = None
     submit_scope: str | None = None
     retry_timeouts: bool = True
+    preempt: bool = False
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
@@ -359,6 +361,8 @@ class Kind:
             yield "timeout is above 0 seconds, or None for no limit"
         if self.retention < timedelta(0):
             yield "retention is not negative"
+        if self.preempt and self.on_key is not OnKey.COALESCE:
+            yield "preempt needs on_key='coalesce'"
         if not isinstance(self.backoff, Backoff):
             yield "backoff is a Backoff, such as Backoff(base=1, cap=60)"
         if self.on_backpressure not in ("wait", "fail"):

@@ -19,6 +19,7 @@ from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
 from pressroom.apps.wiki.store import EditConflict, Page
 from pressroom.errors import NotFound, SourceInvalid
 from pressroom.model import Ending
+from pressroom.worker import loop
 from tests import looking
 
 
@@ -200,6 +201,29 @@ async def test_a_render_that_fails_leaves_the_last_good_page(database: str, monk
     assert reading.head.number == 2
     assert reading.shown is not None
     assert (reading.shown.number, reading.shown.render_status) == (1, RenderStatus.RENDERED)
+
+
+async def test_a_fix_does_not_wait_for_the_revision_that_it_mends(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
+    render = renders.documents.render
+
+    async def stuck(presses: Any, asked: Any, *rest: Any) -> Any:
+        if b"slow" in asked.source:
+            begun.set()
+            await asyncio.Event().wait()
+        return await render(presses, asked, *rest)
+
+    monkeypatch.setattr(renders.documents, "render", stuck)
+    monkeypatch.setattr(loop, "PREEMPT_AFTER", 0.0)
+    async with Pressroom(database, workers=1) as press:
+        slow = asyncio.create_task(press.articles.post(None, draft("slow"), wait=600))
+        await begun.wait()
+        fixed = await press.articles.post(None, draft("# fixed", previous=1), wait=600)
+        await slow
+        revisions = (await press.articles.history(None, "Home"))[1]
+
+    assert fixed.revision.render_status is RenderStatus.RENDERED
+    assert [one.render_status for one in revisions] == [RenderStatus.RENDERED, RenderStatus.STALE]
 
 
 async def test_a_rerender_that_fails_keeps_the_html_it_had(database: str, monkeypatch: pytest.MonkeyPatch) -> None:

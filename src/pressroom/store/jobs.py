@@ -18,7 +18,7 @@ from pressroom.model import NOT_AT_ONCE, Answer, AtOnce, Claim, OnKey, Released,
 from pressroom.store import fairness, limits
 from pressroom.store.endings import Settled, Settlement, settle
 from pressroom.store.rows import compact
-from pressroom.store.steps import Kinds, now, record, reseat
+from pressroom.store.steps import Kinds, now, record, reseat, successor_of
 
 
 class NewJob(msgspec.Struct, frozen=True):
@@ -474,6 +474,7 @@ class Survey(msgspec.Struct, frozen=True):
 
     `due` says that it will find some only if it runs alone: to wake those whose time has come, or to count how many of a
     kind are in progress. `limited` are the kinds that are counted. `shared`: jobs of several organisations are queued.
+    `preempted` are those of the jobs asked about behind which a newer payload of their key waits.
     """
 
     ready: bool
@@ -481,18 +482,32 @@ class Survey(msgspec.Struct, frozen=True):
     due: bool = False
     limited: frozenset[str] = frozenset()
     shared: bool = False
+    preempted: list[int] = []
 
 
-def survey(kinds: Iterable[str], *, look_for_work: bool, by_name: bool = False) -> Work[Survey]:
-    """Look without writing, so that an idle worker never takes the write lock. `by_name`: a delivery names jobs to it."""
+def survey(
+    kinds: Iterable[str], *, look_for_work: bool, by_name: bool = False, preemptible: Iterable[int] = ()
+) -> Work[Survey]:
+    """Look without writing, so that an idle worker never takes the write lock. `by_name`: a delivery names jobs to it.
+
+    `preemptible` are running jobs that a newer payload of their key is to stop.
+    """
     cancelling = [(id, token) for id, token in (yield Statement("list_cancelling"))]
     shared = by_name and bool((yield Statement("several_orgs_wait"))[0][0])
-    if not look_for_work:
-        return Survey(False, cancelling, shared=shared)
+    preempted = []
+    for id in preemptible:
+        if (yield from successor_of(id)) is not None:
+            preempted.append(id)
+    ready, due, limited = (yield from _look_around(kinds)) if look_for_work else (False, False, frozenset[str]())
+    return Survey(ready, cancelling, due=due, limited=limited, shared=shared, preempted=preempted)
+
+
+def _look_around(kinds: Iterable[str]) -> Work[tuple[bool, bool, frozenset[str]]]:
+    """Whether there is work, whether it is found only by who runs alone, and the kinds that have a limit."""
     moment = yield from now()
     seen = yield Statement("look_around")
     limited = frozenset(kind for kind, spare, *_ in seen if spare is not None)
     if any(next_due is not None and next_due <= moment for *_, next_due in seen):
-        return Survey(True, cancelling, due=True, limited=limited, shared=shared)
+        return True, True, limited
     ready = {kind for kind, spare, startable, _ in seen if startable and (spare is None or spare > 0)} & set(kinds)
-    return Survey(bool(ready), cancelling, due=not ready.isdisjoint(limited), limited=limited, shared=shared)
+    return bool(ready), not ready.isdisjoint(limited), limited

@@ -44,6 +44,10 @@ class WorkerStopping(PressroomError):
     """Why a handler was stopped when its worker had to stop."""
 
 
+class Preempted(PressroomError):
+    """Why a handler was stopped when a newer payload of its key came."""
+
+
 class Returned(msgspec.Struct, frozen=True):
     """A handler's value, as JSON, and what went wrong on the way without stopping it."""
 
@@ -58,7 +62,7 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
             return Succeeded(value, aside)
         case Returned(value, errors, aside):
             return PartlySucceeded(value, _error(claim, "partial", "; ".join(errors)), aside)
-        case WorkerStopping():
+        case WorkerStopping() | Preempted():  # if the newer payload is gone by now, this one is tried again
             return Released()
         case Cancelled():
             return Stopped(str(result))

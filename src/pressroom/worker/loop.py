@@ -19,7 +19,7 @@ from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
 from pressroom.worker import process
 from pressroom.worker.context import RunningJob
-from pressroom.worker.judge import WorkerStopping, judge, timed_out
+from pressroom.worker.judge import Preempted, WorkerStopping, judge, timed_out
 from pressroom.worker.lease import LeaseKeeper
 from pressroom.worker.offers import Offers
 from pressroom.worker.report import log_ending
@@ -29,6 +29,7 @@ from pressroom.worker.threads import Threads
 log = logging.getLogger("pressroom.worker")
 
 STOP_GRACE = 1.5  # what is told to stop has this long to do so; then it is left behind
+PREEMPT_AFTER = 1.0  # seconds
 TICK = 0.1  # how often time limits are looked at
 HANDFUL = 50  # enough finished jobs to be worth a commit of their own
 WAKE_EVERY = 0.5  # seconds, for a worker beside others that always finds something to do
@@ -404,7 +405,8 @@ class Worker:
                 continue
             try:
                 by_name = self._delivery.sweep > 0
-                found = await self._database.read(partial(jobs.survey, self._kinds, look_for_work=looking, by_name=by_name))
+                look = partial(jobs.survey, look_for_work=looking, by_name=by_name, preemptible=self._preemptible())
+                found = await self._database.read(partial(look, self._kinds))
             except Exception:
                 log.exception("looking for work failed; trying again")
                 continue
@@ -412,11 +414,22 @@ class Worker:
             for id, token in found.cancelling:
                 if (id, token) in self._running:
                     self.stop_job(id)
+            for attempt in [one for one in self._running.values() if one.claim.id in found.preempted]:
+                attempt.interrupt(Preempted(), STOP_GRACE)
             if looking:
                 self._limited = found.limited
             if found.ready:
                 self._due = self._due or found.due
                 self.hear()
+
+    def _preemptible(self) -> list[int]:
+        """What is nearly done is not worth stopping, so a little time is given to each."""
+        begun_by = time.monotonic() - PREEMPT_AFTER
+        return [
+            attempt.claim.id
+            for attempt in self._running.values()
+            if attempt.kind.preempt and attempt.claim.key is not None and attempt.stop_by is None and attempt.begun <= begun_by
+        ]
 
     def _may_look(self) -> bool:
         if self._hungry or not self._looks or not self._claiming or self._room().total <= 0:
