@@ -183,6 +183,14 @@ class Settings:
         return str(Path(self.path).with_suffix(".artifacts"))
 
     @property
+    def artifact_place(self) -> str:
+        """Where artifacts go, as it is told to people."""
+        if self.s3_bucket:
+            prefix = f"/{self.s3_prefix.strip('/')}" if self.s3_prefix else ""
+            return f"artifacts in the bucket {self.s3_bucket}{prefix} at {masked(self.s3_endpoint) or 'the usual endpoint'}"
+        return f"artifacts in {self.artifact_folder or 'a temporary folder'}"
+
+    @property
     def key_file(self) -> Path | None:
         """Where the key lies that encrypts secrets, unless `secret_key` is set. A database in memory has none."""
         if self.on_postgres:

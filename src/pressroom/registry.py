@@ -2,8 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
 
 from cronsim import CronSim, CronSimError
 
@@ -40,19 +43,37 @@ def checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[S
 
 
 def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
-    """The kinds and schedules that modules define at their top level. The current folder is searched first."""
+    """The kinds and schedules at the top level of modules, alone or in lists. The current folder is searched first."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     found: dict[str, Kind] = {}
     schedules: dict[str, Schedule] = {}
     for name in modules:
-        try:
-            module = importlib.import_module(name)
-        except ImportError as reason:
-            raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
-        for value in vars(module).values():
+        for value in _defined_in(_imported(name)):
             if isinstance(value, Kind):
                 found[value.name] = value
             elif isinstance(value, Schedule):
                 schedules[value.name] = value
     return list(found.values()), list(schedules.values())
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as reason:
+        raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
+    except Exception as reason:  # its own code, which runs when it is imported
+        told = traceback.extract_tb(reason.__traceback__)[-1]
+        where = f"{Path(told.filename).name}, line {told.lineno}"
+        if isinstance(reason, SyntaxError):
+            where = f"{Path(reason.filename or '').name}, line {reason.lineno}"
+        words = f"imports: {name!r} failed while it was imported: {type(reason).__name__}: {reason} ({where})"
+        raise InvalidSettings([words]) from reason
+
+
+def _defined_in(module: ModuleType) -> Iterator[object]:
+    for value in vars(module).values():
+        if isinstance(value, list | tuple):
+            yield from value
+        else:
+            yield value

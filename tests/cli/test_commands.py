@@ -322,6 +322,16 @@ def test_a_worker_works_until_it_is_told_to_stop(folder: Path, run: Run) -> None
             assert run("jobs", "watch", job)[0] == 0
 
 
+def test_a_worker_says_which_kinds_it_takes_and_where_artifacts_go(folder: Path) -> None:
+    command = [sys.executable, "-m", "pressroom", "work", "--kinds", "shout"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        line = worker.stdout.readline()
+        worker.send_signal(signal.SIGTERM)
+
+    assert f"; kinds: shout; artifacts in {config.load().artifact_folder}\n" in line
+
+
 def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run) -> None:  # I19
     (job,) = submit(("endless", None))
 

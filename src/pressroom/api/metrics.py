@@ -69,11 +69,12 @@ class _Snapshot(Collector):
 
     def collect(self) -> Iterable[Metric]:
         jobs = GaugeMetricFamily("pressroom_jobs", "Open jobs", labels=["queue", "tier", "state"])
-        oldest = GaugeMetricFamily("pressroom_queue_oldest_age_seconds", "Age of the oldest queued job", labels=["queue"])
+        waited = "How long the oldest job that may start has waited"
+        oldest = GaugeMetricFamily("pressroom_queue_oldest_age_seconds", waited, labels=["queue"])
         ages: dict[str, float] = {}
         for line in self._stats.backlog:
             jobs.add_metric([line.kind, line.tier.name.lower(), "queued"], line.queued)
-            age = (self._stats.at - line.oldest).total_seconds()
+            age = 0.0 if line.ready_since is None else (self._stats.at - line.ready_since).total_seconds()
             ages[line.kind] = max(ages.get(line.kind, 0.0), age)
         for kind, age in ages.items():
             oldest.add_metric([kind], age)

@@ -24,11 +24,14 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     async with wires.open(settings, works=True, kinds=args.kinds) as queue:
-        kinds = ", ".join(sorted(queue.kinds)) or "none"
+        kinds = sorted(args.kinds or queue.kinds)
+        artifacts = settings.artifact_place
         if output.as_json:
-            output.data({"working": masked(settings.database), "slots": settings.slots, "kinds": sorted(queue.kinds)})
+            told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
+            output.data(told)
         else:
-            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {kinds}")
+            named = ", ".join(kinds) or "none"
+            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {named}; {artifacts}")
         await stopping.wait()
         log.info("stopping; jobs that run have %g s to finish", settings.grace)
         for number in (signal.SIGTERM, signal.SIGINT):  # the second one ends it the hard way; leases take care of the rest

@@ -112,6 +112,7 @@ class Backlog(msgspec.Struct, frozen=True):
     queued: int
     ready: int
     oldest: datetime
+    ready_since: datetime | None = None  # of those that may start, the oldest
 
 
 class Running(msgspec.Struct, frozen=True):
@@ -152,7 +153,10 @@ def stats() -> Work[Stats]:
     limited = yield Statement("list_limits")
     return Stats(
         from_ms(moment),
-        [Backlog(kind, Tier(tier), count, ready, from_ms(oldest)) for kind, tier, count, ready, oldest in backlog],
+        [
+            Backlog(kind, Tier(tier), count, ready, from_ms(oldest), None if since is None else from_ms(since))
+            for kind, tier, count, ready, oldest, since in backlog
+        ],
         [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
         [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
         [name for (name,) in paused],
