@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.api.access import Scope
+from pressroom.errors import StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from tests.service.access_stage import STRANGER, Stage, on_stage
 from tests.web.browsing import member
 
@@ -70,3 +71,29 @@ async def break_off(stage: Stage, path: str, token: str) -> list[Any]:
 
     await stage.app(scope, receive, send)
     return sent
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StoreUnavailable("postgresql://ada@db.internal:5432/press cannot be reached: no route"), "store_unavailable"),
+        (StoreBusy("postgresql://ada@db.internal:5432/press was busy with others: lock timeout"), "store_busy"),
+        (StoreFull("the server of db.internal has no room left"), "store_full"),
+        (StoreReadOnly("db.internal cannot be written to"), "store_read_only"),
+    ],
+)
+async def test_where_the_store_is_stays_with_the_operator(
+    file: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, code: str
+) -> None:
+    async def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token()) as client:
+        monkeypatch.setattr(stage.service.queue, "submit", fail)
+        answer = await client.post("/jobs", json={"kind": "shout", "payload": "x"})
+
+    told = answer.json()
+    assert (answer.status_code, told["code"], told["retryable"]) == (503, code, True)
+    assert "internal" not in answer.text
+    assert "the store" in told["detail"]
+    assert f"request {told['request_id']} was refused: {error}" in caplog.text

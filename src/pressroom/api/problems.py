@@ -9,7 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.errors import Ended, PressroomError, QueueFull, SourceInvalid, Unavailable, WaitTimeout
+from pressroom.errors import Ended, PressroomError, QueueFull, SourceInvalid, StoreUnavailable, Unavailable, WaitTimeout
 
 log = logging.getLogger("pressroom.api")
 
@@ -54,9 +54,20 @@ def problem(request: Request, error: PressroomError, *, status: int | None = Non
     return Response(msgspec.json.encode(described), described.status, headers, MEDIA_TYPE)
 
 
+_STORE_TROUBLE = {
+    "store_unavailable": "the store cannot be reached just now; try again in a moment",
+    "store_busy": "the store is busy with others just now; try again in a moment",
+    "store_full": "the store has no room left; nothing was written",
+    "store_read_only": "the store cannot be written to just now; nothing was written",
+}
+
+
 def describe(request: Request, error: PressroomError, *, status: int | None = None) -> Problem:
     status = status or error.status
     code, detail = error.code, str(error)
+    if isinstance(error, StoreUnavailable):  # its own words name addresses and folders, which are the operator's business
+        log.warning("request %s was refused: %s", request_id_of(request), error)
+        detail = _STORE_TROUBLE.get(code, _STORE_TROUBLE[StoreUnavailable.code])
     place: dict[str, Any] = {}
     if isinstance(error, Ended) and error.error:
         code, detail = error.error.get("code", code), error.error.get("message", detail)
