@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from pressroom.notify.inside import Switchboard
+from pressroom.outages import Outage
 
 log = logging.getLogger("pressroom.notify")
 
@@ -23,18 +24,19 @@ class Tail:
         self._news_after = news_after
         self._newest = newest
         self._interval = interval
+        self._outage = Outage("looking for news", log)
 
     async def run(self) -> None:
         while True:
             await self._switchboard.somebody_listens.wait()
             try:
                 await self._follow()
-            except Exception:
-                log.exception("looking for news failed; trying again")
-                await asyncio.sleep(self._interval)
+            except Exception as reason:
+                await asyncio.sleep(self._outage.failed(reason))
 
     async def _follow(self) -> None:
         last = await self._newest()
+        self._outage.over()
         self._switchboard.tell_everybody()  # what happened between their last look and ours would be missed
         while self._switchboard.somebody_listens.is_set():
             await asyncio.sleep(self._interval)

@@ -13,6 +13,7 @@ from cronsim import CronSim
 from pressroom.clock import Clock
 from pressroom.delivery import Delivery, Notice
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
+from pressroom.outages import Outage
 from pressroom.store import Database, endings, jobs, look, upkeep
 from pressroom.store.jobs import NewJob
 from pressroom.store.steps import Kinds
@@ -36,11 +37,13 @@ type Chore = Callable[[], Awaitable[object]]
 
 async def every(seconds: float, chore: Chore, stopping: asyncio.Event) -> None:
     """Do a chore on a beat until told to stop. A bad beat is logged; the next one comes."""
+    outage = Outage(f"the chore {getattr(chore, '__name__', chore)}", log)
     while not stopping.is_set():
         try:
             await chore()
-        except Exception:
-            log.exception("chore %s failed", getattr(chore, "__name__", chore))
+            outage.over()
+        except Exception as reason:
+            outage.failed(reason)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await stopping.wait()

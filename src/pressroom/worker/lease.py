@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from pressroom.errors import QueueClosed
+from pressroom.outages import Outage
 from pressroom.store import Database, jobs, upkeep
 
 log = logging.getLogger("pressroom.worker")
@@ -41,13 +42,15 @@ class LeaseKeeper:
         self._thread.join()
 
     def _run(self) -> None:
+        outage = Outage("the heartbeat", log)
         while not self._stopping.wait(self._beat):
             try:
                 self._renew()
+                outage.over()
             except QueueClosed:
                 return  # nothing that is held can be kept any longer
-            except Exception:
-                log.exception("a heartbeat failed; the next one comes in %.1f s", self._beat)
+            except Exception as reason:
+                outage.failed(reason)  # the next beat comes at its time all the same
 
     def _renew(self) -> None:
         claims = self._held()

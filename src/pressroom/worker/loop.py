@@ -14,6 +14,7 @@ from typing import cast
 from pressroom.delivery import Delivery, Offer
 from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
 from pressroom.model import VERSION, Claim, Kind, Outcome, Released, Status, Work
+from pressroom.outages import Outage
 from pressroom.store import Database, endings, fairness, jobs, steps, upkeep
 from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
@@ -91,6 +92,8 @@ class Worker:
         self._lent = 0  # slots of those in `_running` that wait for another job
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
+        self._store_outage = Outage("settling and claiming", log)
+        self._unknown = Outage("asking what the last turn claimed", log)
         self._took: dict[tuple[int, int], float] = {}  # seconds of attempts that are not settled yet
         self._news = 0
         self._unsure = False
@@ -166,9 +169,9 @@ class Worker:
         try:
             released = await self._database.run(lambda: jobs.give_back(self.name, held, self._kinds), name="turn")
         except Exception as reason:
-            log.warning("what the last turn claimed is not known yet: %s", reason)
-            self._loop.call_later(self._poll, self._wake.set)
+            self._loop.call_later(self._unknown.failed(reason), self._wake.set)
             return
+        self._unknown.over()
         self._unsure = False
         for one in released:
             log.warning("job_%s was claimed, but the answer was lost; it goes back to the queue", one.claim.uid)
@@ -206,11 +209,11 @@ class Worker:
         try:
             result = await self._settle_and_claim(settlements, offers, room)
             failed = False
+            self._store_outage.over()
         except StoreUnavailable as reason:
-            log.error("the store is unavailable, trying again: %s", reason)
             self._finished = settlements + self._finished
             self._offers.put_back(offers)
-            await asyncio.sleep(self._poll)
+            await asyncio.sleep(self._store_outage.failed(reason))
             result = None
         except Exception:
             log.exception("a turn failed")
@@ -271,7 +274,7 @@ class Worker:
                     settled += (await self._settle_alone(settlement, kinds)).settled
                     break
                 except StoreUnavailable as reason:  # nobody's fault: it is settled when the store is back
-                    log.error("the store is unavailable, trying again: %s", reason)
+                    self._store_outage.failed(reason)
                     self._finished.append(settlement)
                     break
                 except Exception as error:
@@ -398,6 +401,7 @@ class Worker:
 
     async def _poll_database(self) -> None:
         """The floor under delivery: work that nobody announced, jobs that another process cancelled."""
+        outage = Outage("looking for work", log)
         while True:
             await asyncio.sleep(self._poll)
             looking = self._may_look()
@@ -407,9 +411,10 @@ class Worker:
                 by_name = self._delivery.sweep > 0
                 look = partial(jobs.survey, look_for_work=looking, by_name=by_name, preemptible=self._preemptible())
                 found = await self._database.read(partial(look, self._kinds))
-            except Exception:
-                log.exception("looking for work failed; trying again")
+            except Exception as reason:
+                await asyncio.sleep(outage.failed(reason))
                 continue
+            outage.over()
             self._is_shared = found.shared
             for id, token in found.cancelling:
                 if (id, token) in self._running:

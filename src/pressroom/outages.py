@@ -1,0 +1,48 @@
+"""Something that is tried again and again while it fails: told once when it begins, now and then while it lasts, and when it is
+over."""
+
+import logging
+import time
+
+from pressroom.errors import PressroomError
+
+TOLD_EVERY = 60.0  # seconds
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 2.0
+
+
+class Outage:
+    def __init__(self, what: str, log: logging.Logger) -> None:
+        """`what` begins a sentence: "looking for work"."""
+        self._what = what
+        self._log = log
+        self._failures = 0
+        self._began = self._told = 0.0
+        self._pause = FIRST_PAUSE
+
+    def failed(self, reason: BaseException) -> float:
+        """Another try has failed. Returns the seconds to wait before the next, which grow."""
+        now = time.monotonic()
+        self._failures += 1
+        if self._failures == 1:
+            self._began = self._told = now
+            self._pause = FIRST_PAUSE
+            unknown = None if isinstance(reason, PressroomError) else reason  # what we worded ourselves needs no traceback
+            self._log.error("%s failed, and is tried again: %s", self._what, _words(reason), exc_info=unknown)
+        elif now - self._told >= TOLD_EVERY:
+            self._told = now
+            lasted = now - self._began
+            self._log.error("%s has failed %d times in %.0f s: %s", self._what, self._failures, lasted, _words(reason))
+        pause, self._pause = self._pause, min(LONGEST_PAUSE, 2 * self._pause)
+        return pause
+
+    def over(self) -> None:
+        """It went well."""
+        if self._failures:
+            lasted = time.monotonic() - self._began
+            self._log.warning("%s works again; it failed %d times in %.0f s", self._what, self._failures, lasted)
+            self._failures = 0
+
+
+def _words(reason: BaseException) -> str:
+    return f"{type(reason).__name__}: {reason}".partition("\n")[0][:500]
