@@ -23,3 +23,8 @@ def demand(kept: bool, law: str, story: str, *facts: object) -> None:
     """`story` is formatted with `facts` only when it has to be told: telling costs more than looking."""
     if not kept:
         raise Violation(law, story.format(*facts))
+
+
+def law_of(broken: BaseException) -> str:
+    """The law that a store has broken, or `guard` if the database itself refused."""
+    return broken.law if isinstance(broken, Violation) else "guard"
