@@ -64,7 +64,7 @@ class HttpLab(Floor):
 
     def _found(self) -> None:
         """The tables, ours and the few of the application that `dump` reads."""
-        done = self._start(["jobs", "list"])
+        done = self._start(["migrate"])
         done.wait()
         if done.ended != 0:
             raise RuntimeError(f"the database could not be founded; see {self.log}")
