@@ -52,9 +52,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev test")
     parser.add_argument("--deep", action="store_true", help="every test, database and delivery, and many generated cases")
-    parser.add_argument(
-        "--processes", type=int, default=(os.cpu_count() or 2) + 2, help="pytest processes beside each other"
-    )
+    parser.add_argument("--processes", type=int, default=(os.cpu_count() or 2) + 2, help="pytest processes beside each other")
     parser.add_argument("--mutants", type=int, default=MUTANTS, help="planted mistakes that the deep suite tries at the end")
     return parser.parse_args()
 
