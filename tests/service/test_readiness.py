@@ -178,7 +178,8 @@ async def test_a_store_that_does_not_answer_is_told_as_a_timeout_and_asked_once(
             await may_go_on.wait()
 
         monkeypatch.setattr(stage.press, "check_submit", hang)
-        assert await ready(client) == (503, {"status": "fail", "code": "timeout"})
+        while not asked:  # a busy machine may not come so far within the time
+            assert await ready(client) == (503, {"status": "fail", "code": "timeout"})
         assert await ready(client) == (503, {"status": "fail", "code": "timeout"})
         assert asked == 1
 
