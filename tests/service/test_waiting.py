@@ -113,3 +113,20 @@ async def test_what_still_waits_when_the_grace_is_over_is_told_so() -> None:
     assert sent[0]["status"] == 503
     assert dict(sent[0]["headers"])[b"retry-after"]
     assert msgspec.json.decode(sent[1]["body"])["code"] == "queue_closed"
+
+
+async def test_a_wait_that_is_over_leaves_nothing_behind(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
+        job = await stage.press.submit("shout", "hi")
+        before = asyncio.all_tasks()
+        asking = asyncio.create_task(settled(stage.service, job, 600))
+        while len(asyncio.all_tasks() - before) < 3:  # noqa: ASYNC110 - the caller, and its waits for the job and the service
+            await asyncio.sleep(0)
+        stage.service.closing.set()
+
+        with pytest.raises(QueueClosed):
+            await asking
+
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() - before == set()
