@@ -16,6 +16,7 @@ from typing import Any
 
 from pressroom import Pressroom
 from pressroom.clock import SystemClock
+from pressroom.model import Work
 from pressroom.store.lane import Lane
 from pressroom.store.sqlite import SQLite
 from tests.reliability.client import Client
@@ -80,6 +81,21 @@ async def close(url: str, journal: Journal, idle: Callable[[], None], stopping: 
     await work(url, journal)
 
 
+async def submit(url: str, journal: Journal, idle: Callable[[], None], stopping: asyncio.Event) -> None:
+    """Submits alone, one after the other: what a process writes when it starts was written before."""
+
+    def idle_in_the_writer() -> Work[None]:
+        idle()
+        yield from ()
+
+    async with Pressroom(url, kinds=Handlers(journal).kinds(), workers=None) as press:
+        await press.rendering.database.run(idle_in_the_writer, name="idle")
+        client = Client(press, journal)
+        for _ in range(4):
+            await client.submit("note")
+        client.leave()
+
+
 async def work(url: str, journal: Journal) -> None:
     """Submits of every sort, a held transaction, a retry, a cancel; and every job is settled."""
     async with Pressroom(url, kinds=Handlers(journal).kinds(), workers=2) as press:
@@ -97,7 +113,7 @@ async def work(url: str, journal: Journal) -> None:
         client.leave()
 
 
-STORIES = {"open": open_new, "write": write, "close": close}
+STORIES = {"open": open_new, "write": write, "close": close, "submit": submit}
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))
