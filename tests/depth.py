@@ -1,12 +1,12 @@
 """How deep the tests go: the quick suite on every change, the deep one before an issue is called resolved.
 
 What decides where a test goes:
-- A test is quick unless it is marked `deep`. It is marked `deep` when it needs more than about five seconds of processor time,
+- A test is quick unless it is marked `deep`. It is marked `deep` when it needs more than about three seconds of processor time,
   or when a quicker test makes the same statement and this one says it at more length (more databases, deliveries, engines).
 - A test that generates its cases takes their number from `by_depth`: few on every change, many when it counts.
 - A test with many cases of one rule (attacks times engines) is marked `sampled(n)`: the quick suite runs one case in n.
 - A test on both databases goes to PostgreSQL in the quick suite if it lies in one of `ON_BOTH_DATABASES`, or if it is one in
-  six of the others, chosen by its name.
+  ten of the others, chosen by its name.
 `./dev test` prints the processor time of the whole run and the ten slowest tests, so that growth is noticed.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 VARIABLE = "TEST_DEPTH"  # without our prefix: an unknown setting is an error
 ON_BOTH_DATABASES = ("tests/contract/", "tests/delivery/")
-ONE_IN = 6
+ONE_IN = 10
 
 
 def is_deep() -> bool:

@@ -93,7 +93,7 @@ def pending_migrations(settings: Settings) -> list[Migration]:
 
 
 def require_database(settings: Settings) -> None:
-    """For whoever only looks: nobody's typing mistake makes a new database. Raises DatabaseMissing."""
+    """For commands that only read: a mistyped name must not create a database. Raises DatabaseMissing."""
     if not settings.on_postgres:
         if settings.path != ":memory:" and not Path(settings.path).exists():
             raise DatabaseMissing(settings.path)

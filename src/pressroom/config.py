@@ -183,7 +183,7 @@ class Settings:
         return str(Path(self.path).with_suffix(".artifacts"))
 
     @property
-    def artifact_place(self) -> str:
+    def artifact_location(self) -> str:
         """Where artifacts go, as it is told to people."""
         if self.s3_bucket:
             prefix = f"/{self.s3_prefix.strip('/')}" if self.s3_prefix else ""
@@ -333,8 +333,8 @@ IN_FILE: dict[str, _Name] = {
     **{name: _Name(name, reader) for name, reader in _READERS.items()},
 }
 
-# Settings of the source designs begin like this.
-_LIKE_OURS = ("QUEUE_", "CACHE_")
+# How the settings of the source designs begin.
+_DESIGN_PREFIXES = ("QUEUE_", "CACHE_")
 
 # Read elsewhere: by the bootstrap script, the tests, the failpoints, the engines.
 _NOT_OURS = frozenset(
@@ -414,7 +414,7 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
     for name in environ:
         if name.startswith("PRESSROOM_") and name not in ENVIRONMENT and name not in _NOT_OURS:
             problems.append(f"{name}: there is no such setting{_suggest(name, ENVIRONMENT)} (environment)")
-        elif name.startswith(_LIKE_OURS) and name not in ENVIRONMENT:  # it may be another program's, so this stops nobody
+        elif name.startswith(_DESIGN_PREFIXES) and name not in ENVIRONMENT:  # it may be another program's, so this stops nobody
             log.warning("%s is set in the environment, but there is no such setting%s", name, _suggest(name, ENVIRONMENT))
     return ours
 

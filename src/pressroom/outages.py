@@ -1,5 +1,4 @@
-"""Something that is tried again and again while it fails: told once when it begins, now and then while it lasts, and when it is
-over."""
+"""An operation that is retried until it succeeds: logged when it first fails, once a minute while it fails, and at its end."""
 
 import logging
 import time
@@ -36,8 +35,8 @@ class Outage:
         pause, self._pause = self._pause, min(LONGEST_PAUSE, 2 * self._pause)
         return pause
 
-    def over(self) -> None:
-        """It went well."""
+    def recovered(self) -> None:
+        """A try has succeeded."""
         if self._failures:
             lasted = time.monotonic() - self._began
             self._log.warning("%s works again; it failed %d times in %.0f s", self._what, self._failures, lasted)

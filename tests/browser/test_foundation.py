@@ -61,7 +61,7 @@ def test_news_arrive_and_go_on_after_the_server_was_away(watched: Watched, tmp_p
 def test_all_of_many_loads_open_their_stream(chromium: Browser, served: Served) -> None:
     page = chromium.new_context().new_page()
     with Watched(page):
-        for _ in range(by_depth(15, 100)):
+        for _ in range(by_depth(5, 100)):
             page.goto(f"{served.url}/desk")
             expect(page.locator("body")).to_have_attribute("data-listening", "yes")
     page.context.close()

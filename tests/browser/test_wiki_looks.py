@@ -103,11 +103,13 @@ def assert_sound(page: Page) -> None:
     assert sorted(ids) == sorted(set(ids))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", EMPTY)
 def test_a_page_of_an_empty_wiki_is_sound(opened: Open, nobody: str, path: str) -> None:
     assert_sound(opened(path, nobody))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", FULL, ids=lambda path: path.replace(NAME, "article"))
 def test_a_page_of_a_full_wiki_is_sound(opened: Open, full: Pen, path: str) -> None:
     assert_sound(opened(path))

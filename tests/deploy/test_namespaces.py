@@ -70,6 +70,7 @@ def reaches(namespace: str, host: str, port: int) -> bool:
     return subprocess.run([*inside(namespace), sys.executable, "-c", look], capture_output=True).returncode == 0
 
 
+@pytest.mark.deep
 def test_a_worker_that_reaches_only_the_servers_does_what_the_service_accepts(apart: Apart) -> None:
     """R1: the worker's death is known by its lease alone, because nobody sees its process."""
     apart.run("migrate")

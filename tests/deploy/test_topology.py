@@ -63,6 +63,7 @@ def test_what_is_sent_to_one_service_is_watched_and_fetched_at_the_other(topolog
     topology.run("fsck", "--artifacts")
 
 
+@pytest.mark.deep
 def test_a_worker_takes_only_its_kinds_and_leaves_the_rest_to_others(topology: Topology) -> None:
     topology.run("migrate")
     api, _ = topology.api(), topology.start(files.command_of("worker"))
@@ -96,6 +97,7 @@ def test_a_worker_that_is_killed_leaves_its_job_to_another(topology: Topology) -
         assert there.get(job.id).attempts == 1  # a crash is not a failed attempt
 
 
+@pytest.mark.deep
 async def test_a_service_that_is_stopped_ends_its_streams_and_the_other_goes_on(topology: Topology) -> None:
     topology.run("migrate")
     one, other = topology.api(), topology.api()

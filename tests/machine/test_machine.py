@@ -14,16 +14,16 @@ CAUGHT_LATE = {"rescue_the_living", "show_without_a_claim", "move_items_without_
 
 
 def test_no_order_of_events_breaks_a_promise() -> None:
-    run(examples=by_depth(60, 2_000), steps=50)
+    run(examples=by_depth(30, 2_000), steps=50)
 
 
 def test_no_order_of_events_breaks_a_promise_on_a_server(on_server: str) -> None:
     """I1 to I23. Claims and plain settles go beside others every other time; alone they must come to the same."""
     with stories_on(on_server) as server:
-        run(played_on(server), examples=by_depth(15, 200), steps=50)
+        run(played_on(server), examples=by_depth(6, 200), steps=50)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(
     "mistake",
     [pytest.param(mistake, marks=pytest.mark.deep if mistake.name in CAUGHT_LATE else ()) for mistake in mistakes_on("sqlite")],

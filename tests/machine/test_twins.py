@@ -15,12 +15,12 @@ from tests.machine.twins import TwinMachine
 def test_what_happens_on_one_database_happens_on_the_other(on_server: str) -> None:
     """Section 6.6 of reliability.md: answers, rows, histories, figures, the order of the line, the cache, ticks."""
     with stories_on(on_server) as server:
-        run(played_on(OnSqlite, server, machine=TwinMachine), examples=by_depth(8, 100), steps=50)
+        run(played_on(OnSqlite, server, machine=TwinMachine), examples=by_depth(3, 100), steps=50)
 
 
 @pytest.mark.parametrize(
     "planted",
-    [*PLANTED[:2], *(pytest.param(planted, marks=pytest.mark.deep) for planted in PLANTED[2:])],
+    [PLANTED[0], *(pytest.param(planted, marks=pytest.mark.deep) for planted in PLANTED[1:])],
     ids=lambda planted: planted.name,
 )
 def test_a_difference_is_noticed(planted: Mistake, on_server: str) -> None:

@@ -20,7 +20,7 @@ def kill(source: str, to: str, place: str) -> None:
     assert process.returncode == -signal.SIGKILL, said
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("place", PLACES)
 def test_killed_anywhere_the_next_run_ends_it(place: str, promote: Promote, source: str, on_server: str) -> None:
     kill(source, on_server, place)
@@ -63,6 +63,7 @@ def test_what_was_copied_is_not_copied_again(promote: Promote, source: str, on_s
     assert_same(source, on_server)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -14,11 +14,11 @@ SEED = 20261115
 
 def test_faults_lose_nothing_and_do_nothing_twice() -> None:
     # I1, I3, I4, I6, I8, I9, I17, I19, I22, I24; D2, D12, D17
-    figures = run_lab("tests.reliability.crashlab", by_depth(30, 300), SEED)
+    figures = run_lab("tests.reliability.crashlab", by_depth(20, 300), SEED)
 
     assert int(figures["lost"]) == int(figures["duplicated"]) == int(figures["stuck"]) == int(figures["stale_accepted"]) == 0
     assert int(figures["stale_provoked"]) >= by_depth(0, 1)  # a short run need not meet a late worker
-    assert int(figures["acked"]) > by_depth(30, 1000)
+    assert int(figures["acked"]) > by_depth(20, 1000)
 
 
 @pytest.mark.parametrize("role", nemesis.FATES)

@@ -26,7 +26,7 @@ SETTLE = {"turn.before_commit", "turn.after_commit"}
 
 def test_faults_upon_servers_and_workers_lose_nothing_and_tear_nothing() -> None:
     # I1, I3, I4, I6, I22
-    figures = run_lab("tests.reliability.http_crashlab", by_depth(10, 300), SEED)
+    figures = run_lab("tests.reliability.http_crashlab", by_depth(5, 300), SEED)
 
     for offence in ("lost", "stuck", "torn", "unlike", "gone", "duplicated", "rekeyed"):
         assert int(figures[offence]) == 0
@@ -47,7 +47,7 @@ def test_the_nemesis_knows_every_failpoint_of_the_service() -> None:
     assert HTTP_POINTS | SUBMIT | PUBLISH | SETTLE <= http_nemesis.POINTS <= POINTS
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @KEYED
 @pytest.mark.parametrize("point", ["submit.before_commit", "submit.after_commit", "reply.before_send"])
 async def test_whoever_was_answered_has_a_job_and_whoever_was_not_may_ask_again(tmp_path: Path, point: str, want: Want) -> None:
@@ -91,7 +91,7 @@ async def test_a_server_that_answers_before_the_commit_loses_what_it_acknowledge
     assert (await stage.judge()).lost == [uid]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("point", sorted(PUBLISH | SETTLE))
 async def test_a_worker_that_dies_while_it_publishes_leaves_a_whole_artifact_to_the_next(tmp_path: Path, point: str) -> None:
     # I6

@@ -30,7 +30,7 @@ def _engines() -> None:
         node_install.install()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", catalogue.names())
 async def test_mutated_sources_get_a_typed_answer(name: str) -> None:
     if missing := catalogue.engine(name).missing():

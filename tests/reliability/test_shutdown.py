@@ -4,11 +4,13 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from pressroom import Status
 from tests.depth import by_depth
 from tests.reliability.stage import Stage, until
 
-STAGES, STOPS = by_depth((2, 3), (4, 5))  # so many at a time, and stops of each
+STAGES, STOPS = by_depth((2, 2), (4, 5))  # so many at a time, and stops of each
 
 
 async def test_jobs_of_stopped_workers_are_queued_again_at_no_charge(tmp_path: Path) -> None:
@@ -19,6 +21,7 @@ async def test_jobs_of_stopped_workers_are_queued_again_at_no_charge(tmp_path: P
             together.create_task(stop_again_and_again(Stage(tmp_path / str(number))))
 
 
+@pytest.mark.deep
 async def test_so_they_are_on_a_server(on_server: str, tmp_path: Path) -> None:
     # I24
     await stop_again_and_again(Stage(tmp_path, on_server), stops=2)

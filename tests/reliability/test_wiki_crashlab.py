@@ -30,7 +30,7 @@ SUBMIT = {"submit.validated", "submit.before_commit", "submit.after_commit", "tr
 
 def test_faults_upon_the_wiki_lose_no_text_and_mix_up_no_page() -> None:
     # W1, W32, D2, D3, D4
-    figures = run_lab("tests.reliability.wiki_crashlab", by_depth(8, 300), SEED)
+    figures = run_lab("tests.reliability.wiki_crashlab", by_depth(5, 300), SEED)
 
     for offence in ("lost", "duplicated", "gaps", "stuck", "crossed", "went_back", "overwritten"):
         assert int(figures[offence]) == 0
@@ -51,7 +51,7 @@ def test_the_nemesis_knows_what_a_save_passes() -> None:
     assert HTTP_POINTS | SUBMIT <= wiki_nemesis.POINTS <= POINTS
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("point", ["transaction.held", "submit.before_commit", "submit.after_commit", "reply.before_send"])
 async def test_whoever_was_not_answered_presses_save_again_and_it_is_one_revision(tmp_path: Path, point: str) -> None:
     stage = WikiStage(tmp_path)

@@ -88,6 +88,7 @@ def test_a_diagram_becomes_a_well_formed_picture(engine: MermaidBrowser, kind: s
     assert len(list(root.iter())) > 5
 
 
+@pytest.mark.deep
 def test_the_same_source_gives_the_same_bytes_in_two_browsers(engine: MermaidBrowser) -> None:
     other = MermaidBrowser()
 

@@ -13,7 +13,7 @@ from pressroom.renderers.markdown.engine import GROWTH, Markdown
 from tests.security import exposed
 from tests.security.render_box import Box, engine
 
-pytestmark = pytest.mark.sampled(8)
+pytestmark = pytest.mark.sampled(16)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -263,6 +263,7 @@ def test_m_a_document_is_bounded_as_a_whole(box: Box, attack: str) -> None:
     assert len(answer.warnings) <= 300
 
 
+@pytest.mark.deep
 def test_a_page_of_large_diagrams_is_too_large(box: Box) -> None:
     """Each within its limit, and two hundred of them four gigabytes: who puts them together must count."""
     big = f"```dot\ngraph {{ {';'.join(f'n{number}' for number in range(600))} }}\n```\n\n"

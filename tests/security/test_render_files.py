@@ -8,7 +8,7 @@ import pytest
 
 from tests.security.render_box import SLOW, Box, Canary, assert_untouched, engine
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 # How HTML travels: language, output, engine, options.
 ROADS: dict[str, tuple[str, str, str | None, dict[str, Any]]] = {

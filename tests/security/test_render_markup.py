@@ -13,7 +13,7 @@ from pressroom.renderers.box.presses import Presses
 from tests.security.markup import offences_in_html, offences_in_svg
 from tests.security.render_box import Box, engine
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 MARKDOWN = {
     "X1-script": "<script>alert(1)</script>\n\n<SCRIPT SRC=//x></SCRIPT>\n\na <script>alert(1)</script> b",

@@ -6,7 +6,7 @@ import pytest
 
 from tests.security.render_box import SLOW, Answer, Box, Canary, assert_untouched, engine
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 ADDRESSES = {
     "N1-loopback": ["http://HOST/", "http://localhost:PORT/", "http://[::1]:PORT/", "http://0.0.0.0:PORT/"],

@@ -164,6 +164,7 @@ def test_a_long_poll_does_not_hold_up_the_stop(served: Callable[..., Served], tm
     assert service.wait() == 0
 
 
+@pytest.mark.deep
 async def test_events_go_on_after_restarts_without_a_gap_or_repeat(served: Callable[..., Served], eventually: Any) -> None:
     service = served(grace=0)
     async with AsyncClient(service.url, patience=PATIENT) as client:

@@ -31,8 +31,8 @@ def test_an_hour_of_failures_is_told_each_minute_and_not_each_time(clock: Clock,
     for _ in range(3600):
         outage.failed(StoreUnavailable("the server is away\nand more"))
         clock.now += 1.0
-    outage.over()
-    outage.over()
+    outage.recovered()
+    outage.recovered()
 
     first, *others, last = [one.getMessage() for one in caplog.records]
     assert first == "looking for work failed, and is tried again: StoreUnavailable: the server is away"
@@ -46,7 +46,7 @@ def test_pauses_grow_to_a_bound_and_begin_again(clock: Clock) -> None:
     outage = Outage("looking", log)
 
     pauses = [outage.failed(ValueError()) for _ in range(7)]
-    outage.over()
+    outage.recovered()
 
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0]
     assert outage.failed(ValueError()) == 0.1

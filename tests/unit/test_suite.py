@@ -1,6 +1,9 @@
 """The test command: what it sums up, and which tests it leaves to the deep suite."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -111,3 +114,38 @@ def test_of_the_tests_on_both_databases_some_go_to_postgresql_in_the_quick_suite
     assert not left_out & {*deliveries, *files}
     assert 20 <= len(left_out & set(pages)) < 40
     assert left_out == depth.left_to_the_deep_suite([*deliveries, *pages, *files]), "the same tests in every run"
+
+
+def test_processes_that_share_a_list_run_each_test_once_and_keep_their_servers(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import os, pathlib, pytest\n"
+        "@pytest.fixture(scope='session')\n"
+        "def server():\n"
+        "    log = pathlib.Path(__file__).with_name('servers')\n"
+        "    with log.open('a') as file: file.write(f'{os.getpid()}\\n')\n"
+    )
+    names = [f"test_{n}.py" for n in range(6)]
+    for name in names:
+        (tmp_path / name).write_text("def test_one(server): pass\ndef test_other(server): pass\n")
+    (tmp_path / "test_wrong.py").write_text("import nothing_of_the_kind\n")
+    (tmp_path / "files.txt").write_text("".join(f"{name}\n" for name in ["test_wrong.py", *names]))
+    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_ADDOPTS": ""}
+    plugins = ["-p", "no:cacheprovider", "-p", "tools.suite.report", "-p", "tools.suite.share"]
+
+    def start(n: int) -> subprocess.Popen[bytes]:
+        own = [f"--report-file={n}.jsonl", "--share=files.txt", "."]
+        command = [sys.executable, "-m", "pytest", *plugins, *own]
+        return subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=subprocess.DEVNULL)
+
+    codes = [process.wait() for process in [start(1), start(2)]]
+
+    reports = [json.loads(line) for file in tmp_path.glob("*.jsonl") for line in file.read_text().splitlines()]
+    calls = sorted(report["test"] for report in reports if report["when"] == "call")
+    assert calls == sorted(f"{name}::{test}" for name in names for test in ("test_one", "test_other"))
+    assert [(report["test"], report["outcome"]) for report in reports if report["when"] == "collect"] == [
+        ("test_wrong.py", "failed")
+    ]
+    servers = (tmp_path / "servers").read_text().split()
+    assert len(servers) == len(set(servers)) <= 2
+    assert 1 in codes
+    assert set(codes) <= {0, 1}

@@ -20,7 +20,7 @@ from tools.suite.results import Part, broken_parts, counts, minutes, read_tests,
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".cache" / "test"
-BROWSER = "tests/browser"
+BROWSER = Path("tests/browser")
 # Folders whose files take long, so that no process is left alone with one of them at the end.
 LONGEST_FIRST = ("chaos", "reliability", "machine", "deploy", "service", "security", "processes", "conformance", "promote")
 IN_MEMORY = Path("/dev/shm")
@@ -60,19 +60,21 @@ def _arguments() -> argparse.Namespace:
 def _commands(args: argparse.Namespace) -> dict[str, list[str]]:
     depth = ["--deep"] if args.deep else []
     check = f'"{sys.executable}" -m ruff format --check . && "{sys.executable}" -m ruff check . && "{sys.executable}" -m mypy'
-    # A file stays together, so that its servers are started once.
-    spread = ["-n", str(args.processes), "--dist", "loadfile", "--no-loadscope-reorder"]
-    return {
+    files = FOLDER / "files.txt"
+    files.write_text("".join(f"{file}\n" for file in _files()))
+    share = ["-p", "tools.suite.share", f"--share={files}", "tests", *depth]
+    commands = {
         "check": ["sh", "-c", check],
-        "browser": [*_pytest("browser"), BROWSER, *depth],
-        "tests": [*_pytest("tests"), *_folders(), *spread, *depth],
+        "browser": [*_pytest("browser"), str(BROWSER), *depth],
     }
+    return commands | {f"tests {n}": [*_pytest(f"tests-{n}"), *share] for n in range(1, args.processes + 1)}
 
 
-def _folders() -> list[str]:
-    folders = sorted({path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")})
-    others = [name for name in folders if name not in LONGEST_FIRST]
-    return [f"tests/{name}" for name in (*LONGEST_FIRST, *others) if f"tests/{name}" != BROWSER]
+def _files() -> list[Path]:
+    """All but the browser's, those of the slow folders first. A file stays together, so that its servers are started once."""
+    folders = {folder: place for place, folder in enumerate(LONGEST_FIRST)}
+    files = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
+    return sorted((file for file in files if file.parts[1] != BROWSER.name), key=lambda file: folders.get(file.parts[1], 99))
 
 
 def _mutants(count: int) -> list[str]:

@@ -1,11 +1,9 @@
 """A pytest plug-in that writes one line of JSON for each report, with the processor time that the test took.
 
-pytest-xdist hands the reports of its workers to the process that started them; that one writes the file. Processor time is that
-of the process and of the children it has waited for, so it says what a test costs on a busy machine too.
+Processor time is that of the process and of the children it has waited for, so it says what a test costs on a busy machine too.
 """
 
 import json
-import os
 import resource
 from collections.abc import Generator
 from pathlib import Path
@@ -22,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--report-file")
-    if path is not None and "PYTEST_XDIST_WORKER" not in os.environ:
+    if path is not None:
         config.pluginmanager.register(ReportWriter(path.open("w")))
     config.pluginmanager.register(CpuMeter())
 

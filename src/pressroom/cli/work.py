@@ -25,7 +25,7 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
         loop.add_signal_handler(number, stopping.set)
     async with wires.open(settings, works=True, kinds=args.kinds) as queue:
         kinds = sorted(args.kinds or queue.kinds)
-        artifacts = settings.artifact_place
+        artifacts = settings.artifact_location
         if output.as_json:
             told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
             output.data(told)

@@ -36,7 +36,7 @@ class Tail:
 
     async def _follow(self) -> None:
         last = await self._newest()
-        self._outage.over()
+        self._outage.recovered()
         self._switchboard.tell_everybody()  # what happened between their last look and ours would be missed
         while self._switchboard.somebody_listens.is_set():
             await asyncio.sleep(self._interval)

@@ -41,7 +41,7 @@ async def every(seconds: float, chore: Chore, stopping: asyncio.Event) -> None:
     while not stopping.is_set():
         try:
             await chore()
-            outage.over()
+            outage.recovered()
         except Exception as reason:
             outage.failed(reason)
         with suppress(TimeoutError):

@@ -46,7 +46,7 @@ class LeaseKeeper:
         while not self._stopping.wait(self._beat):
             try:
                 self._renew()
-                outage.over()
+                outage.recovered()
             except QueueClosed:
                 return  # nothing that is held can be kept any longer
             except Exception as reason:

@@ -171,7 +171,7 @@ class Worker:
         except Exception as reason:
             self._loop.call_later(self._unknown.failed(reason), self._wake.set)
             return
-        self._unknown.over()
+        self._unknown.recovered()
         self._unsure = False
         for one in released:
             log.warning("job_%s was claimed, but the answer was lost; it goes back to the queue", one.claim.uid)
@@ -209,7 +209,7 @@ class Worker:
         try:
             result = await self._settle_and_claim(settlements, offers, room)
             failed = False
-            self._store_outage.over()
+            self._store_outage.recovered()
         except StoreUnavailable as reason:
             self._finished = settlements + self._finished
             self._offers.put_back(offers)
@@ -414,7 +414,7 @@ class Worker:
             except Exception as reason:
                 await asyncio.sleep(outage.failed(reason))
                 continue
-            outage.over()
+            outage.recovered()
             self._is_shared = found.shared
             for id, token in found.cancelling:
                 if (id, token) in self._running:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from pressroom import rendering
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
-from pressroom.apps.diagrams import trouble
+from pressroom.apps.diagrams.accept import preferred
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import MEDIA_TYPES, catalogue, documents
 from pressroom.renderers.documents import Asked
@@ -46,13 +46,12 @@ def read(request: Request, body: bytes) -> Asked:
 
 
 def _accepted(request: Request, format: str | None, output: str | None) -> str | None:
-    """The output that is named, or else the one that the caller accepts most gladly of those that the language becomes."""
+    """The output that is named, or else the output of the language that the Accept header prefers."""
     if output:
         return output
     made = _outputs_of(language_of(format))
     media_types = {MEDIA_TYPES[one].partition(";")[0]: one for one in made}
-    wanted = sorted(trouble.weights(request), key=lambda one: -one[1])
-    return next((media_types[name] for name, weight in wanted if name in media_types and weight > 0), None)
+    return next((media_types[name] for name in preferred(request.headers.get("accept", "")) if name in media_types), None)
 
 
 def assembled(

@@ -22,6 +22,7 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, says, sends, takes
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import kroki_errors, kroki_lines
+from pressroom.apps.diagrams.accept import preferred
 from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.asking import decode
 from pressroom.apps.diagrams.front import Front
@@ -235,7 +236,7 @@ def _engine_at(type: str) -> type[Engine]:
 
 def _accepted_format(request: Request, engine: type[Engine]) -> str:
     """The best format that the caller accepts. Kroki wants it to be named; a caller that takes anything gets an SVG here."""
-    accepted = kroki_errors.accepted(request.headers.get("accept", "*/*"))
+    accepted = preferred(request.headers.get("accept", "*/*"))
     for media_type in accepted:
         if _FORMATS.get(media_type) in engine.makes:
             return _FORMATS[media_type]

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from pressroom.api.problems import MEDIA_TYPE, Problem, describe, problem
 from pressroom.api.schema import answers, reference
 from pressroom.apps.diagrams import trouble
+from pressroom.apps.diagrams.accept import preferred
 from pressroom.apps.diagrams.answers import STATUSES
 from pressroom.errors import PressroomError
 
@@ -46,7 +47,7 @@ def _status_of(error: PressroomError) -> int:
 
 
 def _form_of(request: Request) -> str:
-    for media_type in accepted(request.headers.get("accept", "")):
+    for media_type in preferred(request.headers.get("accept", "")):
         if media_type in (MEDIA_TYPE, JSON):
             return media_type
         if media_type.startswith("text/") or media_type == "*/*":
@@ -66,24 +67,6 @@ def _text(told: Problem) -> str:
 def _where(told: Problem) -> str:
     place = ", ".join(f"{name} {value}" for name, value in (("line", told.line), ("column", told.column)) if value is not None)
     return f" ({place})" if place else ""
-
-
-def accepted(accept: str) -> list[str]:
-    """The media types of an Accept header, the dearest first."""
-    weighed = []
-    for part in accept.lower().split(",")[:50]:
-        media_type, *parameters = (piece.strip() for piece in part.split(";"))
-        weight = next((_weight(one.removeprefix("q=")) for one in parameters if one.startswith("q=")), 1.0)
-        if media_type and weight > 0:
-            weighed.append((weight, media_type))
-    return [media_type for _, media_type in sorted(weighed, key=lambda one: -one[0])]
-
-
-def _weight(text: str) -> float:
-    try:
-        return min(1.0, max(0.0, float(text)))
-    except ValueError:
-        return 0.0
 
 
 _FAILURE = {"error": {"code": 400, "message": "syntax error near '->' (line 1, column 5)"}}

@@ -38,7 +38,7 @@ class NewVersion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class VersionView(msgspec.Struct, frozen=True, kw_only=True):
-    """`superseded` says that a newer version came before this one was rendered; asking for it by its number renders it."""
+    """`superseded`: a newer version came before this one was rendered. A background job renders it afterwards."""
 
     number: int
     status: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from starlette.requests import Request
 
-from pressroom.api.presence import while_connected
+from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import asking
 from pressroom.apps.slots import Slots
@@ -53,7 +53,7 @@ class Previews:
         """Raises what is wrong with the request or the source, and 503 when too many look at once."""
         asking.checked(asked)
         try:
-            return await while_connected(request, self._in_turn(asked))
+            return await cancel_on_disconnect(request, self._in_turn(asked))
         except Backpressure:
             words = "too many previews are being made just now; this one is tried again in a moment"
             raise HttpError(503, "backpressure", words, {"Retry-After": str(RETRY_AFTER)}) from None

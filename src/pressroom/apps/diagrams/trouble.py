@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 from xml.sax.saxutils import escape
@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from pressroom.api.problems import Problem, describe, retry_after
 from pressroom.api.schema import answers
+from pressroom.apps.diagrams.accept import weights
 from pressroom.errors import PressroomError
 
 WIDTH = 76  # characters of a line
@@ -31,21 +32,13 @@ def wants_picture(request: Request, *, otherwise: bool = False) -> bool:
     """Whether a picture, or a PDF, is preferred to JSON. `otherwise` is for those who say nothing about either."""
     if request.headers.get("sec-fetch-dest") == "image":
         return True
-    weighed = dict(weights(request))
+    weighed = weights(request.headers.get("accept", ""))
     pictures = [weight for name, weight in weighed.items() if name.startswith("image/") or name == "application/pdf"]
     others = [weight for name, weight in weighed.items() if name.startswith("application/") and name != "application/pdf"]
     anything = weighed.get("*/*", 0.0)
     if not pictures and not others:
         return otherwise
     return max(pictures, default=anything) > max(others, default=anything)
-
-
-def weights(request: Request) -> Iterator[tuple[str, float]]:
-    """What the caller accepts, and how gladly."""
-    for part in request.headers.get("accept", "").split(",")[:50]:
-        name, _, rest = part.partition(";")
-        found = re.search(r"(?:^|;)\s*q=([01](?:\.\d{0,3})?)", rest)
-        yield name.strip().lower(), float(found[1]) if found else 1.0
 
 
 def answer(request: Request, error: PressroomError, *, status: int | None = None) -> Response:

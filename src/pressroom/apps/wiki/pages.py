@@ -8,7 +8,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Scope
-from pressroom.api.presence import while_connected
+from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.replies import matches
 from pressroom.api.routes import Routes
 from pressroom.apps.wiki import sitemap
@@ -175,7 +175,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         """Under the editor, or alone for a script that asks while somebody types."""
         made, problem = None, None
         try:
-            made = await while_connected(visit.request, articles.preview(visit.caller.org_id, draft["source"]))
+            made = await cancel_on_disconnect(visit.request, articles.preview(visit.caller.org_id, draft["source"]))
         except PressroomError as wrong:
             problem = wrong
         if "hx-request" in visit.request.headers:

@@ -45,7 +45,7 @@ class Renders:
             timeout=120,
             retention=timedelta(days=1),
             settling=settle,
-            preempt=True,  # whoever corrects an article does not wait for what was wrong with it
+            preempt=True,  # a corrected article does not wait for the render of the wrong one
         )
 
     def open(self, database: Database, queue: Queue) -> None:

@@ -146,10 +146,12 @@ class Pool:
         self._deal()
 
     def _fail_waiting(self, press: Press) -> None:
-        """No press has ever started here, or none does any more. One that said why says it to all who wait. One that died
-        without a word may have been killed by somebody else, so that others are tried first.
+        """A press has died while it started. If it said why, every waiting order fails with that reason. If it did not, it may
+        have been killed from outside, so each order is tried again with another press before it fails.
         """
-        reason = press.failure or EngineCrashed(f"the {self.engine.name} press died while it started ({press.ending})")
+        reason = press.failure or EngineCrashed(
+            f"the {self.engine.name} press died while it started ({press.exit_description})"
+        )
         waiting = list(self._queue)
         self._queue.clear()
         for ticket in waiting:

@@ -67,7 +67,7 @@ class Press(asyncio.SubprocessProtocol):
         self.worn = False  # it should be replaced
         self.retiring = False  # it gets no more orders
         self.ended = False
-        self.ending = "it was never begun"  # how its process ended
+        self.exit_description = "it was never started"
         self.rendered = 0
         self.pace = 0.01  # seconds per render, as it says itself, with the latest counting most
         self.pid = 0
@@ -260,7 +260,7 @@ class Press(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.ready = False
-        self.ending = _told(self._transport.get_returncode() if self._transport is not None else None)
+        self.exit_description = _describe_exit(self._transport.get_returncode() if self._transport is not None else None)
         kill_family(self.pid)  # a press that is gone leaves nobody behind
         self._loop.call_later(LINGER, self._end)
 
@@ -272,7 +272,7 @@ class Press(asyncio.SubprocessProtocol):
         if self.ended:
             return
         self.ended = True
-        died = f"the {self.engine.name} press died while it rendered this source ({self.ending})"
+        died = f"the {self.engine.name} press died while it rendered this source ({self.exit_description})"
         self._answer_for(self._blame or EngineCrashed(died))
         if self._transport is not None:
             self._transport.close()
@@ -294,7 +294,7 @@ class Press(asyncio.SubprocessProtocol):
         return tickets
 
 
-def _told(code: int | None) -> str:
+def _describe_exit(code: int | None) -> str:
     if code is None:
         return "it is not known how"
     return f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"

@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pressroom.api.presence import while_connected
+from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError
 from tests.service.access_stage import on_stage
 from tests.web.browsing import member
@@ -75,9 +75,9 @@ async def test_what_is_done_before_the_client_goes_is_returned_and_errors_are_ra
         raise ValueError("wrong")
 
     request = Request({"type": "http"}, receive)
-    assert await while_connected(request, asyncio.sleep(0, "done")) == "done"
+    assert await cancel_on_disconnect(request, asyncio.sleep(0, "done")) == "done"
     with pytest.raises(ValueError, match="wrong"):
-        await while_connected(request, fail())
+        await cancel_on_disconnect(request, fail())
 
 
 async def test_what_the_work_holds_is_let_go_of_before_anybody_hears_of_it() -> None:
@@ -95,5 +95,5 @@ async def test_what_the_work_holds_is_let_go_of_before_anybody_hears_of_it() -> 
             held.pop()
 
     with pytest.raises(HttpError, match="no longer waits"):
-        await while_connected(Request({"type": "http"}, receive), hold())
+        await cancel_on_disconnect(Request({"type": "http"}, receive), hold())
     assert held == []

@@ -1,4 +1,4 @@
-"""Work that is worth nothing once whoever asked for it has gone."""
+"""Cancel the work of a request when its client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,20 +9,21 @@ from starlette.requests import Request
 from pressroom.api.problems import HttpError
 
 
-async def while_connected[T](request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns. If the client goes away first the work is cancelled, so that its slot and its press are free for
-    others. The request's body must have been read.
+async def cancel_on_disconnect[T](request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return what the work returns. If the client disconnects first, cancel it, so that its slot and its press are free.
+
+    The request's body must have been read.
     """
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnect(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise HttpError(499, "gone", "whoever asked for this no longer waits for it")
+        raise HttpError(499, "gone", "the client has disconnected")
     finally:
         task.cancel()
         gone.cancel()
-        await asyncio.wait({task, gone})  # what it holds is let go of before anybody hears of it
+        await asyncio.wait({task, gone})  # until the slot and the press are free
 
 
 async def _disconnect(request: Request) -> None:

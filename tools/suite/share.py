@@ -1,0 +1,60 @@
+"""A pytest plug-in that takes test files from a list that several processes share, one file at a time.
+
+A process collects a file when it takes it. Under pytest-xdist each process collects all of them, and sends every report to one
+more process (docs/decisions.md).
+"""
+
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", type=Path, default=None, help="a file with the names of test files, one a line")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (path := config.getoption("--share")) is not None:
+        config.pluginmanager.register(Share(path))
+
+
+class Share:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._collected = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> bool:
+        return True  # nothing yet
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests of one file after the other. The next test is known before one ends, for pytest then tears down only
+        what the next one does not use: a server that serves the whole session goes on."""
+        items = self._items(session)
+        item = next(items, None)
+        while item is not None:
+            nextitem = next(items, None)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
+            item = nextitem
+        session.testscollected = self._collected or 1  # a process that came too late for a file has not failed
+        return True
+
+    def _items(self, session: pytest.Session) -> Iterator[pytest.Item]:
+        while file := take(self._path):
+            items = [item for item in session.perform_collect([file]) if isinstance(item, pytest.Item)]
+            self._collected += len(items)
+            yield from items
+
+
+def take(path: Path) -> str:
+    """Remove the first line of a file and return it, whoever else does so. Without any it is empty."""
+    with path.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        first, _, rest = file.read().partition("\n")
+        file.seek(0)
+        file.truncate()
+        file.write(rest)
+    return first
