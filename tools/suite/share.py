@@ -1,6 +1,6 @@
 """A pytest plug-in that takes test files from a list that several processes share, one file at a time.
 
-A process collects a file when it takes it. Under pytest-xdist each process collects all of them, and sends every report to one
+A process imports a file when it takes it. Under pytest-xdist each process collects all of them, and sends every report to one
 more process (docs/decisions.md).
 """
 
@@ -23,11 +23,16 @@ def pytest_configure(config: pytest.Config) -> None:
 class Share:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._files = left(path)
+        self._nodes: dict[Path, pytest.Collector] = {}
         self._collected = 0
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> bool:
-        return True  # nothing yet
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """All files at once, so that they have their folders and fixtures in common; none of them is imported yet."""
+        found = session.perform_collect(self._files, genitems=False) if self._files else []
+        self._nodes = {node.path: node for node in found if isinstance(node, pytest.Collector)}
+        return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -44,9 +49,16 @@ class Share:
 
     def _items(self, session: pytest.Session) -> Iterator[pytest.Item]:
         while file := take(self._path):
-            items = [item for item in session.perform_collect([file]) if isinstance(item, pytest.Item)]
+            items = list(session.genitems(self._nodes[session.config.invocation_params.dir / file]))
+            session.config.hook.pytest_collection_modifyitems(session=session, config=session.config, items=items)
             self._collected += len(items)
             yield from items
+
+
+def left(path: Path) -> list[str]:
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return file.read().splitlines()
 
 
 def take(path: Path) -> str:
