@@ -94,6 +94,6 @@ async def test_what_the_work_holds_is_let_go_of_before_anybody_hears_of_it() -> 
             await asyncio.sleep(0)
             held.pop()
 
-    with pytest.raises(HttpError, match="no longer waits"):
+    with pytest.raises(HttpError, match="has disconnected"):
         await cancel_on_disconnect(Request({"type": "http"}, receive), hold())
     assert held == []

@@ -4,7 +4,7 @@ MOST = 50  # media types of one header that are looked at
 
 
 def weights(accept: str) -> dict[str, float]:
-    """The media types with their weights (`q`). A weight that cannot be read is 0."""
+    """The media types with their weights (`q`). A weight that cannot be read counts as none given."""
     found = {}
     for part in accept.lower().split(",")[:MOST]:
         media_type, *parameters = (piece.strip() for piece in part.split(";"))
@@ -23,4 +23,4 @@ def _weight(text: str) -> float:
     try:
         return min(1.0, max(0.0, float(text)))
     except ValueError:
-        return 0.0
+        return 1.0
