@@ -14,7 +14,7 @@ from unittest import mock
 from pressroom.renderers import Engine, catalogue
 from pressroom.renderers.box import press
 
-SECONDS = 10.0
+SECONDS = 20.0
 START_WITHIN = 120.0
 
 

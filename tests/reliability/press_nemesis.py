@@ -51,6 +51,8 @@ class Toll:
             for name in ("stuck", "untyped", "unreadable", "processes", "folders")
             if (victims := getattr(self, name))
         ]
+        if self.failed["timeout"] > self.killed + self.stopped:
+            reasons.append(f"timeout: {self.failed['timeout']}, and only {self.killed + self.stopped} processes were hurt")
         if self.completed < 0.5 * self.renders:
             reasons.append(f"too weak: only {self.completed} of {self.renders} renders were completed")
         if self.killed < self.renders / 50:
@@ -149,7 +151,7 @@ async def _look_at(press: Pressroom, ended: Sequence[Job], toll: Toll) -> None:
 
 
 def _gave_up_early(job: Job, code: str) -> bool:
-    return job.failures < job.max_attempts and code != "too_large"
+    return job.failures < job.max_attempts and code not in ("too_large", "timeout")  # neither is retried
 
 
 async def _unreadable(press: Pressroom, job: Job) -> str | None:

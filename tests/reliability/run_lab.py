@@ -4,17 +4,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.reliability.trial import TOO_WEAK
+
 ROOT = Path(__file__).parents[2]
 
 
-def run_lab(module: str, cycles: int, seed: int, *options: str) -> dict[str, str]:
-    """The figures of a run that passes. A run that does not fails the test with what it printed."""
-    argv = [sys.executable, "-m", module, *options, "--cycles", str(cycles), "--seed", str(seed)]
+RUNS = 3
 
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+
+def run_lab(module: str, cycles: int, seed: int, *options: str) -> dict[str, str]:
+    """The figures of a run that passes. A run that does not fails the test with what it printed.
+
+    On a busy machine faults may come before anybody has work to be disturbed in. A run that was too weak is made again with the
+    next seed.
+    """
+    for run in range(RUNS):
+        argv = [sys.executable, "-m", module, *options, "--cycles", str(cycles), "--seed", str(seed + run)]
+        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode != TOO_WEAK:
+            break
 
     lines = done.stdout.splitlines() or [""]
-    assert f"seed: {seed}" in lines, done.stderr
+    assert f"seed: {seed + run}" in lines, done.stderr
     assert lines[-1].startswith("verdict: PASS "), f"{lines[-1]}\n{done.stderr}"
     assert done.returncode == 0
     figures = dict(pair.split("=") for pair in lines[-1].removeprefix("verdict: PASS ").split())

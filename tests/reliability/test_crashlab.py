@@ -8,6 +8,7 @@ from pressroom.failpoints import JOB_POINTS
 from tests.depth import by_depth
 from tests.reliability import nemesis
 from tests.reliability.run_lab import run_lab
+from tests.reliability.trial import TOO_WEAK, exit_code
 
 SEED = 20261115
 
@@ -33,3 +34,12 @@ def test_the_nemesis_knows_every_failpoint() -> None:
     known = {*nemesis.WORKER_POINTS, *nemesis.DESK_POINTS, *nemesis.CLERK_POINTS, *nemesis.FOUNDER_POINTS}
 
     assert known == JOB_POINTS
+
+
+def test_a_run_that_was_only_too_weak_is_told_from_one_that_broke_a_promise() -> None:
+    assert [exit_code(reasons) for reasons in ([], ["too weak: a"], ["too weak: a", "lost: 1"], ["hung: 1"])] == [
+        0,
+        TOO_WEAK,
+        1,
+        1,
+    ]

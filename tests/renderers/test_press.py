@@ -13,7 +13,16 @@ from typing import Any, cast
 
 import pytest
 
-from pressroom.errors import EngineCrashed, InvalidArgument, PressroomError, QueueClosed, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import (
+    EngineCrashed,
+    EngineMissing,
+    InvalidArgument,
+    PressroomError,
+    QueueClosed,
+    SourceInvalid,
+    Timeout,
+    TooLarge,
+)
 from pressroom.renderers import Engine
 from pressroom.renderers.box.inside import CURSOR
 from pressroom.renderers.box.pool import Pool
@@ -240,6 +249,27 @@ async def test_when_three_presses_died_while_they_started_whoever_waits_is_told_
         with pytest.raises(EngineCrashed, match=r"the starts late press died while it started \(signal 9, Killed\)"):
             await say(box, "word", StartsLate)
         assert await say(box, "word", StartsLate) == "word"
+
+
+async def test_an_engine_that_starts_too_slowly_fails_no_order_that_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timeout is not retried. An order that was never begun must not end with one."""
+    monkeypatch.setattr(StartsLate, "how", "WAIT")
+    monkeypatch.setattr(StartsLate, "deaths", 2)
+    async with presses(1) as box:
+        assert await asyncio.gather(*(say(box, word, StartsLate) for word in ("one", "two"))) == ["one", "two"]
+    monkeypatch.setattr(StartsLate, "deaths", 3)
+    async with presses(1) as box:
+        with pytest.raises(EngineCrashed, match="the starts late press did not start: its browser did not answer in time"):
+            await say(box, "word", StartsLate)
+
+
+async def test_an_engine_that_is_missing_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StartsLate, "how", "MISS")
+    monkeypatch.setattr(StartsLate, "deaths", 9)
+    async with presses(1) as box:
+        with pytest.raises(EngineMissing, match="is not installed"):
+            await say(box, "word", StartsLate)
+    assert StartsLate.deaths == 8
 
 
 @LINUX

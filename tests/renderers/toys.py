@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.errors import SourceInvalid
+from pressroom.errors import EngineMissing, SourceInvalid, Timeout
 from pressroom.renderers import MB, Engine, Limits, Rendered
 
 
@@ -151,19 +151,24 @@ class Broken(Toy):
 
 
 class StartsLate(Toy):
-    """Is killed while it starts, as often as `deaths` says."""
+    """Is killed while it starts, or fails to, as often as `deaths` says."""
 
     name = "starts late"
     deaths = 0
+    how = "DIE"
 
     def __init__(self) -> None:
         if "DIE" in os.environ:
             os.kill(os.getpid(), signal.SIGKILL)
+        if "WAIT" in os.environ:
+            raise Timeout("its browser did not answer in time")
+        if "MISS" in os.environ:
+            raise EngineMissing("its browser is not installed")
 
     @classmethod
     def environment(cls) -> dict[str, str]:
         cls.deaths -= 1
-        return {"DIE": "1"} if cls.deaths >= 0 else {}
+        return {cls.how: "1"} if cls.deaths >= 0 else {}
 
 
 class Prepares(Toy):

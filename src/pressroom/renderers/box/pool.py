@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from pressroom.errors import EngineCrashed, PressroomError
+from pressroom.errors import EngineCrashed, EngineMissing, PressroomError
 from pressroom.renderers import Engine, Rendered
 from pressroom.renderers.box.press import Press, Ticket
 
@@ -146,17 +146,19 @@ class Pool:
         self._deal()
 
     def _fail_waiting(self, press: Press) -> None:
-        """A press has died while it started. If it said why, every waiting order fails with that reason. If it did not, it may
-        have been killed from outside, so each order is tried again with another press before it fails.
+        """A press has died while it started, which is no order's fault. If something is missing, every waiting order fails with
+        that reason. Anything else may not happen again (the machine was busy, somebody killed it): each order is tried with
+        another press before it fails, and what it fails with is retried.
         """
-        reason = press.failure or EngineCrashed(
-            f"the {self.engine.name} press died while it started ({press.exit_description})"
-        )
+        is_missing = isinstance(press.failure, EngineMissing)
+        why = f"did not start: {press.failure}" if press.failure else f"died while it started ({press.exit_description})"
+        reason = press.failure if is_missing else EngineCrashed(f"the {self.engine.name} press {why}")
+        assert reason is not None
         waiting = list(self._queue)
         self._queue.clear()
         for ticket in waiting:
             ticket.tries += 1
-            if press.failure is not None or ticket.tries >= TRIES:
+            if is_missing or ticket.tries >= TRIES:
                 self._fail(ticket, reason)
             else:
                 self._queue.append(ticket)
