@@ -45,7 +45,9 @@ class Settings:
     artifacts: str = ""
     presses: int = 0
     cache_ttl: float = 7 * 24 * 3600.0
-    diagram_cache_ttl: float = 300.0
+    diagram_cache_ttl: float = 7 * 24 * 3600.0
+    kept_link_ttl: float = 30 * 24 * 3600.0
+    cache_limit: int = 10 * 1024**3
     diagram_versions: int = 0
     job_retention: float = 3600.0
     queue_max_concurrent: int = 10
@@ -113,7 +115,7 @@ class Settings:
             yield f"base_url: {self.base_url!r} must begin with http:// or https:// and not end with /"
         if not 0 <= self.presses <= 1_000:
             yield f"presses: {self.presses} is not between 0 (one per core) and 1000"
-        for name in ("cache_ttl", "diagram_cache_ttl", "job_retention"):
+        for name in ("cache_ttl", "diagram_cache_ttl", "kept_link_ttl", "job_retention"):
             if not getattr(self, name) > 0:
                 yield f"{name}: {getattr(self, name):g} s is not above 0"
         if self.diagram_versions < 0:
@@ -272,6 +274,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "presses": _whole,
     "cache_ttl": _number,
     "diagram_cache_ttl": _number,
+    "kept_link_ttl": _number,
+    "cache_limit": _whole,
     "diagram_versions": _whole,
     "job_retention": _number,
     "queue_max_concurrent": _whole,

@@ -22,7 +22,7 @@ from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.box.presses import Presses, check
 from pressroom.renderers.documents import Asked
-from pressroom.store import Database, artifacts
+from pressroom.store import Database, artifacts, render_cache
 from pressroom.store.artifacts import Artifact, Draft
 
 NAME = "render"
@@ -163,6 +163,10 @@ class Rendering:
         lookup = artifacts.get if len(name) == 26 else artifacts.by_link
         return await self.database.read(partial(lookup, name))
 
+    async def expiry_of(self, uid: str) -> artifacts.Expiry | None:
+        """None for an artifact that is not there."""
+        return await self.database.read(partial(artifacts.expiry_of, uid))
+
     async def linked(self, link: str) -> tuple[Artifact, int | None]:
         """By its short link, and the milliseconds until that expires.
 
@@ -174,6 +178,9 @@ class Rendering:
         if artifact is not None and 0 <= moment - looked_up < FRESH and (left is None or left > 0):
             return artifact, left
         artifact = await self.database.read(partial(artifacts.by_link, link))
+        if await self.database.read(partial(render_cache.use_of, artifact.uid)):
+            await self.database.run(partial(render_cache.use, artifact.uid), name="renew", durable=False)
+            artifact = await self.database.read(partial(artifacts.by_link, link))
         if len(self._links) >= LINKS:
             self._links.clear()
         self._links[link] = (moment, artifact)

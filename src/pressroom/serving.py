@@ -47,7 +47,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
         origins=settings.cors_origins,
     )
     base_url = settings.base_url
-    voices = {diagrams.NAME: partial(diagrams.speak, base_url)}
+    voices = {diagrams.NAME: partial(press.diagrams.speak, base_url)}
     service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas, keyring=press.keyring)
     door = Door(gate, press.rendering.database, press.clock, base_url)
     desk = Desk(service, door, press.tokens, press.webhooks, APPS)

@@ -340,7 +340,9 @@ class Pressroom(Queue):
             try:
                 if self.rendering.in_use or await self._database.read(look.any_blob):
                     a_day = max(1, int(24 * 3600 / self.settings.cleanup_interval))
-                    await collect(self.rendering.blobs, self._database, orphans=rounds % a_day == 0)
+                    await collect(
+                        self.rendering.blobs, self._database, orphans=rounds % a_day == 0, cache_limit=self.settings.cache_limit
+                    )
             except PressroomError as reason:
                 log.warning("artifacts were not collected: %s", reason)
             except Exception:  # this round failed; the next one comes

@@ -60,7 +60,9 @@ def staged(database: str) -> Staging:
     @asynccontextmanager
     async def stage(**options: Any) -> AsyncIterator[Stage]:
         clock = ManualClock()
-        async with Pressroom(database, **{"workers": 4, "clock": clock, "presses": 1} | options) as press:
+        async with Pressroom(
+            database, **{"workers": 4, "clock": clock, "presses": 1, "diagram_cache_ttl": 300.0} | options
+        ) as press:
             service, app = make_service(press)
             service.gate = Gate(_lookup)
             async with _client(app, "127.0.0.1") as http:

@@ -192,7 +192,7 @@ def test_the_settings_have_the_names_and_defaults_of_the_designs() -> None:
     plain = load(environ={})
     assert (plain.poll_interval, plain.cleanup_interval) == (0.1, 60.0)
     assert (plain.queue_max_concurrent, plain.queue_max_waiting) == (10, 50)
-    assert (plain.diagram_cache_ttl, plain.job_retention) == (300.0, 3600.0)
+    assert (plain.diagram_cache_ttl, plain.job_retention) == (604_800.0, 3600.0)  # five minutes were the source product's
     named = {
         "JOB_POLL_INTERVAL_MS": "250",
         "JOB_CLEANUP_INTERVAL_MS": "1500",

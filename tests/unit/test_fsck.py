@@ -40,7 +40,7 @@ DAMAGE = {
     "illegal_history": "INSERT INTO job_event (job_id, at, type) VALUES (1, 0, 'retrying')",
     "missing_payload": "DELETE FROM job_payload",
     "too_many_attempts": "UPDATE job SET failures = 4",
-    "cache_without_result": "INSERT INTO render_cache VALUES ('f', '', 'k', '{}', 1, NULL, NULL, 0, 0, 9)",
+    "cache_without_result": "INSERT INTO render_cache VALUES ('f', '', 'k', '{}', 1, NULL, NULL, 0, 0, 9, 0, NULL)",
     "items_of_the_future": "INSERT INTO job_item VALUES (1, 5, 'editions', 'main', 0, 'completed', NULL)",
     "progress_past_its_total": 'UPDATE job SET progress = \'{"done": 3, "total": 2}\'',
     "sequence_behind": "UPDATE sequence SET value = 0",

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -132,6 +133,7 @@ async def test_what_is_kept_has_a_short_link_that_opens_it_again(database: str) 
         again = await visitor.get(kept.headers["location"])
         link = kept.headers["location"].partition("link=")[2]
         picture = await visitor.client.get(f"/d/{link}")
+        artifact = await stage.press.rendering.artifact(link)
         job = (await stage.press.list(org_id="acme")).jobs[0]
         by_job = await visitor.get(f"/playground?job=job_{job.uid}")
         async with stage.client(await stage.token(Scope.ADMIN, org="others")) as stranger:
@@ -143,6 +145,8 @@ async def test_what_is_kept_has_a_short_link_that_opens_it_again(database: str) 
         noted = looking.rows(database, "SELECT action, org_id FROM audit")
 
     assert kept.status_code == 303
+    assert artifact.expires_at is not None
+    assert timedelta(days=29) < artifact.expires_at - artifact.date_created <= timedelta(days=31)
     assert picture.headers["content-type"] == "image/svg+xml"
     assert [editor(page) for page in (again, by_job)] == [DOT["source"]] * 2
     assert "<option selected>dark</option>" in again.text

@@ -274,7 +274,7 @@ async def _waited(service: Service, job: Job, patience: Patience) -> Job:
 
 async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
     where = await _place(service, job) if job.status is Status.QUEUED else None
-    told = spoken(job, view(job, where, prefix=service.base_url), service.voices)
+    told = await spoken(job, view(job, where, prefix=service.base_url), service.voices)
     headers = {} if job.status.ended else {"Retry-After": "1"}
     return reply(
         told, request=request if status == 200 else None, status=status, headers=headers | {"Cache-Control": "no-cache"}

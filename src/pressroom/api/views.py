@@ -1,6 +1,6 @@
 """Jobs as the service shows them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from inspect import signature
 from typing import Any
@@ -59,8 +59,8 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     links: Links
 
 
-# An app may speak its own words for the jobs of its kinds: it is given the usual view and returns its own.
-type Voice = Callable[[Job, JobView], Any]
+# An app may show the jobs of its kinds in its own words: it is given the usual view and returns its own.
+type Voice = Callable[[Job, JobView], Awaitable[Any]]
 
 
 def view(job: Job, place: Place | None = None, *, prefix: str = "") -> JobView:
@@ -100,6 +100,6 @@ def forms(voices: Mapping[str, Voice]) -> tuple[Any, ...]:
     return (JobView, *dict.fromkeys(signature(voice).return_annotation for voice in voices.values()))
 
 
-def spoken(job: Job, shown: JobView, voices: Mapping[str, Voice]) -> Any:
+async def spoken(job: Job, shown: JobView, voices: Mapping[str, Voice]) -> Any:
     voice = voices.get(job.kind)
-    return shown if voice is None else voice(job, shown)
+    return shown if voice is None else await voice(job, shown)

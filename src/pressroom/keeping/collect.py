@@ -13,7 +13,7 @@ from pressroom import failpoints
 from pressroom.artifacts import Blob, Blobs, Listed
 from pressroom.keeping import key_in_store
 from pressroom.model import Work
-from pressroom.store import Database, artifacts, blobs
+from pressroom.store import Database, artifacts, blobs, render_cache
 from pressroom.store.blobs import BlobName
 
 log = logging.getLogger("pressroom.keeping")
@@ -32,23 +32,32 @@ class Collected(NamedTuple):
     forgotten: int = 0
     swept: int = 0
     orphans: int = 0
+    evicted: int = 0
     spared: int = 0
 
 
 async def collect(
-    store: Blobs, database: Database, *, grace: float = GRACE, untouched: float = GRACE, orphans: bool = False
+    store: Blobs,
+    database: Database,
+    *,
+    grace: float = GRACE,
+    untouched: float = GRACE,
+    orphans: bool = False,
+    cache_limit: int = 0,
 ) -> Collected:
     """One round. `grace` is for rows; what no row knows goes when it was `untouched` for so many seconds.
 
-    `orphans` looks through the whole artifact store for bytes that no row knows: once a day is enough.
+    The cache is brought down to `cache_limit` bytes, if there is a limit. `orphans` looks through the whole artifact store for
+    bytes that no row knows: once a day is enough.
     """
     wait = int(grace * 1000)
+    evicted = await evict(database, cache_limit) if cache_limit else 0
     dropped = await _in_batches(database, lambda: artifacts.drop_dead(BATCH))
     condemned = await _in_batches(database, lambda: blobs.condemn(wait, BATCH))
     deleted = await delete_condemned(store, database)
     forgotten = await _in_batches(database, lambda: blobs.forget(wait, BATCH))
     swept = await store.sweep(untouched)
-    found = Collected(dropped, condemned, deleted, forgotten, swept)
+    found = Collected(dropped, condemned, deleted, forgotten, swept, evicted=evicted)
     return await _collect_orphans(store, database, untouched, found) if orphans else found
 
 
@@ -60,6 +69,19 @@ async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
         if batch < BATCH:
             break
     return done
+
+
+async def evict(database: Database, limit: int) -> int:
+    """Drop entries of the cache, those that were not used for longest first, until it holds no more bytes than this."""
+    size, evicted = await database.read(render_cache.size), 0
+    while size > limit:
+        entries, freed = await database.run(partial(render_cache.evict, size - limit, BATCH), name="collect", durable=False)
+        if not entries:
+            break  # what is left was used or kept meanwhile
+        size, evicted = size - freed, evicted + entries
+    if evicted:
+        log.info("the cache was full (limit %d bytes): %d entries that were not used for longest were dropped", limit, evicted)
+    return evicted
 
 
 async def delete_condemned(store: Blobs, database: Database) -> int:

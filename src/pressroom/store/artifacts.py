@@ -79,6 +79,13 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
         return BlobName(self.sha256, self.generation)
 
 
+class Expiry(msgspec.Struct, frozen=True):
+    """When an artifact, and its short link, expires. None: with its job and its holds."""
+
+    at: datetime | None
+    is_over: bool
+
+
 def new_link() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(_LINK_LENGTH))
 
@@ -186,6 +193,16 @@ def get(uid: str, *, org_id: str | None = None) -> Work[Artifact]:
     """An artifact by its uid. Raises NotFound, also for another organisation's, and Expired. A hold outlives the expiry."""
     moment = yield from now()
     return (yield from _found("find_artifact", {"uid": uid, "now": moment}, uid, org_id=org_id))
+
+
+def expiry_of(uid: str) -> Work[Expiry | None]:
+    """None for an artifact that is not there."""
+    moment = yield from now()
+    rows = yield Statement("find_artifact", {"uid": uid, "now": moment})
+    if not rows:
+        return None
+    expires_at = rows[0][11]
+    return Expiry(None if expires_at is None else from_ms(expires_at), expires_at is not None and expires_at <= moment)
 
 
 def by_link(link: str) -> Work[Artifact]:

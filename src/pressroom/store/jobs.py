@@ -140,7 +140,7 @@ def _find_answer(new: NewJob, input: Fingerprint, moment: int) -> Work[Submitted
     asked = {"fingerprint": input.digest, "key": new.key, "org_id": new.org_id, "now": moment}
     found = yield Statement("find_cached", asked)
     if found:
-        yield Statement("count_hit", {"fingerprint": input.digest})
+        yield Statement("count_hit", {"fingerprint": input.digest, "now": moment})
         return _met(found[0], new, Answer.HIT)
     found = yield Statement("find_in_flight", asked)
     if not found:

@@ -16,6 +16,7 @@ class Hit(msgspec.Struct, frozen=True):
     artifact: str
     made_at: int
     expires_at: int
+    last_used: int
     at: int
 
     @property
@@ -38,8 +39,8 @@ def look(fingerprint: str) -> Work[Hit | None]:
     rows = yield Statement("find_hit", {"fingerprint": fingerprint, "now": moment})
     if not rows:
         return None
-    job, link, artifact, made_at, expires_at = rows[0]
-    return Hit(job, link, artifact, made_at, expires_at, moment)
+    job, link, artifact, made_at, expires_at, last_used = rows[0]
+    return Hit(job, link, artifact, made_at, expires_at, last_used, moment)
 
 
 def survey(fingerprint: str, kind: str, limit: int, org_id: str) -> Work[Found]:

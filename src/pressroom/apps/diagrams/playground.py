@@ -110,7 +110,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         org_id = visit.caller.org_id
         asked = asking.checked(sheet.asked())
         found = await diagrams.find(service.queue, asked, org_id)
-        if found.hit is not None:
+        if found.hit is not None and await diagrams.keep(found.hit.artifact) is not None:
             service.metrics.cache.labels("hit").inc()
             return found.hit.link
         trace = {"request_id": request_id_of(visit.request)}
@@ -120,6 +120,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         job = await settled(service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)
+        await diagrams.keep(job.result["artifact"])
         return str(job.result["short_link"])
 
     desk.get(routes, "/playground", show)

@@ -6,7 +6,6 @@ import msgspec
 
 from pressroom.apps.diagrams import playground_sheet
 from pressroom.apps.diagrams.playground_sheet import Sheet
-from pressroom.apps.diagrams.renders import expiry_of
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Job
 from pressroom.rendering import Payload
@@ -15,7 +14,7 @@ from pressroom.web.desk import Visit
 
 
 class Made(msgspec.Struct, frozen=True):
-    """`link` is where the picture lies, `until` for how long that is promised; it may be None for a job that made nothing."""
+    """`link` is where the picture lies, and `until` when that expires. Without a link it made nothing, or that has expired."""
 
     sheet: Sheet
     job: str
@@ -43,14 +42,18 @@ async def made_by_link(visit: Visit, link: str) -> Made:
         made = await made_by_job(visit, artifact.job_uid or "")
     except NotFound:
         raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
-    return msgspec.structs.replace(made, link=link, sha256=artifact.sha256, media_type=artifact.media_type)
+    what = {"link": link, "until": artifact.expires_at, "sha256": artifact.sha256, "media_type": artifact.media_type}
+    return msgspec.structs.replace(made, **what)
 
 
 async def _made(visit: Visit, job: Job) -> Made:
     payload = msgspec.convert(job.payload, Payload)
     made = job.result or {}
     sheet = playground_sheet.from_payload(payload, await _source(visit, payload))
-    return Made(sheet, job.uid, made.get("short_link"), expiry_of(job), made.get("sha256"), made.get("media_type", ""))
+    expiry = await visit.desk.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
+    if expiry is None or expiry.is_over:
+        return Made(sheet, job.uid, until=None if expiry is None else expiry.at)
+    return Made(sheet, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
 
 
 async def _source(visit: Visit, payload: Payload) -> str:

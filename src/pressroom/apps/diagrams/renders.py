@@ -14,11 +14,13 @@ from pressroom.apps.diagrams import hits, versions
 from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.slots import Door, Slots
 from pressroom.config import Settings
-from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work
+from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work, from_ms
 from pressroom.queue import Queue
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering, examine, fingerprint_of
 from pressroom.request import Request, checked
+from pressroom.store import render_cache
+from pressroom.store.artifacts import Expiry
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed
@@ -33,6 +35,28 @@ _WORDS = {
 }
 
 
+class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
+    """A job in the words of design 003. Its picture expires not before `expiresAt`: every use near the end renews it. When it
+    has expired, `url` and `shortlink` are null and `expiresAt` says when that was.
+    """
+
+    jobId: str  # noqa: N815
+    status: str
+    statusUrl: str  # noqa: N815
+    shortlink: str | None
+    url: str | None
+    error: str | None
+    code: str | None
+    line: int | None
+    column: int | None
+    inputHash: str | None  # noqa: N815
+    createdAt: datetime  # noqa: N815
+    startedAt: datetime | None  # noqa: N815
+    completedAt: datetime | None  # noqa: N815
+    expiresAt: datetime | None  # noqa: N815
+    job: JobView
+
+
 class Diagrams:
     """Submits diagrams and waits for them. Every door of the app, its own and Kroki's, goes through here."""
 
@@ -42,6 +66,7 @@ class Diagrams:
         self._room = settings.queue_max_concurrent + settings.queue_max_waiting
         self.door = Door(self._room)
         self._kept_for = int(settings.diagram_cache_ttl * 1000)
+        self._link_kept_for = int(settings.kept_link_ttl * 1000)
         plain = rendering.make_kind(
             NAME,
             self._handle,
@@ -68,10 +93,26 @@ class Diagrams:
             found = await database.read(partial(hits.survey, named.digest, NAME, self._room, org_id or ""))
         else:
             found = Found(named.digest, await database.read(partial(hits.look, named.digest)))
-        if found.hit is None or found.hit.left >= min(RENEWED, self._kept_for // 5):
+        if found.hit is None:
             return found
-        renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
-        return msgspec.structs.replace(found, hit=renewed)
+        if found.hit.left < min(RENEWED, self._kept_for // 5):
+            renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
+            return msgspec.structs.replace(found, hit=renewed)
+        if render_cache.is_due(found.hit.last_used, found.hit.at):
+            await database.run(partial(render_cache.use, found.hit.artifact), name="renew", durable=False)
+        return found
+
+    async def keep(self, artifact: str) -> datetime | None:
+        """Keep a picture, its link and its source for as long as the settings say after each use. None: it has expired."""
+        kept = partial(render_cache.keep, artifact, self._link_kept_for)
+        until = await self._rendering.database.run(kept, name="renew")
+        return None if until is None else from_ms(until)
+
+    async def speak(self, base_url: str, job: Job, shown: JobView) -> DiagramView:
+        """A job in the words of design 003."""
+        uid = job.result.get("artifact") if isinstance(job.result, Mapping) else None
+        expiry = None if uid is None else await self._rendering.expiry_of(uid)
+        return _speak(base_url, job, shown, expiry)
 
     async def _handle(self, job: Any, payload: Any) -> Any:
         async with self.slots.slot(job.org_id):
@@ -86,29 +127,9 @@ def _settle(plain: Settling | None, ending: Ending) -> Work[None]:
     yield from versions.settle(ending)
 
 
-class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
-    """A job in the words of design 003. It expires not before `expiresAt`: every use near the end renews it."""
-
-    jobId: str  # noqa: N815
-    status: str
-    statusUrl: str  # noqa: N815
-    shortlink: str | None
-    url: str | None
-    error: str | None
-    code: str | None
-    line: int | None
-    column: int | None
-    inputHash: str | None  # noqa: N815
-    createdAt: datetime  # noqa: N815
-    startedAt: datetime | None  # noqa: N815
-    completedAt: datetime | None  # noqa: N815
-    expiresAt: datetime | None  # noqa: N815
-    job: JobView
-
-
-def speak(base_url: str, job: Job, shown: JobView) -> DiagramView:
+def _speak(base_url: str, job: Job, shown: JobView, expiry: Expiry | None) -> DiagramView:
     made = job.result if isinstance(job.result, Mapping) else {}
-    link = made.get("short_link")
+    link = made.get("short_link") if expiry is None or not expiry.is_over else None
     failed = _WORDS[job.status] == "failed"
     error = job.errors[-1] if job.errors and failed else {}
     return DiagramView(
@@ -125,7 +146,7 @@ def speak(base_url: str, job: Job, shown: JobView) -> DiagramView:
         createdAt=job.date_created,
         startedAt=job.date_started,
         completedAt=job.date_completed,
-        expiresAt=expiry_of(job),
+        expiresAt=None if expiry is None else expiry.at,
         job=shown,
     )
 

@@ -1,1 +1,1 @@
-UPDATE render_cache SET hits = hits + 1 WHERE fingerprint = :fingerprint
+UPDATE render_cache SET hits = hits + 1, last_used = :now WHERE fingerprint = :fingerprint

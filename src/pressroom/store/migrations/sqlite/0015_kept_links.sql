@@ -1,0 +1,6 @@
+-- When an entry was used last, to the hour: where the cache is too large, what was not used for longest goes first.
+-- What somebody asked to keep has `kept_for`: it lives for so many milliseconds after its last use, and never goes for want of room.
+ALTER TABLE render_cache ADD COLUMN last_used INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE render_cache ADD COLUMN kept_for INTEGER;
+UPDATE render_cache SET last_used = date_created;
+CREATE INDEX render_cache_use ON render_cache (last_used) WHERE kept_for IS NULL;

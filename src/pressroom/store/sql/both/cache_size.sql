@@ -1,0 +1,5 @@
+-- The bytes that entries hold which nobody asked to keep.
+SELECT coalesce(sum(artifact.size), 0)
+  FROM render_cache
+  JOIN artifact ON artifact.uid = render_cache.artifact
+ WHERE render_cache.kept_for IS NULL

@@ -1,0 +1,5 @@
+-- Note that an entry is used. What is kept lives on from here.
+UPDATE render_cache
+   SET last_used = :now, expires_at = CASE WHEN kept_for IS NULL THEN expires_at ELSE :now + kept_for END
+ WHERE artifact = :artifact AND expires_at > :now AND last_used < :now
+RETURNING expires_at
