@@ -4,6 +4,7 @@ Bytes first: the press makes them, the artifact store keeps them under their has
 the job, writes the artifact, its short link, the cache entry and the outcome.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import timedelta
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.recent import Recent
 from pressroom.clock import Clock
-from pressroom.errors import InvalidArgument, PayloadTooLarge, PressroomError
+from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work, to_ms
 from pressroom.queue import Queue
@@ -25,12 +26,15 @@ from pressroom.renderers.documents import Asked
 from pressroom.store import Database, artifacts, render_cache
 from pressroom.store.artifacts import Artifact, Draft
 
+log = logging.getLogger("pressroom.rendering")
+
 NAME = "render"
 INLINE = 512 * 1024  # bytes of source that travel in the payload; a longer one is kept as an artifact
 SOURCE_KEPT = 14 * 24 * 3600 * 1000  # milliseconds; longer than a job, so that one tried again on its last day finds it
 RECENT = 32 * 1024 * 1024  # bytes of artifacts that are remembered
 FRESH = 1_000  # milliseconds for which a link is not looked up again
 LINKS = 4_096  # that are remembered at most
+SEEN_FOR = 60_000  # milliseconds for which bytes that were there are not looked for again
 DETAILS_LIMIT = 128 * 1024
 EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
 
@@ -80,6 +84,7 @@ class Rendering:
         self._size = presses
         self._clock = clock
         self._links: dict[str, tuple[int, Artifact]] = {}
+        self._seen: dict[str, int] = {}  # artifacts whose bytes were there, and when
         self.kinds: set[str] = set()
         self._recent = Recent(RECENT)
         self.kind = self.make_kind(NAME, cache_for=cache_for)
@@ -100,6 +105,7 @@ class Rendering:
         self.database = database
         self._make_store = make_store
         vars(self).pop("blobs", None)  # of the last time that it was open
+        self._seen.clear()
         self.presses = Presses(self._size or None)
 
     @cached_property
@@ -136,9 +142,43 @@ class Rendering:
             filename=filename,
         )
         how["fingerprint"] = fingerprint_of(asked)
+        submitted = await self._submit(queue, kind, payload, source, text, how)
+        # Within a transaction of the caller's nothing else can be written: there the bytes are believed in.
+        if submitted.answer is Answer.HIT and how.get("within") is None:
+            made = (await queue.get(submitted)).result
+            if not await self.has_bytes(made["artifact"]):
+                return await self._submit(queue, kind, payload, source, text, how)
+        return submitted
+
+    async def _submit(
+        self, queue: Queue, kind: str, payload: Payload, source: bytes, text: str | None, how: dict[str, Any]
+    ) -> Submitted:
         if text is not None:
             return await queue.submit(kind, msgspec.to_builtins(payload), **how)
         return await self._submit_long(queue, kind, payload, source, how)
+
+    async def has_bytes(self, uid: str) -> bool:
+        """Whether what a cache entry answers with is still there. If its bytes are gone the entry goes too, and the input is
+        rendered again. The artifact store is asked once a minute for each; one that is out of reach proves nothing.
+        """
+        moment = self._clock.now_ms()
+        if 0 <= moment - self._seen.get(uid, -SEEN_FOR) < SEEN_FOR:
+            return True
+        try:
+            artifact = await self.database.read(partial(artifacts.get, uid))
+            is_there = await self.blobs.size(keeping.key_in_store(artifact)) == artifact.size
+        except StoreUnavailable:
+            return True
+        except NotFound:
+            is_there = False
+        if not is_there:
+            log.error("the bytes of artifact %s are gone from the artifact store; what it was made from is rendered again", uid)
+            await self.database.run(partial(render_cache.forget, uid), name="renew")
+            return False
+        if len(self._seen) >= LINKS:
+            self._seen.clear()
+        self._seen[uid] = moment
+        return True
 
     async def _submit_long(self, queue: Queue, kind: str, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from pressroom.keeping.collect import collect
+from pressroom.rendering import INLINE
 from pressroom.store import artifacts
 from tests.diagrams.conftest import Easel, Stage, Staging, ended
 
@@ -49,6 +50,18 @@ async def test_a_kept_link_and_its_source_live_for_thirty_days_after_the_last_us
     assert shown["expiresAt"] > told["completedAt"]
     assert gone.status_code == 404
     assert len(easel.drew) == 1
+
+
+async def test_a_long_source_is_kept_as_long_as_its_link(staged: Staging, easel: Easel) -> None:
+    async with staged() as stage:
+        told = await drawn(stage, f"digraph {{ {'a' * INLINE} }}")
+        await keep(stage, told)
+        await later(stage, days=29)
+        job = await stage.press.get(told["jobId"])
+        source = await stage.press.artifact(job.payload["source_artifact"])
+        data = b"".join([chunk async for chunk in await stage.press.read(source)])
+
+    assert len(data) > INLINE
 
 
 async def test_what_is_not_kept_lives_as_long_as_the_setting_says(staged: Staging, easel: Easel) -> None:

@@ -38,7 +38,15 @@ def keep(artifact: str, kept_for: int) -> Work[int | None]:
 def _expire_together(artifact: str, expires_at: int | None) -> Work[int | None]:
     if expires_at is not None:
         yield Statement("renew_artifact", {"uid": artifact, "expires_at": expires_at})
+        yield Statement("renew_beside", {"uid": artifact, "expires_at": expires_at})
     return expires_at
+
+
+def forget(artifact: str) -> Work[None]:
+    """Drop an entry whose bytes are gone, kept or not, so that its input is rendered again."""
+    moment = yield from now()
+    if (yield Statement("forget_cached", {"artifact": artifact})):
+        yield Statement("renew_artifact", {"uid": artifact, "expires_at": moment})
 
 
 def size() -> Work[int]:

@@ -95,6 +95,8 @@ class Diagrams:
             found = Found(named.digest, await database.read(partial(hits.look, named.digest)))
         if found.hit is None:
             return found
+        if not await self._rendering.has_bytes(found.hit.artifact):
+            return msgspec.structs.replace(found, hit=None)
         if found.hit.left < min(RENEWED, self._kept_for // 5):
             renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
             return msgspec.structs.replace(found, hit=renewed)

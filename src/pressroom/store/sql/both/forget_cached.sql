@@ -1,0 +1,1 @@
+DELETE FROM render_cache WHERE artifact = :artifact RETURNING fingerprint
