@@ -61,6 +61,7 @@ async def all_of_them(press: Pressroom, submitter: Submitter) -> bool:
     return await drained(press)
 
 
+@pytest.mark.deep
 async def test_a_delivery_that_takes_the_message_for_the_job_forgets_what_redis_forgot(
     on_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

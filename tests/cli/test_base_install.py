@@ -47,6 +47,7 @@ def test_a_command_that_needs_an_extra_says_which(tmp_path: Path, command: tuple
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", [("migrate",), ("jobs", "list"), ("queue", "stats"), ("fsck",), ("check", "--quick")])
 def test_other_commands_need_none(tmp_path: Path, command: tuple[str, ...]) -> None:
     run(tmp_path, "migrate")

@@ -34,6 +34,7 @@ def run(folder: Path, *argv: str, **environ: str) -> "subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, env=plain | environ, capture_output=True, text=True)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("command", LOOKING)
 def test_whoever_looks_makes_no_database(tmp_path: Path, command: str) -> None:
     (tmp_path / "here").mkdir()

@@ -59,6 +59,7 @@ def test_a_wrong_source_is_pointed_at(source: Any) -> None:
     assert (told["code"], told["line"], told["column"]) == ("source_invalid", 3, 1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

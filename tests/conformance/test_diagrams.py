@@ -14,7 +14,7 @@ type Fetched = Callable[..., Any]
 @pytest.mark.parametrize(
     ("engine", "corpus", "known", "one_in"),
     [
-        ("mermaid", diagrams.mermaid, differences.MERMAID, by_depth(16, 1)),
+        ("mermaid", diagrams.mermaid, differences.MERMAID, by_depth(32, 1)),
         pytest.param("mermaid-browser", diagrams.mermaid, differences.MERMAID_BROWSER, 16, marks=pytest.mark.deep),
         pytest.param("graphviz", diagrams.graphviz, differences.GRAPHVIZ, 8, marks=pytest.mark.deep),
         pytest.param("d2", diagrams.d2, differences.D2, 4, marks=pytest.mark.deep),

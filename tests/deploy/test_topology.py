@@ -77,6 +77,7 @@ def test_a_worker_takes_only_its_kinds_and_leaves_the_rest_to_others(topology: T
         assert shouted.wait(timeout=60) == "ANYBODY"
 
 
+@pytest.mark.deep
 @both_deliveries
 def test_a_worker_that_is_killed_leaves_its_job_to_another(topology: Topology) -> None:
     topology.run("migrate")

@@ -362,6 +362,7 @@ COLLECT = ("condemn", "look", "delete", "bury", "forget")
 BEFORE = ("nothing", "marked", "live and expired", "deleting", "deleted", "forgotten")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("before", BEFORE)
 def test_every_order_of_a_put_and_a_collection_ends_well(before):
     """All 56 orders of the steps of one put and one collector without any grace, from each state that bytes may be in."""

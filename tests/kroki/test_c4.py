@@ -82,6 +82,7 @@ def test_a_source_that_needs_nothing_is_left_as_it_is():
     assert kroki_lines.plantuml(source, "!theme plain").source == b"\r\n @startuml\r\n!theme plain\nA -> B\r@enduml"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("type", ["c4plantuml", "plantuml"])
 def test_c4_is_drawn(kroki: httpx.Client, type: str):
     answer = kroki.get(f"/{type}/svg/{encode(f'@startuml{chr(10)}{INCLUDES[0]}{chr(10)}{BODY}@enduml')}")

@@ -33,6 +33,7 @@ def newest_job(kroki: httpx.Client) -> object:
     return kroki.get(f"{kroki.base_url.copy_with(path='/jobs')}?limit=1").raise_for_status().json()["items"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("type", LANGUAGES)
 def test_every_type_is_drawn_by_get_and_by_post(kroki: httpx.Client, type: str):
     sample = engine_of(type).sample

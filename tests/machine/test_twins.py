@@ -18,9 +18,10 @@ def test_what_happens_on_one_database_happens_on_the_other(on_server: str) -> No
         run(played_on(OnSqlite, server, machine=TwinMachine), examples=by_depth(3, 100), steps=50)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "planted",
-    [PLANTED[0], *(pytest.param(planted, marks=pytest.mark.deep) for planted in PLANTED[1:])],
+    PLANTED,
     ids=lambda planted: planted.name,
 )
 def test_a_difference_is_noticed(planted: Mistake, on_server: str) -> None:

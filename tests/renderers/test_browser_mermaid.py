@@ -77,6 +77,7 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
         yield canary
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", DIAGRAMS)
 def test_a_diagram_becomes_a_well_formed_picture(engine: MermaidBrowser, kind: str) -> None:
     rendered = engine.render(DIAGRAMS[kind], "svg", MermaidOptions(title="What it shows"))
@@ -119,6 +120,7 @@ def test_themes_are_light_dark_or_both(engine: MermaidBrowser) -> None:
     assert len(both) > len(light)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_diagram_brings_no_script_and_asks_no_server(engine: MermaidBrowser, canary: Canary, attack: str) -> None:
     source = canary.fill(ATTACKS[attack])

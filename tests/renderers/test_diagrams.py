@@ -37,6 +37,7 @@ def test_a_pdf_is_well_formed_and_its_text_is_text(name: str) -> None:
     assert any(word in page.extract_text() for word in words)
 
 
+@pytest.mark.sampled(3)
 @every_engine
 def test_the_same_source_gives_the_same_bytes_in_two_processes(name: str) -> None:
     here = digests(name)

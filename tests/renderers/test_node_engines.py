@@ -68,6 +68,7 @@ def test_no_rule_of_a_picture_reaches_the_page_around_it(node_bench: Bench, kind
     assert all(f".{kind.name}-dark" in selector for rule in rules for selector in rule.split(","))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ENGINES, ids=names)
 def test_two_fresh_processes_and_a_used_one_draw_the_same_bytes(node_bench: Bench, kind: type[NodeEngine]) -> None:
     other = "@startuml\nclass A\nclass B\nA --> B\n@enduml" if kind is PlantUml else kind.sample + "\n"

@@ -43,6 +43,7 @@ def test_d5_plantuml_refuses_to_read_from_outside_and_says_so(node_bench: Bench,
     assert node_canary.calls == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "source"),
     [

@@ -24,8 +24,8 @@ from tests.depth import by_depth
 from tests.service.access_stage import on_stage
 from tests.service.schema_stage import RENDER, WEBHOOK, Server
 
-EXAMPLES = {"file": by_depth(4, 100), "on_server": by_depth(2, 20)}  # what a database makes of a request, the edges show
-ONE_IN = 8  # operations, in the quick suite
+EXAMPLES = {"file": by_depth(2, 100), "on_server": by_depth(2, 20)}  # what a database makes of a request, the edges show
+ONE_IN = 12  # operations, in the quick suite
 LONGEST_WAIT = "0.02"  # what a generated `wait` becomes: the answers are the same, and sixty seconds are not
 
 # What a request as the document allows it may be answered besides, because it is wrong in a way that no schema can put: a kind
