@@ -27,12 +27,20 @@ class _Wires:
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings:
         return config.load(flags, file=file)
 
-    def open(self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None) -> Pressroom:
+    def open(
+        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None, all_but: Sequence[str] = ()
+    ) -> Pressroom:
         known, schedules = registry.import_kinds(settings.imports)
-        if kinds is not None:
-            schedules = [schedule for schedule in schedules if schedule.kind in kinds]
-        workers = settings.workers if works else None
-        return Pressroom(settings.database, kinds=known, schedules=schedules, workers=workers, only=kinds, settings=settings)
+        taken = [one for one in schedules if (kinds is None or one.kind in kinds) and one.kind not in all_but]
+        return Pressroom(
+            settings.database,
+            kinds=known,
+            schedules=taken,
+            workers=settings.workers if works else None,
+            only=kinds,
+            all_but=all_but,
+            settings=settings,
+        )
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         with _needing("service"):

@@ -25,10 +25,11 @@ def by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     return named
 
 
-def only(names: Sequence[str], known: dict[str, Kind]) -> dict[str, Kind]:
-    if unknown := set(names) - known.keys():
+def chosen(known: dict[str, Kind], only: Sequence[str] | None, all_but: Sequence[str]) -> dict[str, Kind]:
+    """The kinds that a worker takes. Raises UnknownKind for a name that is not among them."""
+    if unknown := {*(only or ()), *all_but} - known.keys():
         raise UnknownKind(", ".join(sorted(unknown)), list(known))
-    return {name: known[name] for name in names}
+    return {name: known[name] for name in (known if only is None else only) if name not in all_but}
 
 
 def checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:

@@ -61,8 +61,8 @@ class Pressroom(Queue):
             print(await press.wait(job, timeout=5))
 
     `workers` is the number of jobs that run at once. 0 is one per core, and None is none: then this process only submits
-    and looks. Left out, it is as the settings say. `only` names the kinds that they take. Leaving the block stops the
-    workers gracefully.
+    and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or `all_but` those. Leaving the block
+    stops the workers gracefully.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Pressroom(Queue):
         schedules: Sequence[Schedule] = (),
         workers: int | EllipsisType | None = ...,
         only: Sequence[str] | None = None,
+        all_but: Sequence[str] = (),
         settings: Settings | None = None,
         clock: Clock | None = None,
         **options: Any,
@@ -99,7 +100,7 @@ class Pressroom(Queue):
         apps = (self.rendering, self.diagrams, self.webhooks, self.bulk, self._wiki, self._batches)
         ours = [app.kind for app in apps]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
-        self._taken = self._registered if only is None else registry.only(only, self._registered)
+        self._taken = registry.chosen(self._registered, only, all_but)
         self._schedules = registry.checked(schedules, self._registered)
         self._works = workers is not None
         self._open = False

@@ -255,6 +255,8 @@ def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, databas
         (["jobs", "list", "--limit", "0"], 2),
         (["jobs", "list", "--status", "done"], 2),
         (["work", "--kinds", "nope"], 2),
+        (["work", "--except", "nope"], 2),
+        (["work", "--kinds", "render", "--except", "render"], 2),
         (["work", "--slots", "many"], 2),
         (["jobs", "list", "--database", "mysql://x"], 2),
         (["jobs", "list", "--config", "missing.toml"], 2),
@@ -330,6 +332,21 @@ def test_a_worker_says_which_kinds_it_takes_and_where_artifacts_go(folder: Path)
         worker.send_signal(signal.SIGTERM)
 
     assert f"; kinds: shout; artifacts in {config.load().artifact_folder}\n" in line
+
+
+def test_a_worker_takes_all_kinds_but_some(folder: Path, run: Run) -> None:
+    """As the workers of deploy/compose.yaml do: one's own kinds too, but none that needs a way out."""
+    (job,) = submit(("shout", {"text": "hi"}))
+    command = [sys.executable, "-m", "pressroom", "work", "--except", "webhook"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        line = worker.stdout.readline()
+        assert run("jobs", "watch", job)[0] == 0
+        worker.send_signal(signal.SIGTERM)
+
+    kinds = line.partition("; kinds: ")[2].partition(";")[0].split(", ")
+    assert {"shout", "render", "diagram", "wiki.render"} <= set(kinds)
+    assert "webhook" not in kinds
 
 
 def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run) -> None:  # I19

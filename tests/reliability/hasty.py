@@ -15,7 +15,7 @@ from pressroom.renderers import Engine, catalogue
 from pressroom.renderers.box import press
 
 SECONDS = 20.0
-START_WITHIN = 120.0
+START_WITHIN = 300.0
 
 
 @cache

@@ -24,14 +24,14 @@ from pressroom.errors import (
     TooLarge,
 )
 from pressroom.renderers import Engine
-from pressroom.renderers.box.inside import CURSOR
+from pressroom.renderers.box.inside import CURSOR, WARM_UP
 from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.prepared import prepared as prepared_once
 from pressroom.renderers.box.press import Press, Ticket
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
 from tests import starvation
-from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy
+from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy, WarmsUp
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
 
@@ -261,6 +261,11 @@ async def test_an_engine_that_starts_too_slowly_fails_no_order_that_waits_for_it
     async with presses(1) as box:
         with pytest.raises(EngineCrashed, match="the starts late press did not start: its browser did not answer in time"):
             await say(box, "word", StartsLate)
+
+
+async def test_a_press_has_more_time_to_warm_up_than_a_source_has() -> None:
+    async with presses() as box:
+        assert await say(box, "times", WarmsUp) == f"[{WARM_UP}, {WarmsUp.limits.seconds}]"
 
 
 async def test_an_engine_that_is_missing_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

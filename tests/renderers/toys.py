@@ -171,6 +171,20 @@ class StartsLate(Toy):
         return {cls.how: "1"} if cls.deaths >= 0 else {}
 
 
+class WarmsUp(Toy):
+    """Says how much time each of its renders had, that of its sample first."""
+
+    name = "warms up"
+    sample = "times"
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+
+    def do_times(self, rest: str) -> list[float]:
+        self._times.append(self.limits.seconds)
+        return self._times
+
+
 class Prepares(Toy):
     name = "prepares"
 

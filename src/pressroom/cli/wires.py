@@ -100,9 +100,9 @@ class Wires(Protocol):
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings: ...
 
     def open(
-        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None
+        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None, all_but: Sequence[str] = ()
     ) -> AbstractAsyncContextManager[Queue]:
-        """The queue of these settings, with the kinds of their imports. `kinds` limits which of them a worker takes."""
+        """The queue of these settings, with the kinds of their imports. A worker takes all, only `kinds`, or `all_but` some."""
         ...
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:

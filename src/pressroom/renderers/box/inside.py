@@ -10,6 +10,7 @@ import os
 import struct
 import time
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, Rep
 CURSOR = struct.Struct("<QQ")  # the order it is at, and when it began, in nanoseconds of the machine's monotonic clock
 
 _READ = 1024 * 1024
+WARM_UP = 150.0  # seconds for the sample
 _HOLD_BACK = 0.0005  # seconds that a finished answer may wait for the next one
 _HOLD_BACK_BYTES = 256 * 1024
 
@@ -34,7 +36,7 @@ def main(what: dict[str, Any]) -> None:
     layers = confine(what["reads"], what["writes"])
     try:
         engine = _load(what["module"], what["engine"], shared)
-        _render(engine, Order(0, engine.makes[0], {}, engine.sample.encode()))
+        _warm_up(engine)
     except BaseException as error:
         _send(wire_out, frame(_told(0, error)))
         return
@@ -61,6 +63,17 @@ def _taken(memory: int | None) -> bytes | None:
         return prepared.read(memory)
     finally:
         os.close(memory)
+
+
+def _warm_up(engine: Engine) -> None:
+    """Render the sample, which also loads what is loaded only once. A busy machine may take longer for that than a source has;
+    the whole start has a limit of its own, which is watched from outside.
+    """
+    vars(engine)["limits"] = replace(engine.limits, seconds=WARM_UP)
+    try:
+        _render(engine, Order(0, engine.makes[0], {}, engine.sample.encode()))
+    finally:
+        del vars(engine)["limits"]
 
 
 def _load(module: str, name: str, shared: bytes | None) -> Engine:

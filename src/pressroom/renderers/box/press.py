@@ -27,7 +27,7 @@ from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, fra
 
 _PACKAGE = Path(__file__).parents[2]
 
-START_WITHIN = 60.0
+START_WITHIN = 180.0  # a browser may take a minute to start on a machine that is very busy
 _KEPT = ("PATH", "PRESSROOM_CHROMIUM")
 LINGER = 2.0
 _FORSAKEN = 0.5  # seconds that a render may go on when whoever asked has gone: a press is dearer than that

@@ -14,7 +14,7 @@ from pressroom.renderers.browser.pipe import Connection, ProtocolError
 RENDERS = 100  # as Gotenberg does; a browser that has drawn 1,300 diagrams holds 700 MB
 MEMORY = 1024 * MB
 WEIGH_EVERY = 10
-START_WITHIN = 30.0
+START_WITHIN = 120.0
 ANSWER_WITHIN = 10.0
 
 # What drawing a page costs at most. The press adds ours to the browser's.
