@@ -408,7 +408,7 @@ async def test_after_every_refusal_a_good_submit_is_accepted_and_its_job_done(
     easel = Easel()
     monkeypatch.setattr(documents, "render", lambda presses, asked, draw=None: easel.render(presses, asked))
     clock = ManualClock()
-    options = {"clock": clock, "diagram_versions": 1, "login_limit": 20, "presses": 1}
+    options = {"clock": clock, "diagram_versions": 1, "login_limit": 20, "presses": 1, "diagram_cache_ttl": 300.0}
     async with (
         on_stage(database, **options) as stage,
         member(stage) as person,
