@@ -118,6 +118,8 @@ class Settings:
         for name in ("cache_ttl", "diagram_cache_ttl", "kept_link_ttl", "job_retention"):
             if not getattr(self, name) > 0:
                 yield f"{name}: {getattr(self, name):g} s is not above 0"
+        if self.cache_limit < 0:
+            yield f"cache_limit: {self.cache_limit} is not 0 (no limit) or a number of bytes"
         if self.diagram_versions < 0:
             yield f"diagram_versions: {self.diagram_versions} is not at least 1, or 0 for all"
         if self.queue_max_concurrent < 1 or self.queue_max_waiting < 0:
@@ -418,7 +420,7 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
     for name in environ:
         if name.startswith("PRESSROOM_") and name not in ENVIRONMENT and name not in _NOT_OURS:
             problems.append(f"{name}: there is no such setting{_suggest(name, ENVIRONMENT)} (environment)")
-        elif name.startswith(_DESIGN_PREFIXES) and name not in ENVIRONMENT:  # it may be another program's, so this stops nobody
+        elif name.startswith(_DESIGN_PREFIXES) and name not in ENVIRONMENT:  # it may belong to another program: only a warning
             log.warning("%s is set in the environment, but there is no such setting%s", name, _suggest(name, ENVIRONMENT))
     return ours
 

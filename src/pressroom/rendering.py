@@ -217,14 +217,14 @@ class Rendering:
         left = None if artifact is None or artifact.expires_at is None else to_ms(artifact.expires_at) - moment
         if artifact is not None and 0 <= moment - looked_up < FRESH and (left is None or left > 0):
             return artifact, left
-        artifact = await self.database.read(partial(artifacts.by_link, link))
-        if await self.database.read(partial(render_cache.use_of, artifact.uid)):
-            await self.database.run(partial(render_cache.use, artifact.uid), name="renew", durable=False)
-            artifact = await self.database.read(partial(artifacts.by_link, link))
+        found, is_use_due = await self.database.read(partial(_look_up, link))
+        if is_use_due:
+            await self.database.run(partial(render_cache.use, found.uid), name="renew", durable=False)
+            found = await self.database.read(partial(artifacts.by_link, link))
         if len(self._links) >= LINKS:
             self._links.clear()
-        self._links[link] = (moment, artifact)
-        return artifact, None if artifact.expires_at is None else max(0, to_ms(artifact.expires_at) - moment)
+        self._links[link] = (moment, found)
+        return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
 
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         return await self.blobs.get(keeping.key_in_store(artifact), start, stop)
@@ -282,6 +282,12 @@ def examine(asked: Asked) -> None:
     check(made.reader, asked.source, made.output, made.options)
     if made.printer is not None:
         check(made.printer, b"", "pdf", made.printing or {})
+
+
+def _look_up(link: str) -> Work[tuple[Artifact, bool]]:
+    """The artifact of a link, and whether its use is to be noted."""
+    artifact = yield from artifacts.by_link(link)
+    return artifact, (yield from render_cache.is_use_due(artifact.uid))
 
 
 def fingerprint_of(asked: Asked) -> dict[str, Any]:

@@ -119,6 +119,16 @@ async def test_a_later_render_of_the_same_input_does_not_replace_what_is_kept(st
     assert len(easel.drew) == 2
 
 
+async def test_a_kept_link_that_is_used_in_its_last_minute_lives_on_for_all_of_its_time(staged: Staging, easel: Easel) -> None:
+    async with staged(kept_link_ttl=40.0) as stage:
+        told = await drawn(stage, "digraph { a }")
+        await keep(stage, told)
+        stage.clock.advance(seconds=39)
+        hit = await stage.http.post("/render", json={"source": "digraph { a }", "format": "dot"})
+
+    assert hit.json()["expiresAt"] == "2027-01-15T08:01:19Z"
+
+
 async def test_what_has_expired_cannot_be_kept(staged: Staging, easel: Easel) -> None:
     async with staged() as stage:
         told = await drawn(stage, "digraph { a }")

@@ -144,6 +144,8 @@ OUT_OF_BOUNDS = [
     ("presses", {"presses": 1001}),
     ("cache_ttl", {"cache_ttl": 0}),
     ("diagram_cache_ttl", {"diagram_cache_ttl": 0}),
+    ("kept_link_ttl", {"kept_link_ttl": 0}),
+    ("cache_limit", {"cache_limit": -1}),
     ("job_retention", {"job_retention": float("nan")}),
     ("diagram_versions", {"diagram_versions": -1}),
     ("queue_max_concurrent", {"queue_max_concurrent": 0}),

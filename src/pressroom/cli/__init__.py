@@ -215,7 +215,7 @@ def _add_work(commands: Any, common: ArgumentParser) -> None:
     parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of all kinds")
-    which.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, help="all kinds but these")
+    which.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, default=[], help="all kinds but these")
     parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
 
 

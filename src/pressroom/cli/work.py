@@ -23,8 +23,8 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    async with wires.open(settings, works=True, kinds=args.kinds, all_but=args.all_but or ()) as queue:
-        kinds = sorted({*(args.kinds or queue.kinds)} - {*(args.all_but or ())})
+    async with wires.open(settings, works=True, kinds=args.kinds, all_but=args.all_but) as queue:
+        kinds = sorted({*(args.kinds or queue.kinds)} - {*args.all_but})
         artifacts = settings.artifact_location
         if output.as_json:
             told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}

@@ -72,7 +72,7 @@ async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
 
 
 async def evict(database: Database, limit: int) -> int:
-    """Drop entries of the cache, those that were not used for longest first, until it holds no more bytes than this."""
+    """Delete the least recently used entries of the cache until it holds no more than `limit` bytes."""
     size, evicted = await database.read(render_cache.size), 0
     while size > limit:
         entries, freed = await database.run(partial(render_cache.evict, size - limit, BATCH), name="collect", durable=False)
@@ -80,7 +80,7 @@ async def evict(database: Database, limit: int) -> int:
             break  # what is left was used or kept meanwhile
         size, evicted = size - freed, evicted + entries
     if evicted:
-        log.info("the cache was full (limit %d bytes): %d entries that were not used for longest were dropped", limit, evicted)
+        log.info("the cache was full (limit %d bytes): the %d least recently used entries were evicted", limit, evicted)
     return evicted
 
 

@@ -1,4 +1,4 @@
-"""Which entries of the cache are used, which are kept because somebody asked for it, and which go when there is no room.
+"""When entries of the render cache were used, which of them are kept, and which are evicted when the cache is too large.
 
 Units of work over the rows of `render_cache`. An entry, its artifact and its short link expire together.
 """
@@ -9,7 +9,7 @@ from pressroom.store.steps import now
 NOTED_EVERY = 3_600_000  # milliseconds; uses are noted no more often, so that most hits cost no commit
 
 
-def use_of(artifact: str) -> Work[bool]:
+def is_use_due(artifact: str) -> Work[bool]:
     """Whether a use of this artifact is to be noted. Reads only."""
     moment = yield from now()
     rows = yield Statement("find_use", {"artifact": artifact, "now": moment})
@@ -21,9 +21,16 @@ def is_due(last_used: int, moment: int) -> bool:
 
 
 def use(artifact: str) -> Work[int | None]:
-    """Note a use. What is kept lives on from here. Returns when it expires; None if it has."""
+    """Note a use. Returns when the entry expires; None if it has."""
     moment = yield from now()
     rows = yield Statement("use_cached", {"artifact": artifact, "now": moment})
+    return (yield from _expire_together(artifact, rows[0][0] if rows else None))
+
+
+def renew(artifact: str, lifetime: int) -> Work[int | None]:
+    """Note a use, and let an entry live for `lifetime` milliseconds from now; a kept one for as long as it is kept."""
+    moment = yield from now()
+    rows = yield Statement("renew_cached", {"artifact": artifact, "lifetime": lifetime, "now": moment})
     return (yield from _expire_together(artifact, rows[0][0] if rows else None))
 
 
@@ -50,14 +57,14 @@ def forget(artifact: str) -> Work[None]:
 
 
 def size() -> Work[int]:
-    """The bytes of all entries that nobody asked to keep."""
+    """The bytes of all entries but kept ones."""
     ((found,),) = yield Statement("cache_size")
     return int(found)
 
 
 def evict(excess: int, limit: int) -> Work[tuple[int, int]]:
-    """Drop entries that were not used for longest until `excess` bytes are free, but no more than `limit` entries. Returns how
-    many entries and bytes those were. The bytes are deleted when their jobs are pruned.
+    """Delete the least recently used entries until `excess` bytes are free, but no more than `limit` entries. Returns how many
+    entries and bytes those were. The bytes are deleted when their jobs are pruned.
     """
     moment = yield from now()
     evicted = freed = 0

@@ -1,4 +1,4 @@
-"""The input cache: what was rendered from an input before, found without writing, and renewed before it expires."""
+"""The input cache: what was rendered from an input before, found without writing."""
 
 import msgspec
 
@@ -64,13 +64,3 @@ def _has_its_share(kind: str, limit: int, org_id: str) -> Work[bool]:
         active.update(org for (org,) in (yield Statement("list_ready_orgs", {**asked, "after": ""})))
         held += len((yield Statement("find_ready_of_orgs", {**asked, "orgs": compact([org_id])})))
     return held >= share_of(limit, active)
-
-
-def renew(fingerprint: str, kept_for: int) -> Work[Hit | None]:
-    """Entry, artifact and link together: none of them outlives the others."""
-    moment = yield from now()
-    until = moment + kept_for
-    renewed = yield Statement("renew_cached", {"fingerprint": fingerprint, "now": moment, "expires_at": until})
-    for (artifact,) in renewed:
-        yield Statement("renew_artifact", {"uid": artifact, "expires_at": until})
-    return (yield from look(fingerprint))

@@ -15,7 +15,7 @@ from pressroom.apps.diagrams.playground_previews import RETRY_AFTER, Previews, w
 from pressroom.apps.diagrams.playground_sheet import Sheet
 from pressroom.apps.diagrams.renders import NAME, Diagrams
 from pressroom.artifacts.disposition import content_disposition
-from pressroom.errors import PressroomError, WaitTimeout
+from pressroom.errors import Expired, PressroomError, WaitTimeout
 from pressroom.web.desk import Desk, Visit, refuse
 
 PATIENCE = 15.0  # seconds that somebody waits for what is to be kept
@@ -120,7 +120,8 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         job = await settled(service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)
-        await diagrams.keep(job.result["artifact"])
+        if await diagrams.keep(job.result["artifact"]) is None:
+            raise Expired("what was rendered has expired before it could be kept; keep it again")
         return str(job.result["short_link"])
 
     desk.get(routes, "/playground", show)

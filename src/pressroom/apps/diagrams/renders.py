@@ -98,8 +98,8 @@ class Diagrams:
         if not await self._rendering.has_bytes(found.hit.artifact):
             return msgspec.structs.replace(found, hit=None)
         if found.hit.left < min(RENEWED, self._kept_for // 5):
-            renewed = await database.run(partial(hits.renew, named.digest, self._kept_for), name="renew")
-            return msgspec.structs.replace(found, hit=renewed)
+            await database.run(partial(render_cache.renew, found.hit.artifact, self._kept_for), name="renew")
+            return msgspec.structs.replace(found, hit=await database.read(partial(hits.look, named.digest)))
         if render_cache.is_due(found.hit.last_used, found.hit.at):
             await database.run(partial(render_cache.use, found.hit.artifact), name="renew", durable=False)
         return found

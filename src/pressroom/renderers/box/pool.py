@@ -147,7 +147,7 @@ class Pool:
 
     def _fail_waiting(self, press: Press) -> None:
         """A press has died while it started, which is no order's fault. If something is missing, every waiting order fails with
-        that reason. Anything else may not happen again (the machine was busy, somebody killed it): each order is tried with
+        that reason. Anything else may be temporary (the machine was busy, the press was killed): each order is tried with
         another press before it fails, and what it fails with is retried.
         """
         is_missing = isinstance(press.failure, EngineMissing)

@@ -1,4 +1,4 @@
--- The bytes that entries hold which nobody asked to keep.
+-- The bytes of all entries but kept ones.
 SELECT coalesce(sum(artifact.size), 0)
   FROM render_cache
   JOIN artifact ON artifact.uid = render_cache.artifact

@@ -1,5 +1,6 @@
--- Let a cache entry live longer, if it still lives. What is expired stays so: its link was told to be gone.
+-- Note that an entry is used, and let it live longer: what is kept for as long as it says, anything else for `lifetime`. What is
+-- expired stays so: its link was answered with 404.
 UPDATE render_cache
-   SET expires_at = :expires_at, last_used = :now
- WHERE fingerprint = :fingerprint AND expires_at > :now AND expires_at < :expires_at
-RETURNING artifact
+   SET last_used = :now, expires_at = :now + coalesce(kept_for, :lifetime)
+ WHERE artifact = :artifact AND expires_at > :now
+RETURNING expires_at

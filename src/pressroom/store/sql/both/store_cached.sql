@@ -1,5 +1,5 @@
--- A later render of the same input replaces the entry: its artifact is the newer one. What somebody keeps is not replaced: its
--- link, its source and what it answers stay together.
+-- A later render of the same input replaces the entry: its artifact is the newer one. A kept entry is not
+-- replaced until it expires: its link, its source and what it answers stay together.
 INSERT INTO render_cache (fingerprint, org_id, kind, fields, job_id, date_created, last_used, expires_at)
 SELECT job.fingerprint, job.org_id, job.kind, job_input.fields, job.id, :now, :now, :now + job_input.cache_for
   FROM job

@@ -1,4 +1,4 @@
--- Note that an entry is used. What is kept lives on from here.
+-- Note that an entry is used. A kept entry lives for `kept_for` from here; the expiry of any other stays as it is.
 UPDATE render_cache
    SET last_used = :now, expires_at = CASE WHEN kept_for IS NULL THEN expires_at ELSE :now + kept_for END
  WHERE artifact = :artifact AND expires_at > :now AND last_used < :now
