@@ -19,7 +19,7 @@ def test_faults_lose_nothing_and_do_nothing_twice() -> None:
 
     assert int(figures["lost"]) == int(figures["duplicated"]) == int(figures["stuck"]) == int(figures["stale_accepted"]) == 0
     assert int(figures["stale_provoked"]) >= by_depth(0, 1)  # a short run need not meet a late worker
-    assert int(figures["acked"]) > by_depth(0, 300)  # on a busy machine many processes are killed before they submit
+    assert int(figures["acked"]) > by_depth(0, 1000)  # few faults on a busy machine may kill most processes before they submit
 
 
 @pytest.mark.parametrize("role", nemesis.FATES)

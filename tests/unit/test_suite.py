@@ -128,7 +128,9 @@ def test_processes_that_share_a_list_run_each_test_once_and_keep_their_servers(t
     for name in names:
         (tmp_path / name).write_text("def test_one(server): pass\ndef test_other(server): pass\n")
     (tmp_path / "test_wrong.py").write_text("import nothing_of_the_kind\n")
-    (tmp_path / "files.txt").write_text("".join(f"{name}\n" for name in ["test_wrong.py", *names]))
+    (tmp_path / "files.txt").write_text(
+        "".join(f"{name}\n" for name in ["test_wrong.py", *(f"{name} {part}/2" for part in (1, 2) for name in names)])
+    )
     environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_ADDOPTS": ""}
     plugins = ["-p", "no:cacheprovider", "-p", "tools.suite.report", "-p", "tools.suite.share"]
 

@@ -23,6 +23,8 @@ FOLDER = ROOT / ".cache" / "test"
 BROWSER = Path("tests/browser")
 # Folders whose files take long, so that no process is left alone with one of them at the end.
 LONGEST_FIRST = ("chaos", "reliability", "machine", "deploy", "service", "security", "processes", "conformance", "promote")
+# Files with so many slow tests that one process would be busy with them when all others have ended, and in how many parts.
+SPLIT = {"tests/machine/test_mistakes_on_a_server.py": 8}
 IN_MEMORY = Path("/dev/shm")
 ROOM_IN_MEMORY = 4 << 30
 MUTANTS = 30
@@ -61,7 +63,7 @@ def _commands(args: argparse.Namespace) -> dict[str, list[str]]:
     depth = ["--deep"] if args.deep else []
     check = f'"{sys.executable}" -m ruff format --check . && "{sys.executable}" -m ruff check . && "{sys.executable}" -m mypy'
     files = FOLDER / "files.txt"
-    files.write_text("".join(f"{file}\n" for file in _files()))
+    files.write_text("".join(f"{line}\n" for file in _files() for line in _lines(file)))
     share = ["-p", "tools.suite.share", f"--share={files}", "tests", *depth]
     commands = {
         "check": ["sh", "-c", check],
@@ -75,6 +77,12 @@ def _files() -> list[Path]:
     folders = {folder: place for place, folder in enumerate(LONGEST_FIRST)}
     files = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
     return sorted((file for file in files if file.parts[1] != BROWSER.name), key=lambda file: folders.get(file.parts[1], 99))
+
+
+def _lines(file: Path) -> list[str]:
+    """How the list names a file: once, or once for each part of it."""
+    parts = SPLIT.get(str(file), 1)
+    return [str(file)] if parts == 1 else [f"{file} {part}/{parts}" for part in range(1, parts + 1)]
 
 
 def _mutants(count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A pytest plug-in that takes test files from a list that several processes share, one file at a time.
+"""A pytest plug-in that takes test files, or parts of them ("tests/test_a.py 1/4"), from a list that several processes share.
 
 A process imports a file when it takes it. Under pytest-xdist each process collects all of them, and sends every report to one
 more process (docs/decisions.md).
@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Share:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._files = left(path)
+        self._files = sorted({line.partition(" ")[0] for line in left(path)})
         self._nodes: dict[Path, pytest.Collector] = {}
         self._collected = 0
 
@@ -48,11 +48,21 @@ class Share:
         return True
 
     def _items(self, session: pytest.Session) -> Iterator[pytest.Item]:
-        while file := take(self._path):
+        while line := take(self._path):
+            file, _, part = line.partition(" ")
             items = list(session.genitems(self._nodes[session.config.invocation_params.dir / file]))
             session.config.hook.pytest_collection_modifyitems(session=session, config=session.config, items=items)
+            items = part_of(items, part)
             self._collected += len(items)
             yield from items
+
+
+def part_of(items: list[pytest.Item], part: str) -> list[pytest.Item]:
+    """Every n-th test of a file, from the k-th on, for the part "k/n". All of them for no part."""
+    if not part:
+        return items
+    first, parts = map(int, part.split("/"))
+    return items[first - 1 :: parts]
 
 
 def left(path: Path) -> list[str]:
