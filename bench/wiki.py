@@ -18,7 +18,6 @@ from tests.conformance.registries import OutOfReach
 
 BARE = "the engine in a loop, one process"
 LIMIT = "two presses, nothing kept"
-SLOTS = (2, 16)  # as many as there are cores, which is the default; and as many as an import is advised to have
 IDLE = "while nothing else goes on"
 
 
@@ -47,11 +46,10 @@ def rates(folder: Path, sizes: WikiSizes) -> Iterator[Figure]:
     for _ in range(sizes.rounds):
         sides[BARE].append(wiki_bare.in_a_loop(files.sources))
         sides[LIMIT].append(asyncio.run(wiki_bare.through_presses(files.sources)))
-        for slots in SLOTS:
-            taken, again = asyncio.run(wiki_press.both_ways(folder / "wiki.db", files, slots))
-            sides[f"import, {slots} slots"].append(taken)
-            sides[f"re-render of all, {slots} slots"].append(again)
-            place.remove(folder / "wiki.db")
+        imported, rendered = asyncio.run(wiki_press.both_ways(folder / "wiki.db", files))
+        sides["import"].append(imported)
+        sides["re-render of all"].append(rendered)
+        place.remove(folder / "wiki.db")
     yield from _compared(sides)
 
 

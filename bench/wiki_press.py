@@ -1,4 +1,4 @@
-"""A wiki at work: a file for its database, and the settings that it has by default, but for its slots where that is said."""
+"""A wiki at work: a file for its database, and the settings that it has by default."""
 
 import asyncio
 import os
@@ -39,9 +39,9 @@ def measured(count: int, presses: Presses | None = None) -> Iterator[Spent]:
     spent.rate = count / (time.perf_counter() - started)
 
 
-async def both_ways(path: Path, files: Files, slots: int) -> tuple[Spent, Spent]:
+async def both_ways(path: Path, files: Files) -> tuple[Spent, Spent]:
     """An import from the first file read to the last page kept, and then all of it rendered again."""
-    async with opened(path, slots) as press:
+    async with opened(path) as press:
         with measured(files.count, press.rendering.presses) as importing:
             await take_in(press, files)
         with measured(files.count + WARM_UP, press.rendering.presses) as rendering:
@@ -62,9 +62,9 @@ async def rerender(press: Pressroom) -> None:
 
 
 @asynccontextmanager
-async def opened(path: Path, slots: int = 2) -> AsyncIterator[Pressroom]:
+async def opened(path: Path) -> AsyncIterator[Pressroom]:
     """With warm presses, and after the look for stale pages that every start brings."""
-    async with Pressroom(f"sqlite:///{path}", workers=slots, grace=0.0) as press:
+    async with Pressroom(f"sqlite:///{path}", grace=0.0) as press:
         await asyncio.wait([press._looking])
         await asyncio.gather(*(_save(press, number) for number in range(WARM_UP)))
         yield press

@@ -1,14 +1,19 @@
 """The one place that names databases, deliveries and artifact stores, and picks them as the settings say."""
 
+import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pressroom.artifacts import Blobs
+from pressroom import dependencies
+from pressroom.artifacts import ArtifactStore
 from pressroom.artifacts.disk import Disk
+from pressroom.artifacts.folder_probe import probe_folder
+from pressroom.artifacts.store_id import read_folder_id
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings, masked
 from pressroom.delivery import Delivery, Notice
@@ -19,6 +24,11 @@ from pressroom.store import Database, fsck, sqlite_care
 from pressroom.store.care import Finding
 from pressroom.store.migrate import Migration
 from pressroom.store.sqlite import SQLite
+
+if TYPE_CHECKING:
+    from pressroom.artifacts.s3 import S3
+
+S3_PROBE_TIMEOUT = 4.0  # seconds, for each request
 
 
 def open_database(settings: Settings, clock: Clock, heard: Callable[[], None] | None = None) -> Database:
@@ -57,25 +67,71 @@ def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Sche
             return inside
 
 
-def _delivery(name: str) -> Any:
+def _delivery(name: str, module: str | None = None) -> Any:
+    """`module` is another one of this delivery than the one that delivers."""
     try:
-        return import_module(f"pressroom.delivery.{name}")
+        return import_module(f"pressroom.delivery.{module or name}")
     except ImportError as reason:
         if reason.name is not None and reason.name.startswith("pressroom"):
             raise
         raise InvalidSettings([f"delivery: needs the package {name}; pip install 'pressroom[{name}]'"]) from None
 
 
-def make_artifact_store(settings: Settings, folder: str, clock: Clock) -> Blobs:
+def make_artifact_store(settings: Settings, folder: str, clock: Clock) -> ArtifactStore:
     return _s3(settings, clock) if settings.s3_bucket else Disk(folder, clock)
+
+
+async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None:
+    """None for a store without an id, and for a folder that is not there, which is not made."""
+    if settings.s3_bucket:
+        return await _s3(settings, clock).read_id()
+    return await asyncio.to_thread(read_folder_id, Path(settings.artifact_folder))
 
 
 def examine(settings: Settings) -> list[Finding]:
     """What state the database is in. Changes nothing."""
-    if settings.on_postgres:
+    if not settings.on_postgres:
+        return sqlite_care.examine(settings.path)
+    try:
         findings: list[Finding] = _postgres("postgres_care").examine(settings.database)
-        return findings
-    return sqlite_care.examine(settings.path)
+    except InvalidSettings as missing:
+        code = dependencies.PACKAGE_MISSING
+        return [Finding("database", False, str(missing), dependencies.MENDS[code], code=code)]
+    return findings
+
+
+def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependencies.Probe]:
+    """Of everything beside the database that the settings name. With `write` they also write, and delete what they wrote."""
+    probes: dict[str, dependencies.Probe] = {"artifacts": partial(_probe_artifact_store, settings, write=write)}
+    match settings.delivery:
+        case "redis":
+            probes["delivery"] = partial(_probe_redis, settings)
+        case "oban":
+            probes["delivery"] = partial(_probe_oban, settings)
+    return probes
+
+
+async def examine_dependencies(settings: Settings, *, write: bool) -> list[Finding]:
+    probes = dependency_probes(settings, write=write)
+    statuses = await asyncio.gather(*(dependencies.check(name, probe) for name, probe in probes.items()))
+    return [Finding(one.name, one.code is None, one.detail, one.mend, code=one.code or "") for one in statuses]
+
+
+async def _probe_artifact_store(settings: Settings, *, write: bool) -> str:
+    if settings.s3_bucket:
+        return await _s3(settings, SystemClock(), timeout=S3_PROBE_TIMEOUT, retries=0).probe(write=write)
+    folder = Path(settings.artifact_folder or tempfile.gettempdir())
+    return await asyncio.to_thread(probe_folder, folder, write=write)
+
+
+async def _probe_redis(settings: Settings) -> str:
+    place: str = await _delivery("redis", "redis_probe").probe(settings.redis_url, settings.render_queue)
+    return place
+
+
+async def _probe_oban(settings: Settings) -> str:
+    place: str = await _delivery("oban", "oban.probe").probe(settings.database)
+    return place
 
 
 def audit(settings: Settings) -> list[fsck.Violation]:
@@ -103,6 +159,8 @@ def require_database(settings: Settings) -> None:
 
 async def migrate(settings: Settings) -> None:
     await open_database(settings, SystemClock()).close()
+    if settings.delivery == "oban":
+        await _delivery("oban").install(settings.database)
 
 
 def _postgres(module: str) -> Any:
@@ -112,7 +170,7 @@ def _postgres(module: str) -> Any:
         raise InvalidSettings(["database: needs the package psycopg; pip install 'pressroom[postgres]'"]) from None
 
 
-def _s3(settings: Settings, clock: Clock) -> Blobs:
+def _s3(settings: Settings, clock: Clock, **options: Any) -> "S3":
     try:
         from pressroom.artifacts.s3 import S3, Bucket
     except ImportError:
@@ -129,4 +187,5 @@ def _s3(settings: Settings, clock: Clock) -> Blobs:
             prefix=settings.s3_prefix,
         ),
         clock,
+        **options,
     )

@@ -3,12 +3,13 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pressroom import backends, cli, config, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
+from pressroom.dependencies import MENDS
 from pressroom.errors import PackageMissing
 from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.store import fsck
@@ -54,7 +55,12 @@ class _Wires:
             os.makedirs(settings.home, exist_ok=True)
         known, schedules = registry.import_kinds(settings.imports)
         workers = settings.workers if works else None
-        async with Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers) as press:
+        async with AsyncExitStack() as stack:
+            stack.callback(listener.close)  # also if the database or the artifact store is refused
+            press = Pressroom(settings=settings, kinds=known, schedules=schedules, workers=workers)
+            await stack.enter_async_context(press)
+            if not works:
+                await press.check_artifact_store()
             service, app = make_service(press)
             server.heed_signals(service, settings.grace)
             shown = f"[{host}]" if ":" in host else host
@@ -94,14 +100,18 @@ class _Wires:
     def require_database(self, settings: Settings) -> None:
         backends.require_database(settings)
 
-    def examine(self, settings: Settings) -> list[Finding]:
-        return backends.examine(settings)
+    def examine(self, settings: Settings, *, quick: bool) -> list[Finding]:
+        findings = backends.examine(settings)
+        findings += asyncio.run(backends.examine_dependencies(settings, write=not quick))
+        return findings + _examine_imports(settings)
 
     def audit(self, settings: Settings) -> list[fsck.Violation]:
         return backends.audit(settings)
 
-    async def audit_artifacts(self, settings: Settings) -> list[Unsound]:
+    async def audit_artifacts(self, settings: Settings, *, adopt_store: bool) -> list[Unsound]:
         async with Pressroom(settings=settings, workers=None) as press:
+            if adopt_store:
+                await press.adopt_artifact_store()
             return await walk_artifacts(press.rendering.blobs, press.rendering.database)
 
     def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
@@ -118,9 +128,18 @@ class _Wires:
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
         missing = backends.pending_migrations(settings)
-        if apply and missing:
+        if apply and (missing or settings.delivery == "oban"):
             asyncio.run(backends.migrate(settings))
         return [f"{migration.number:04} {migration.name}" for migration in missing]
+
+
+def _examine_imports(settings: Settings) -> list[Finding]:
+    if not settings.imports:
+        return []
+    problems = registry.import_problems(settings.imports)
+    mend = MENDS["import_failed"]
+    failed = [Finding("imports", False, problem.removeprefix("imports: "), mend, code="import_failed") for problem in problems]
+    return failed or [Finding("imports", True, ", ".join(settings.imports))]
 
 
 @contextmanager

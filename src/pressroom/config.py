@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 FILE = "pressroom.toml"
 KEY_FILE = "pressroom.key"
+SLOTS_PER_PRESS = 8
+FEWEST_SLOTS = 16  # more than queue_max_concurrent's default, which would have no effect otherwise
 SHORTEST_KEY = 32  # characters
 DELIVERIES = ("embedded", "redis", "oban")
 SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass", "secret_key")
@@ -89,7 +91,7 @@ class Settings:
                 "postgresql://USER@HOST/NAME"
             )
         if not 0 <= self.workers <= 10_000:
-            yield f"workers: {self.workers} is not between 0 (one per core) and 10000"
+            yield f"workers: {self.workers} is not between 0 (several for each press) and 10000"
         if not 1 <= self.lease <= 3600:
             yield f"lease: {self.lease:g} s is not between 1 and 3600 s"
         if not 0.001 <= self.poll_interval <= 60:
@@ -203,7 +205,13 @@ class Settings:
 
     @property
     def slots(self) -> int:
-        return self.workers or os.cpu_count() or 1
+        """Jobs in progress at once. By default several for each press, so that jobs commit while others are rendered."""
+        return self.workers or max(FEWEST_SLOTS, SLOTS_PER_PRESS * self.press_count)
+
+    @property
+    def press_count(self) -> int:
+        """Processes that render at once, for each engine."""
+        return self.presses or os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -315,7 +323,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 ENVIRONMENT: dict[str, _Name] = {
     "JOB_DB_PATH": _Name("database", _file),
     "DATABASE_URL": _Name("database", _text),
-    "RENDER_WORKERS": _Name("workers", _whole),
+    "RENDER_WORKERS": _Name("presses", _whole),
     "JOB_POLL_INTERVAL_MS": _Name("poll_interval", _milliseconds),
     "CACHE_GC_INTERVAL": _Name("cleanup_interval", _milliseconds),
     "JOB_CLEANUP_INTERVAL_MS": _Name("cleanup_interval", _milliseconds),
@@ -335,7 +343,7 @@ ENVIRONMENT: dict[str, _Name] = {
 }
 
 IN_FILE: dict[str, _Name] = {
-    "render_workers": _Name("workers", _whole),
+    "render_workers": _Name("presses", _whole),
     **{name: _Name(name, reader) for name, reader in _READERS.items()},
 }
 

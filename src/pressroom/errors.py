@@ -20,12 +20,14 @@ PressroomError
 ├── Unusable                an operator must mend the set-up
 │   ├── InvalidSettings
 │   ├── NotADatabase
+│   ├── PrivilegesMissing   the role in PostgreSQL may not do what is needed; the message names the grants
 │   ├── DatabaseTooNew
 │   ├── DatabaseTooOld
 │   ├── DatabasePromoted    its jobs live elsewhere now
 │   ├── TargetNotEmpty      where a database is to be promoted to, there is something else
 │   ├── CopyDiffers         what arrived is not what was sent
 │   ├── ArtifactsDamaged
+│   ├── ArtifactStoreMismatch  the settings name another artifact store than the one that the database records
 │   ├── UnsafeFilesystem
 │   └── CannotUnseal        a secret was encrypted with a key that is not here
 ├── Attempt                 raised by a handler to say how its attempt ended
@@ -188,6 +190,10 @@ class NotADatabase(Unusable):
     code = "not_a_database"
 
 
+class PrivilegesMissing(Unusable):
+    code = "privileges_missing"
+
+
 class DatabaseMissing(Unusable):
     code = "database_missing"
 
@@ -220,6 +226,11 @@ class CopyDiffers(Unusable):
 
 class ArtifactsDamaged(Unusable):
     code = "artifacts_damaged"
+
+
+class ArtifactStoreMismatch(Unusable):
+    code = "artifact_store_mismatch"
+    status = 503
 
 
 class UnsafeFilesystem(Unusable):

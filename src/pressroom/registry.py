@@ -58,12 +58,23 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     return list(found.values()), list(schedules.values())
 
 
+def import_problems(modules: Sequence[str]) -> list[str]:
+    """What keeps each of these modules from being imported, in a line."""
+    problems: list[str] = []
+    for name in modules:
+        try:
+            import_kinds([name])
+        except InvalidSettings as invalid:
+            problems += [" ".join(problem.split()) for problem in invalid.problems]
+    return problems
+
+
 def _imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as reason:
         raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
-    except Exception as reason:  # its own code, which runs when it is imported
+    except (Exception, SystemExit) as reason:  # its own code, which runs when it is imported
         told = traceback.extract_tb(reason.__traceback__)[-1]
         where = f"{Path(told.filename).name}, line {told.lineno}"
         if isinstance(reason, SyntaxError):

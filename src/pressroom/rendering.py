@@ -18,10 +18,11 @@ from pressroom.artifacts.recent import Recent
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Work, to_ms
+from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
-from pressroom.renderers.box.presses import Presses, check
+from pressroom.renderers.box.presses import CallerPresses, Presses, check
+from pressroom.renderers.box.waiting import Caller
 from pressroom.renderers.documents import Asked
 from pressroom.store import Database, artifacts, render_cache
 from pressroom.store.artifacts import Artifact, Draft
@@ -238,11 +239,16 @@ class Rendering:
             self._recent.put(key, data)
         return data
 
-    async def handle(self, job: Any, payload: Any) -> Any:  # noqa: ARG002
+    def presses_for(self, job: Any) -> CallerPresses:
+        """The presses, with the job's tier and organisation. Waiting for one does not count against the job's time limit."""
+        caller = Caller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
+        return self.presses.for_caller(caller)
+
+    async def handle(self, job: Any, payload: Any) -> Any:
         asked, filename = await self._asked(msgspec.convert(payload, Payload))
         engines = documents.engines_of(asked)
         try:
-            rendered = await documents.render(self.presses, asked)
+            rendered = await documents.render(self.presses_for(job), asked)
         except PressroomError as error:
             error.engines = engines
             raise

@@ -26,8 +26,9 @@ from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy
+from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy, StoreUnavailable
 from pressroom.ids import new_uid
+from pressroom.keeping.checked_store import CheckedStore, compare
 from pressroom.keeping.collect import collect
 from pressroom.model import Kind, Schedule, Submitted
 from pressroom.notify.inside import Switchboard
@@ -37,7 +38,7 @@ from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
 from pressroom.sealing import keyring_of
-from pressroom.store import Database, jobs, look, sealed, upkeep
+from pressroom.store import Database, artifact_store, jobs, look, sealed, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
@@ -60,7 +61,7 @@ class Pressroom(Queue):
             job = await press.submit("shout", {"text": "hi"})
             print(await press.wait(job, timeout=5))
 
-    `workers` is the number of jobs that run at once. 0 is one per core, and None is none: then this process only submits
+    `workers` is the number of jobs in progress at once. 0 is eight per core, and None is none: then this process only submits
     and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or `all_but` those. Leaving the block
     stops the workers gracefully.
     """
@@ -160,6 +161,8 @@ class Pressroom(Queue):
         self._wiki.open(database, self)
         self.articles = Articles(self, database, self._wiki)
         self._batches.open(database, self.articles)
+        if self._works:
+            await self.check_artifact_store()
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
         await self._seal_stored_secrets(database)
         self._open = True
@@ -364,7 +367,29 @@ class Pressroom(Queue):
         if not folder and not self.settings.s3_bucket:
             self._temporary = tempfile.TemporaryDirectory(prefix="pressroom-artifacts-", ignore_cleanup_errors=True)
             folder = self._temporary.name
-        return backends.make_artifact_store(self.settings, folder, self.clock)
+            return backends.make_artifact_store(self.settings, folder, self.clock)
+        store = backends.make_artifact_store(self.settings, folder, self.clock)
+        return CheckedStore(store, self._database, self.settings.artifact_location)
+
+    async def check_artifact_store(self) -> None:
+        """Raises ArtifactStoreMismatch if the settings name another artifact store than the one that the database records.
+
+        Makes no folder. A store that is out of reach is checked at its first use: jobs wait for it.
+        """
+        recorded = await _patiently(partial(self._database.read, artifact_store.find))
+        if recorded is None or not (self.settings.artifact_folder or self.settings.s3_bucket):
+            return
+        try:
+            found = await backends.read_artifact_store_id(self.settings, self.clock)
+        except StoreUnavailable as reason:
+            log.warning("the artifact store could not be checked, and is at its first use: %s", reason)
+            return
+        compare(recorded, found, self.settings.artifact_location)
+
+    async def adopt_artifact_store(self) -> None:
+        """Record the artifact store of these settings as the one of this database, whatever was recorded."""
+        if isinstance(self.rendering.blobs, CheckedStore):
+            await self.rendering.blobs.adopt()
 
     def _make_tail(self) -> Tail:
         database = self._database

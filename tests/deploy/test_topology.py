@@ -66,7 +66,7 @@ def test_what_is_sent_to_one_service_is_watched_and_fetched_at_the_other(topolog
 @pytest.mark.deep
 def test_a_worker_takes_only_its_kinds_and_leaves_the_rest_to_others(topology: Topology) -> None:
     topology.run("migrate")
-    api, _ = topology.api(), topology.start(files.command_of("worker"))
+    api, _ = topology.api(), topology.worker("render", "diagram")
     topology.ready()
     with asked(api.url) as client:
         shouted = client.submit("shout", {"text": "anybody"})

@@ -255,16 +255,32 @@ async def test_what_was_queued_when_the_wiki_went_down_is_rendered_when_it_comes
 
 
 # W20
-def test_the_number_of_workers_is_given_or_else_one_for_each_core(database):
+def test_the_number_of_presses_is_given_or_else_one_for_each_core(database):
+    assert Pressroom(database, presses=3).settings.press_count == 3
+    assert Pressroom(database, presses=0).settings.press_count == os.cpu_count()
+    assert Pressroom(database).settings.press_count == os.cpu_count()
+
+
+# W20: a slot is a job in progress and cheap, a press is a process
+def test_there_are_several_slots_for_each_press_unless_their_number_is_given(database):
     assert Pressroom(database, workers=3).settings.slots == 3
-    assert Pressroom(database, workers=0).settings.slots == os.cpu_count()
-    assert Pressroom(database).settings.slots == os.cpu_count()
+    assert Pressroom(database, presses=4).settings.slots == 32
+    assert Pressroom(database, presses=1).settings.slots == 16
+    assert Pressroom(database, presses=1).settings.slots > Settings().queue_max_concurrent
+
+
+# W20, W31
+def test_render_workers_in_the_configuration_file_is_the_number_of_presses(tmp_path, database):
+    file = tmp_path / "pressroom.toml"
+    file.write_text(f'render_workers = 3\ndatabase = "{database}"\n')
+
+    assert load(environ={}, file=file).press_count == 3
 
 
 # W20
-async def test_the_configuration_file_says_how_many_workers_there_are(tmp_path, database):
+async def test_the_configuration_file_says_how_many_jobs_run_at_once(tmp_path, database):
     file = tmp_path / "pressroom.toml"
-    file.write_text(f'render_workers = 3\ndatabase = "{database}"\n')
+    file.write_text(f'workers = 3\ndatabase = "{database}"\n')
     running = threading.Barrier(3, timeout=60)
 
     @kind("meet", tier=Tier.INTERACTIVE)

@@ -10,7 +10,7 @@ import pytest
 
 from pressroom import Answer, Pressroom, Status
 from pressroom.config import Settings
-from pressroom.errors import DatabasePromoted
+from pressroom.errors import ArtifactStoreMismatch, DatabasePromoted
 from pressroom.promote.postgres_target import Target
 from pressroom.promote.sqlite_source import Source
 from pressroom.store import postgres_care
@@ -69,6 +69,18 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
         assert b"<svg" in b"".join([chunk async for chunk in await press.read(artifact)])
         assert (await press.settled(uid["a\0b"], timeout=60)).status is Status.FAILED
     assert postgres_care.audit(on_server) == []
+
+
+async def test_the_artifacts_that_stay_are_those_that_the_server_expects(
+    promote: Promote, on_server: str, home: Path, tmp_path: Path
+) -> None:
+    assert promote().code == 0
+
+    with pytest.raises(ArtifactStoreMismatch, match=r"press\.artifacts"):
+        async with Pressroom(on_server, kinds=KINDS, workers=1, artifacts=str(tmp_path / "another")):
+            pass
+    async with Pressroom(on_server, kinds=KINDS, workers=1, artifacts=str(home / "press.artifacts")):
+        pass
 
 
 async def test_numbers_go_on_after_the_old_ones(promote: Promote, source: str, on_server: str) -> None:

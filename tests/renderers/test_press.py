@@ -27,9 +27,10 @@ from pressroom.renderers import Engine
 from pressroom.renderers.box.inside import CURSOR, WARM_UP
 from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.prepared import prepared as prepared_once
-from pressroom.renderers.box.press import Press, Ticket
+from pressroom.renderers.box.press import Press
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
+from pressroom.renderers.box.waiting import Ticket
 from tests import starvation
 from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy, WarmsUp
 
@@ -65,6 +66,19 @@ async def test_many_renders_share_one_warm_process() -> None:
     async with presses() as box:
         pids = await asyncio.gather(*[say(box, "pid") for _ in range(200)])
     assert len(set(pids)) == 1
+
+
+async def test_a_render_that_was_sent_and_not_read_when_the_presses_close_is_answered() -> None:
+    """It was handed back to a pool that starts no press any more, and its caller waited for ever."""
+    async with presses() as box:
+        await say(box, "warm")
+        rendering = asyncio.create_task(say(box, "late"))
+        await asyncio.sleep(0)  # it is given to the press, and not written yet
+        assert box.pools()["toy"].presses[0].waiting
+        await box.close()
+        with pytest.raises(EngineCrashed, match="closing"):
+            async with asyncio.timeout(60):
+                await rendering
 
 
 async def test_what_is_not_used_costs_nothing() -> None:
@@ -359,12 +373,12 @@ async def test_an_order_around_which_three_presses_died_is_given_up() -> None:
     for _ in range(2):
         pool.presses.append(cast("Press", died))
         pool._has_ended(cast("Press", died))
-        assert pool._queue.popleft() is ticket, "it is the next one for another press"
+        assert pool._queue.clear() == [ticket], "it is the next one for another press"
 
     pool.presses.append(cast("Press", died))
     pool._has_ended(cast("Press", died))
 
-    assert not pool._queue
+    assert not list(pool._queue)
     with pytest.raises(EngineCrashed, match="3 presses for toy died around this source"):
         await ticket.future
 

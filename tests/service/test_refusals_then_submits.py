@@ -36,6 +36,11 @@ NOT_PROVOKED: dict[Refusal, str] = {
     (503, "source_in_use"): "raised by the command `pressroom promote`",
     (503, "unreachable"): "raised in the Python client when nothing was answered",
     (503, "cannot_unseal"): "only a process that has another secret_key meets it; tests/service/test_sealed_secrets.py",
+    (
+        503,
+        "artifact_store_mismatch",
+    ): "only a process with other artifact settings meets it; tests/contract/test_artifact_store_id.py",
+    (503, "dependency_failed"): "raised by probes; /health and /readyz tell its cause with 200; tests/service/test_health.py",
     (499, "gone"): "for a caller who has hung up, and so does not see it",
 }
 # Where a status or code is computed, and what may come of it beside what stands elsewhere.
@@ -307,7 +312,7 @@ async def _(scene: Scene) -> httpx.Response:
 
 @provokes(503, "backpressure")
 async def _(scene: Scene) -> httpx.Response:
-    def no_slot(_: Any) -> Any:
+    def no_slot(_: Any, org_id: str) -> Any:
         raise slots.no_room(1)
 
     with scene.monkeypatch.context() as crowded:

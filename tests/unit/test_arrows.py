@@ -12,7 +12,7 @@ ROOT = Path(pressroom.__file__).parent
 # A part may import what stands on a lower step. On the same step nobody imports anybody, but for the pairs named below.
 STEPS = [
     {"errors", "clock", "likeness", "regular_files"},
-    {"model", "ids", "failpoints", "jsontext", "outages", "tracing"},
+    {"model", "ids", "failpoints", "jsontext", "outages", "tracing", "dependencies"},
     {"fingerprint", "config", "registry", "submit_scope"},
     {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},

@@ -1,5 +1,6 @@
 """Settings come in layers, and a layer holds only what was really set."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_a_flag_that_was_not_given_does_not_beat_the_file(tmp_path: Path) -> Non
         ({"JOB_DB_PATH": "data/jobs.db"}, "database", "sqlite:///data/jobs.db"),  # I11
         ({"DATABASE_URL": "sqlite:///a.db"}, "database", "sqlite:///a.db"),
         ({"DATABASE_URL": "sqlite:///a.db", "PRESSROOM_DATABASE": "sqlite:///b.db"}, "database", "sqlite:///b.db"),
-        ({"RENDER_WORKERS": "3"}, "workers", 3),
+        ({"RENDER_WORKERS": "3"}, "presses", 3),
         ({"PRESSROOM_IMPORTS": "a.b, c"}, "imports", ("a.b", "c")),
     ],
 )
@@ -59,9 +60,9 @@ def test_the_names_of_the_source_designs_are_understood(tmp_path: Path, env: dic
     assert getattr(load(tmp_path, env=env), name) == value
 
 
-def test_render_workers_in_the_file_means_workers_and_zero_means_the_cores(tmp_path: Path) -> None:  # W20, W31
-    assert load(tmp_path, toml="render_workers = 3").slots == 3
-    assert load(tmp_path, toml="render_workers = 0").slots >= 1
+def test_render_workers_in_the_file_means_presses_and_zero_means_the_cores(tmp_path: Path) -> None:  # W20, W31
+    assert load(tmp_path, toml="render_workers = 3").press_count == 3
+    assert load(tmp_path, toml="render_workers = 0").press_count == os.cpu_count()
 
 
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:

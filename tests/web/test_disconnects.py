@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError
+from pressroom.errors import SourceInvalid
 from tests.service.access_stage import on_stage
 from tests.web.browsing import member
 
@@ -65,6 +66,40 @@ async def test_who_goes_away_frees_the_slot_of_a_preview(
             async with asyncio.timeout(60):
                 await ended.wait()
                 await asking
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/wiki/Home", {"action": "preview", "source": "text", "previous": "0"}),
+        ("/playground/preview", {"language": "dot", "output": "svg", "source": "digraph { a }"}),
+    ],
+)
+async def test_previews_of_one_organisation_leave_room_for_those_of_another(
+    file: str, monkeypatch: pytest.MonkeyPatch, path: str, fields: dict[str, str]
+) -> None:
+    """Forty slow previews of one made the other's answer a 503."""
+    slow, begun = asyncio.Event(), asyncio.Event()
+
+    async def render_slowly(_: Any) -> None:
+        begun.set()
+        await slow.wait()
+        raise SourceInvalid("there is nothing to see")
+
+    async with on_stage(file, works=False) as stage:
+        monkeypatch.setattr(stage.press.rendering, "preview", render_slowly)
+        async with member(stage, org="acme") as flooder, member(stage, org="globex") as other:
+            flood = [asyncio.create_task(flooder.post(path, fields)) for _ in range(60)]
+            await begun.wait()
+            await asyncio.wait(flood, timeout=60, return_when=asyncio.FIRST_COMPLETED)  # until the first is refused
+            asking = asyncio.create_task(other.post(path, fields))
+            await asyncio.wait({asking}, timeout=1)
+            slow.set()
+            answers = [await task for task in flood]
+            answer = await asking
+
+    assert 503 in {one.status_code for one in answers}
+    assert answer.status_code != 503
 
 
 async def test_what_is_done_before_the_client_goes_is_returned_and_errors_are_raised() -> None:

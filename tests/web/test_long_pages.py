@@ -3,7 +3,9 @@
 import random
 import threading
 import time
+import tracemalloc
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 import pytest
@@ -70,6 +72,44 @@ async def test_a_long_form_is_read_in_a_thread(file: str) -> None:
         used = time.thread_time() - began
 
     assert used < LIMIT
+
+
+@pytest.mark.parametrize(
+    "value", [b"%" * 3_000_000, b"%41" * 1_000_000, b"%F0%9F%92%A9" * 250_000], ids=["signs", "ascii", "emoji"]
+)
+def test_a_form_of_escapes_takes_little_memory(value: bytes) -> None:
+    """Decoded at once, 12 MB of percent signs took 570 MB."""
+    body = b"source=" + value
+    tracemalloc.start()
+    try:
+        forms._fields(body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 12 * len(body)
+
+
+def test_a_form_is_read_as_parse_qsl_reads_it_wherever_its_pieces_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def expected_fields(body: bytes) -> list[tuple[str, str]] | None:
+        try:
+            return parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=1000)
+        except ValueError:
+            return None
+
+    def fields(body: bytes) -> list[tuple[str, str]] | None:
+        try:
+            return forms._fields(body)
+        except ValueError:
+            return None
+
+    monkeypatch.setattr(forms, "PIECE", 7)
+    choices = random.Random(1)
+    for alphabet in ([b"%", b"a", b"4", b"=", b"&", b"+"], [b"%41", b"%C3%A4", b"%C3", b"&", b"=", b"+", b"%", b"\xc3"]):
+        for _ in range(2000):
+            body = b"".join(choices.choices(alphabet, k=choices.randrange(30)))
+            assert fields(body) == expected_fields(body), body
+    assert fields(b"&" * 1000) is None
 
 
 class Sent(msgspec.Struct):

@@ -311,12 +311,12 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
     previews = Previews(Slow(), at_once=1)  # type: ignore[arg-type]
     request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
     asked = Asked("dot", "svg", b"digraph {}")
-    busy = [asyncio.create_task(previews.make(request, asked)) for _ in range(1 + WAITING)]
+    busy = [asyncio.create_task(previews.make(request, None, asked)) for _ in range(1 + WAITING)]
     await begun.wait()
     await asyncio.sleep(0)
 
     with pytest.raises(HttpError) as refused:
-        await previews.make(request, asked)
+        await previews.make(request, None, asked)
 
     assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
     go_on.set()

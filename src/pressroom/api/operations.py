@@ -1,5 +1,6 @@
 """For those who run it: alive, ready, well, and in figures."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.dependencies import Dependencies
 from pressroom.api.metrics import CONTENT_TYPE
 from pressroom.api.problems import HttpError
 from pressroom.api.readiness import SUBMIT_FAILED, Readiness
@@ -14,6 +16,7 @@ from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, says, sends
 from pressroom.api.service import Service
+from pressroom.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import catalogue
@@ -26,26 +29,38 @@ class EngineHealth(msgspec.Struct, frozen=True):
     install: str | None
 
 
+class DependencyHealth(msgspec.Struct, frozen=True):
+    """`status` is pass, warn (jobs take longer) or fail (jobs wait or are tried again). `code` is in docs/errors.md."""
+
+    name: str
+    status: str
+    code: str | None
+
+
 class Health(msgspec.Struct, frozen=True):
-    """`status` is pass, or fail when jobs cannot be accepted. `queued` and `running` are told to viewers."""
+    """`status` is pass, warn when a dependency is not well, or fail when jobs cannot be accepted. `queued` and `running` are
+    told to viewers."""
 
     status: str
     version: str
     queued: int | None
     running: int | None
     engines: list[EngineHealth]
+    dependencies: list[DependencyHealth]
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`code` says what is wrong, in the words of the errors."""
+    """`code` says what is wrong, in the words of the errors. `degraded` has the code of each dependency that is not well."""
 
     status: str
     code: str | None = None
+    degraded: dict[str, str] | None = None
 
 
 def router(service: Service) -> Routes:
     routes = Routes("operations")
     readiness = Readiness(service)
+    dependencies = Dependencies(service.settings)
 
     @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs", example={"status": "pass"})})
     async def livez(_: Request) -> Response:
@@ -55,14 +70,17 @@ def router(service: Service) -> Routes:
         "/readyz",
         operation_id="readyz",
         responses={
-            200: says(Answer, "Send requests", example={"status": "pass"}),
+            200: says(Answer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}),
             503: says(Answer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
         },
     )
     async def readyz(_: Request) -> Response:
-        """Whether a job could be read and submitted a moment ago. No job is made."""
+        """Whether a job could be read and submitted a moment ago. No job is made. Jobs are accepted while the artifact store or
+        the delivery is down, so these are only named."""
+        degraded = {one.name: one.code for one in dependencies.latest() if one.code} or None
         cause = await readiness.cause()
-        return reply(Answer("fail", cause) if cause else Answer("pass"), status=503 if cause else 200)
+        status = "fail" if cause else "warn" if degraded else "pass"
+        return reply(Answer(status, cause, degraded), status=503 if cause else 200)
 
     @routes.get(
         "/health",
@@ -77,6 +95,7 @@ def router(service: Service) -> Routes:
                     "queued": 2,
                     "running": 1,
                     "engines": [{"name": "graphviz", "ready": True, "version": "12.2.1", "install": None}],
+                    "dependencies": [{"name": "artifacts", "status": "pass", "code": None}],
                 },
             ),
             503: says(Health, "It is not"),
@@ -85,9 +104,10 @@ def router(service: Service) -> Routes:
     )
     async def health(request: Request) -> Response:
         """Anybody may know whether all is well; how much there is to do is for viewers."""
-        is_ready = await readiness.cause() is None
-        told = await _health(service, is_ready=is_ready, shows_totals=await _may_view(service, request))
-        return reply(told, status=200 if told.status == "pass" else 503)
+        cause, statuses = await asyncio.gather(readiness.cause(), dependencies.current())
+        checked = [DependencyHealth("database", "fail" if cause else "pass", cause), *map(_dependency, statuses)]
+        told = await _health(service, checked, shows_totals=await _may_view(service, request))
+        return reply(told, status=503 if told.status == "fail" else 200)
 
     @routes.get(
         "/metrics",
@@ -113,17 +133,24 @@ async def _may_view(service: Service, request: Request) -> bool:
     return True
 
 
-async def _health(service: Service, *, is_ready: bool, shows_totals: bool) -> Health:
+async def _health(service: Service, checked: list[DependencyHealth], *, shows_totals: bool) -> Health:
     engines = [_engine(engine) for engine in catalogue.engines()]
     try:
         stats = await service.queue.stats()
     except PressroomError:
-        return Health("fail", VERSION, None, None, engines)
-    status = "pass" if is_ready else "fail"
+        return Health("fail", VERSION, None, None, engines, checked)
+    is_ready = all(one.status == "pass" for one in checked if one.name == "database")
+    status = "fail" if not is_ready else "pass" if all(one.status == "pass" for one in checked) else "warn"
     if not shows_totals:
-        return Health(status, VERSION, None, None, engines)
+        return Health(status, VERSION, None, None, engines, checked)
     running = sum(line.running for line in stats.running)
-    return Health(status, VERSION, stats.queued, running, engines)
+    return Health(status, VERSION, stats.queued, running, engines, checked)
+
+
+def _dependency(one: DependencyStatus) -> DependencyHealth:
+    """Without Redis workers poll, and jobs take up to a second longer. Without the others jobs do not end."""
+    costs_only_time = one.code is not None and one.code.startswith("redis_")
+    return DependencyHealth(one.name, "pass" if one.code is None else "warn" if costs_only_time else "fail", one.code)
 
 
 def _engine(engine: Any) -> EngineHealth:

@@ -9,7 +9,16 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom.errors import Ended, PressroomError, QueueFull, SourceInvalid, StoreUnavailable, Unavailable, WaitTimeout
+from pressroom.errors import (
+    ArtifactStoreMismatch,
+    Ended,
+    PressroomError,
+    QueueFull,
+    SourceInvalid,
+    StoreUnavailable,
+    Unavailable,
+    WaitTimeout,
+)
 
 log = logging.getLogger("pressroom.api")
 
@@ -58,6 +67,7 @@ _STORE_TROUBLE = {
     "store_unavailable": "the store cannot be reached just now; try again in a moment",
     "store_busy": "the store is busy with others just now; try again in a moment",
     "store_full": "the store has no room left; nothing was written",
+    "artifact_store_mismatch": "this process has other artifact settings than its database; an operator must mend them",
     "store_read_only": "the store cannot be written to just now; nothing was written",
 }
 
@@ -65,7 +75,8 @@ _STORE_TROUBLE = {
 def describe(request: Request, error: PressroomError, *, status: int | None = None) -> Problem:
     status = status or error.status
     code, detail = error.code, str(error)
-    if isinstance(error, StoreUnavailable):  # its own words name addresses and folders, which are the operator's business
+    # Their own words name addresses and folders, which are the operator's business.
+    if isinstance(error, StoreUnavailable | ArtifactStoreMismatch):
         log.warning("request %s was refused: %s", request_id_of(request), error)
         detail = _STORE_TROUBLE.get(code, _STORE_TROUBLE[StoreUnavailable.code])
     place: dict[str, Any] = {}

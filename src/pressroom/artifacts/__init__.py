@@ -88,6 +88,18 @@ class Blobs(Protocol):
         ...
 
 
+class ArtifactStore(Blobs, Protocol):
+    """`Blobs` with an id of its own, by which a database knows it again wherever it is mounted or reached."""
+
+    async def read_id(self) -> str | None:
+        """None if it has none yet."""
+        ...
+
+    async def create_id(self) -> str:
+        """Give it an id unless it has one. Returns the id that it has then."""
+        ...
+
+
 def key_of(sha256: str, generation: int = 0) -> str:
     return f"{sha256}-{generation}" if generation else sha256
 

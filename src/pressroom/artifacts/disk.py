@@ -35,10 +35,12 @@ from pressroom.artifacts import (
 from pressroom.artifacts.disposition import plain_name
 from pressroom.artifacts.secret import create, secret_of
 from pressroom.artifacts.signed import Signed, Signer
+from pressroom.artifacts.store_id import create_folder_id, read_folder_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.artifacts.trouble import told_as_ours
 from pressroom.clock import Clock
 from pressroom.errors import NotFound, StoreUnavailable
+from pressroom.ids import new_uid
 
 SMALL = 256 * 1024  # hashed in 0.2 ms: less than it takes to ask a thread
 WRITE = 1024 * 1024  # small pieces of a stream are gathered up to this, so that each trip to a thread is worth it
@@ -104,6 +106,21 @@ class Disk:
 
     async def sweep(self, older_than: float) -> int:
         return await self._do(partial(self._sweep, older_than))
+
+    async def read_id(self) -> str | None:
+        return await in_thread(partial(read_folder_id, self._root))
+
+    async def create_id(self) -> str:
+        return await self._do(self._create_id)
+
+    def _create_id(self) -> str:
+        found = read_folder_id(self._root)
+        if found is None:
+            create_folder_id(self._root, new_uid())
+            found = read_folder_id(self._root)
+            assert found is not None
+        _fsync_folder(self._root)  # also if another process made it: it may not have come to this yet
+        return found
 
     async def _do[T](self, work: Callable[[], T]) -> T:
         with told_as_ours(f"the artifact folder {self._root}"):

@@ -1,6 +1,7 @@
 """Bytes in an S3 bucket, or in anything that speaks S3."""
 
 import hashlib
+import secrets
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,17 +29,22 @@ from pressroom.artifacts import (
     is_key,
     key_of,
 )
+from pressroom.artifacts.bucket_errors import as_dependency_failed, error_code
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.artifacts.presign import Credentials, presigned
+from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.artifacts.trouble import told_as_ours
 from pressroom.clock import Clock
+from pressroom.config import masked
 from pressroom.errors import NotFound, StoreUnavailable
+from pressroom.ids import new_uid
 
 PART = 8 * 1024 * 1024  # up to here in one request, from memory; above in parts, from a file
 PARTS_AT_ONCE = 2
 DELETE_BATCH = 1_000  # the most that one S3 request may name
 LONGEST = 7 * 24 * 3600  # seconds; S3 refuses to sign for longer
+PROBE_NAME = "pressroom-probe"  # of the objects that a probe asks for or writes; no key of a blob begins like this
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ def _with_scheme(endpoint: str, use_ssl: bool) -> str:
 class S3:
     """`Blobs` in a bucket. Uploads that died in the middle are the bucket's own to tidy: give it a lifecycle rule."""
 
-    def __init__(self, place: Bucket, clock: Clock, *, timeout: float = 30.0) -> None:
+    def __init__(self, place: Bucket, clock: Clock, *, timeout: float = 30.0, retries: int = 3) -> None:
         self._place = place
         self._clock = clock
         self._prefix = place.prefix.strip("/")
@@ -82,7 +88,7 @@ class S3:
             checksum_algorithm="SHA256",  # the server hashes what it got and refuses what was damaged on the way
             virtual_hosted_style_request=False,
             client_options={"allow_http": True, "timeout": timedelta(seconds=timeout), "connect_timeout": timedelta(seconds=5)},
-            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=timeout)},
+            retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=timeout)},
         )
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
@@ -144,6 +150,53 @@ class S3:
 
     async def sweep(self, older_than: float) -> int:  # noqa: ARG002
         return 0
+
+    async def probe(self, *, write: bool) -> str:
+        """List and get, and with `write` put and delete, an object that is no blob. Raises DependencyFailed."""
+        place = f"the bucket {self._place.bucket} at {masked(self._place.address())}"
+        path = f"{self._prefix}/{PROBE_NAME}" if self._prefix else PROBE_NAME
+        action = "list objects"
+        try:
+            async for _ in obstore.list(self._store, path, chunk_size=1):
+                break
+            action = "get objects"
+            try:
+                await obstore.get_async(self._store, path)
+            except (NotFoundError, FileNotFoundError) as missing:
+                if error_code(missing) != "NoSuchKey":
+                    raise
+            if write:
+                path = f"{path}-{secrets.token_hex(8)}"
+                action = "put objects"
+                await obstore.put_async(self._store, path, b"probe")
+                action = "delete objects"
+                await obstore.delete_async(self._store, path)
+        except (BaseError, FileNotFoundError, PermissionError) as error:
+            raise as_dependency_failed(error, place, action) from None
+        return place
+
+    async def read_id(self) -> str | None:
+        try:
+            with _translated():
+                found = await obstore.get_async(self._store, self._id_path)
+                data = bytes(await found.bytes_async())
+        except NotFound:
+            return None
+        return parse_id(data, f"the object {self._id_path} of the bucket {self._place.bucket}")
+
+    async def create_id(self) -> str:
+        found = await self.read_id()
+        if found is None:
+            with suppress(AlreadyExistsError), _translated():
+                await obstore.put_async(self._store, self._id_path, f"{new_uid()}\n".encode(), mode="create")
+            found = await self.read_id()
+        if found is None:
+            raise StoreUnavailable(f"the bucket {self._place.bucket} does not keep what is put into it")
+        return found
+
+    @property
+    def _id_path(self) -> str:
+        return f"{self._prefix}/{NAME}" if self._prefix else NAME
 
     def _path(self, key: str) -> str:
         return f"{self._prefix}/{checked_key(key)}" if self._prefix else checked_key(key)

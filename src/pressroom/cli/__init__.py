@@ -175,6 +175,9 @@ def _parser() -> ArgumentParser:
         "fsck", parents=[common], help="test every invariant of the rows; exit 1 with those that break one"
     )
     fsck.add_argument("--artifacts", action="store_true", help="walk every artifact to its bytes and their hash instead")
+    fsck.add_argument(
+        "--adopt-store", action="store_true", help="first record the artifact store of these settings as this database's"
+    )
     migrate = commands.add_parser("migrate", parents=[common], help="bring the database up to date")
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
     _add_promote(commands, common)
@@ -206,13 +209,17 @@ def _add_serve(commands: Any, common: ArgumentParser) -> None:
     parser.add_argument("--listen", metavar="HOST:PORT", help="where to listen (default 127.0.0.1:8000)")
     parser.add_argument("--home", metavar="FOLDER", help="where the database and the artifacts lie")
     parser.add_argument("--no-workers", action="store_true", help="only the service; other processes work")
-    parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
+    parser.add_argument(
+        "--slots", dest="workers", metavar="N", help="jobs in progress at once; 0 is eight for each press, at least 16"
+    )
     parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
 
 
 def _add_work(commands: Any, common: ArgumentParser) -> None:
     parser = commands.add_parser("work", parents=[common], help="work on jobs until stopped")
-    parser.add_argument("--slots", dest="workers", metavar="N", help="jobs at once; 0 is one per core")
+    parser.add_argument(
+        "--slots", dest="workers", metavar="N", help="jobs in progress at once; 0 is eight for each press, at least 16"
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of all kinds")
     which.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, default=[], help="all kinds but these")

@@ -8,16 +8,16 @@ from pressroom.cli import engines, exits
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
-from pressroom.errors import InvalidSettings
+from pressroom.errors import InvalidArgument, InvalidSettings
 
 
 def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object]) -> int:
-    """Settings, versions, database and engines. Every problem is told, with how to mend it."""
+    """Settings, versions, database, artifact store, delivery, imports and engines: every problem, with how to mend it."""
     try:
         settings = wires.load(flags, args.config)
     except InvalidSettings as invalid:
         return _tell_problems(invalid.problems, output)
-    findings = list(wires.examine(settings))
+    findings = list(wires.examine(settings, quick=args.quick))
     tried = [] if args.quick else asyncio.run(engines.try_all())
     well = all(finding.well for finding in findings) and all(one.well for one in tried)
     if output.as_json:
@@ -25,7 +25,8 @@ def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object
             {
                 "settings": [dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe(settings)],
                 "findings": [
-                    {"what": f.what, "well": f.well, "detail": f.detail, "mend": f.mend, "warning": f.warning} for f in findings
+                    {"what": f.what, "well": f.well, "code": f.code, "detail": f.detail, "mend": f.mend, "warning": f.warning}
+                    for f in findings
                 ],
                 "engines": [one.told() for one in tried],
                 "well": well,
@@ -53,11 +54,17 @@ def _tell_problems(problems: list[str], output: Output) -> int:
 
 def fsck(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     """Every invariant that can be read off the rows, or, for artifacts, every row down to its bytes."""
-    return asyncio.run(_fsck_artifacts(wires, settings, output)) if args.artifacts else _fsck_rows(wires, settings, output)
+    if not args.artifacts:
+        if args.adopt_store:
+            raise InvalidArgument("--adopt-store goes with --artifacts")
+        return _fsck_rows(wires, settings, output)
+    return asyncio.run(_fsck_artifacts(wires, settings, output, adopt_store=args.adopt_store))
 
 
-async def _fsck_artifacts(wires: Wires, settings: Settings, output: Output) -> int:
-    unsound = list(await wires.audit_artifacts(settings))
+async def _fsck_artifacts(wires: Wires, settings: Settings, output: Output, *, adopt_store: bool) -> int:
+    unsound = list(await wires.audit_artifacts(settings, adopt_store=adopt_store))
+    if adopt_store:
+        output.note(f"this database keeps its {settings.artifact_location} from now on")
     if output.as_json:
         output.data([{"what": one.what, "subject": one.subject, "detail": one.detail} for one in unsound])
     elif unsound:

@@ -1,6 +1,7 @@
 """Exit codes. Public: scripts depend on them, so they never change meaning."""
 
 from pressroom.errors import (
+    ArtifactStoreMismatch,
     DatabaseMissing,
     DatabasePromoted,
     DatabaseTooNew,
@@ -11,6 +12,7 @@ from pressroom.errors import (
     NotFound,
     PackageMissing,
     PressroomError,
+    PrivilegesMissing,
     QueueFull,
     Refused,
     SourceInvalid,
@@ -52,7 +54,7 @@ def code_for(error: PressroomError) -> int:
         # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
         case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | NotADatabase() | UnsafeFilesystem() | PackageMissing():
             return USAGE
-        case DatabaseMissing():
+        case DatabaseMissing() | ArtifactStoreMismatch() | PrivilegesMissing():
             return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED

@@ -20,13 +20,20 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
 
     def listening(address: str, closed: bool) -> None:
         if output.as_json:
-            told = {"listening": address, "database": settings.place, "workers": not args.no_workers, "needs_token": closed}
-            output.data(told)
+            output.data(
+                {
+                    "listening": address,
+                    "database": settings.place,
+                    "artifacts": settings.artifact_location,
+                    "workers": not args.no_workers,
+                    "needs_token": closed,
+                }
+            )
             return
         output.line(f"Pressroom is at {address}")
         output.line(f"  pages      {address}/desk and {address}/playground")
         output.line(f"  database   {settings.place}")
-        output.line(f"  artifacts  {settings.artifact_folder or 'in memory'}")
+        output.line(f"  artifacts  {settings.artifact_location.removeprefix('artifacts in ')}")
         if closed:
             output.line(f"it listens on {settings.listen} and there is no token yet: every request is answered with 401")
             output.line("make one:")

@@ -20,6 +20,7 @@ from pressroom.store.upkeep import WorkerCard
 from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
+from pressroom.worker.process import simulated_identity
 from pressroom.worker.run import Attempt
 from pressroom.worker.threads import Threads
 
@@ -40,7 +41,7 @@ class Hand:
     busy: int = 0
 
     def card(self) -> WorkerCard:
-        process = f"{self.host}/demo/{self.pid}/0"
+        process = simulated_identity(self.host, self.pid)
         return WorkerCard(self.name, process, self.kinds, self.slots, self.busy, self.host, self.pid, VERSION, "embedded", HELD)
 
 

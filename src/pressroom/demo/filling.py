@@ -18,11 +18,14 @@ from pressroom.queue import PAGE_LIMIT
 from pressroom.store import upkeep
 from pressroom.store.upkeep import WorkerCard
 from pressroom.wiring import Pressroom
+from pressroom.worker.process import simulated_identity
 
 type Tell = Callable[[str, int, int], None]  # what, how many of it are done, and of how many
 
 MINUTES = DAY // MINUTE
-SILENT = WorkerCard("press-3.demo.291", "press-3/demo/291/0", ["render"], 4, 0, "press-3", 291, "0.0.9", "embedded")
+SILENT = WorkerCard(
+    "press-3.demo.291", simulated_identity("press-3", 291), ["render"], 4, 0, "press-3", 291, "0.0.9", "embedded"
+)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from pressroom.promote import sqlite_writers
 from pressroom.promote.artifacts import Copied, copy_blobs
 from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
+from pressroom.store.artifact_store import RecordedStore
 from pressroom.store.promoted import Mark
 
 if TYPE_CHECKING:
@@ -136,10 +137,10 @@ def _carry_over(
     promotion = target.prepare(source.tables, new_uid(), settings.path)
     failpoints.hit("promote.prepared")
     tallies = _copy_rows(source, target, tell)
-    copied = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else Copied(0, 0, 0)
+    copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (Copied(0, 0, 0), None)
     _verify(target, tallies, tell)
     failpoints.hit("promote.verified")
-    with target.finishing(source.counters()):
+    with target.finishing(source.counters(), store):
         # First here, then there: killed in between, the source takes no more jobs and the next run ends what is left.
         source.write_mark(Mark(promotion, target.place))
         failpoints.hit("promote.marked")
@@ -194,12 +195,19 @@ def _verify(target: "Target", tallies: "dict[str, Tally]", tell: Tell) -> None:
         tell("rows verified", seen, total)
 
 
-def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> Copied:
+def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Copied, RecordedStore]:
+    """Returns what was copied, and the bucket as the promoted database records it."""
     clock, folder = SystemClock(), settings.artifact_folder
     bucket = backends.make_artifact_store(settings, "", clock)
     # Opening a folder makes it: a source without artifacts should stay without one.
     disk = backends.make_artifact_store(replace(settings, s3_bucket=""), folder, clock) if Path(folder).is_dir() else None
-    return asyncio.run(copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total)))
+
+    async def copy() -> tuple[Copied, str]:
+        copied = await copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total))
+        return copied, await bucket.create_id()
+
+    copied, store_id = asyncio.run(copy())
+    return copied, RecordedStore(store_id, settings.artifact_location)
 
 
 def _tally(source: Source, name: str) -> "Tally":

@@ -11,12 +11,14 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pressroom import failpoints
+from pressroom.clock import SystemClock
 from pressroom.config import masked
 from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
 from pressroom.promote.postgres_lines import Tally, pieces
 from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
 from pressroom.store import postgres_migrate
+from pressroom.store.artifact_store import RecordedStore
 from pressroom.store.migrate import migrations
 from pressroom.store.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
 from pressroom.store.postgres_migrate import MIGRATING
@@ -152,8 +154,11 @@ class Target:
         return tally
 
     @contextmanager
-    def finishing(self, counters: dict[str, int]) -> Iterator[None]:
-        """Make it the real one, when the block ends: guarded again, counting on from where the source was."""
+    def finishing(self, counters: dict[str, int], store: RecordedStore | None) -> Iterator[None]:
+        """Make it the real one, when the block ends: guarded again, counting on from where the source was.
+
+        `store` is the artifact store that the artifacts were copied to; None if they stay in that of the source.
+        """
         self._raw.execute(sql.SQL("ANALYZE {}").format(self._all_filled()))
         with self._raw.transaction():
             self._raw.execute("SET LOCAL synchronous_commit = on")
@@ -163,6 +168,11 @@ class Target:
             for name in self._filled:
                 self._raw.execute(_all("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
             self._count_on(counters)
+            if store is not None:
+                moment = SystemClock().now_ms()
+                self._raw.execute(
+                    _statement("replace_artifact_store"), {"id": store.id, "location": store.location, "now": moment}
+                )
             self._raw.execute(_statement("end_promotion"))
             self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA)))
             self._raw.execute(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(STAGE), sql.Identifier(SCHEMA)))

@@ -10,7 +10,7 @@ import apsw
 from pressroom.clock import SystemClock
 from pressroom.model import Row
 from pressroom.store.sqlite_connection import Translated
-from pressroom.worker.process import is_alive, is_dead
+from pressroom.worker.process import is_alive, is_dead, is_simulated
 
 
 def find(path: str, *, besides_us: bool = False) -> list[str]:
@@ -23,6 +23,8 @@ def _workers(path: str) -> Iterator[str]:
         cards: list[Row] = connection.execute("SELECT uid, process, seen_at + lease FROM worker ORDER BY uid").fetchall()
     now = SystemClock().now_ms()
     for uid, process, silent_at in cards:
+        if is_simulated(process):
+            continue
         # On another machine, or in another container, a process is known only by what it wrote.
         if is_alive(process) or (not is_dead(process) and silent_at > now):
             yield f"worker {uid}"

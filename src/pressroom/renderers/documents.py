@@ -17,7 +17,7 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, catalogue
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.box.presses import CallerPresses, Presses
 from pressroom.renderers.markdown.engine import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
 
 MOST_DIAGRAMS = 200
@@ -92,7 +92,7 @@ def engines_of(asked: Asked) -> dict[str, str]:
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
 
 
-async def render(presses: Presses, asked: Asked, draw: Draw | None = None) -> Rendered:
+async def render(presses: Presses | CallerPresses, asked: Asked, draw: Draw | None = None) -> Rendered:
     """`draw` is how the diagrams in it are drawn: directly, unless somebody knows better."""
     made = plan(asked)
     rendered = await presses.render(made.reader, asked.source, made.output, made.options)
@@ -112,7 +112,7 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
 
 
-async def directly(presses: Presses, diagram: Asked) -> Rendered:
+async def directly(presses: Presses | CallerPresses, diagram: Asked) -> Rendered:
     engine = catalogue.engine_for(diagram.language, diagram.output)
     return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
 

@@ -30,7 +30,7 @@ def _server(url: str) -> Iterator[Finding]:
             version = connection.info.server_version
             fsync = _setting(connection, "fsync")
     except PressroomError as problem:
-        yield Finding("database", False, str(problem), "see docs/errors.md, " + problem.code)
+        yield Finding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
         return
     yield Finding("database", True, masked(url))
     yield Finding("postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer")

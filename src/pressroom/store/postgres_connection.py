@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
-from pressroom.errors import StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import NOT_AT_ONCE, AtOnce, Row, Statement, Work
 from pressroom.store.statements import load
 
@@ -416,6 +416,10 @@ class Translated:
 def translate(error: psycopg.Error, url: str) -> BaseException:
     place = masked(url)
     match error:
+        case errors.InsufficientPrivilege():
+            return PrivilegesMissing(
+                f"{place}: {_first_line(error)}; grant this role what docs/deployment.md lists (Roles on PostgreSQL)"
+            )
         case errors.DiskFull() | errors.InsufficientResources():
             return StoreFull(f"the server of {place} has no room left; nothing was written")
         case errors.ReadOnlySqlTransaction():

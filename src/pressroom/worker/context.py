@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pressroom.errors import Cancelled, InvalidArgument, PressroomError
-from pressroom.model import Claim, Work
+from pressroom.model import Claim, Tier, Work
 from pressroom.store import Database, progress
 
 log = logging.getLogger("pressroom.worker")
@@ -32,6 +32,9 @@ class RunningJob:
     _pending: asyncio.Task[None] | None = None
     failed_items: Sequence[str] = ()
     cancelled = False
+    paused_seconds = 0.0  # that do not count against the time limit
+    _pauses = 0
+    _paused_at = 0.0
 
     def __init__(
         self,
@@ -52,6 +55,23 @@ class RunningJob:
         """
         return self._lend(self._claim)
 
+    @contextmanager
+    def pause_time_limit(self) -> Iterator[None]:
+        """The time limit of the attempt does not run meanwhile: for waiting that is not the job's own fault and that ends."""
+        if not self._pauses:
+            self._paused_at = time.monotonic()
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                self.paused_seconds += time.monotonic() - self._paused_at
+
+    @property
+    def is_time_limit_paused(self) -> bool:
+        return self._pauses > 0
+
     @property
     def id(self) -> int:
         return self._claim.id
@@ -59,6 +79,10 @@ class RunningJob:
     @property
     def uid(self) -> str:
         return self._claim.uid
+
+    @property
+    def tier(self) -> Tier:
+        return Tier(self._claim.tier)
 
     @property
     def kind(self) -> str:
@@ -188,7 +212,7 @@ class BlockingJob:
         self._job = job
         self._loop = loop
         self.id, self.uid, self.kind = job.id, job.uid, job.kind
-        self.attempt, self.version, self.key = job.attempt, job.version, job.key
+        self.attempt, self.version, self.tier, self.key = job.attempt, job.version, job.tier, job.key
         self.org_id, self.subject = job.org_id, job.subject
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pressroom.errors import (
+    ArtifactStoreMismatch,
     Backpressure,
     Cancelled,
     EngineMissing,
@@ -69,6 +70,8 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
         case Backpressure() if kind.on_backpressure == "wait":
             return Postponed(str(result), result.retry_after)
         case StoreUnavailable():  # the bucket, the disk or the database: jobs wait for it, however long it takes
+            return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
+        case ArtifactStoreMismatch():  # of this worker; those with the right settings take the job
             return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
         case SourceInvalid() | TooLarge() | EngineMissing() | Refused() | Backpressure():  # wrong today, wrong tomorrow
             return GaveUp(describe(claim, result))

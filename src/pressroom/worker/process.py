@@ -1,6 +1,7 @@
 """Which process a worker is, precisely enough for a neighbour on the same machine to see that it died."""
 
 import os
+import re
 import socket
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,16 @@ def pid() -> int:
 
 def identity() -> str:
     return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def simulated_identity(host: str, pid: int) -> str:
+    """Of a worker that `pressroom demo` invents. No machine has such a boot id."""
+    return f"{host}/demo/{pid}/0"
+
+
+def is_simulated(process: str) -> bool:
+    """True for a worker that `pressroom demo` invented: no process is behind it."""
+    return re.fullmatch(r"[^/]*/demo/\d+/0", process) is not None
 
 
 def is_alive(process: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 import time
 from typing import Any
 
@@ -29,8 +30,15 @@ class Attempt:
         self.kind = kind
         self.job = job
         self.begun = time.monotonic()
-        self.deadline = float("inf") if kind.timeout is None else self.begun + kind.timeout
+        self._time_limit = math.inf if kind.timeout is None else kind.timeout
         self._threads = threads
+
+    @property
+    def deadline(self) -> float:
+        """When its time is over, by the monotonic clock."""
+        if self.job.is_time_limit_paused:
+            return math.inf
+        return self.begun + self._time_limit + self.job.paused_seconds
 
     async def make(self) -> Returned | BaseException:
         failpoints.hit("handler.started")

@@ -46,7 +46,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         """For those without scripts: the same page again, with the picture."""
         sheet = playground_sheet.fitted(visit.form.get)
         try:
-            verdict = await previews.judge(visit.request, sheet.asked())
+            verdict = await previews.judge(visit.request, visit.caller.org_id, sheet.asked())
         except PressroomError as wrong:
             return await again(visit, sheet, wrong)
         opened = await opened_again(visit, names)
@@ -65,7 +65,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         """While somebody types, a source that is wrong is the usual case, and told with the status 200."""
         sheet = playground_sheet.read(visit.form.get)
         try:
-            verdict = await previews.judge(visit.request, sheet.asked())
+            verdict = await previews.judge(visit.request, visit.caller.org_id, sheet.asked())
         except PressroomError as wrong:
             verdict = wrong_with(visit.request, wrong)
         status = 200 if verdict.problem is None or verdict.is_about_source else verdict.problem.status
@@ -77,7 +77,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
     async def frame(visit: Visit) -> Response:
         """A page or a PDF as itself, to stand in a frame. A page can do nothing there; a PDF is shown by the browser."""
         sheet = playground_sheet.read(visit.form.get)
-        made = await previews.make(visit.request, sheet.asked())
+        made = await previews.make(visit.request, visit.caller.org_id, sheet.asked())
         policy = _POLICY if made.media_type == "application/pdf" else f"sandbox; {_POLICY}"
         return Response(made.data, 200, _HEADERS | {"Content-Security-Policy": policy}, made.media_type)
 
@@ -90,7 +90,7 @@ def router(desk: Desk, diagrams: Diagrams) -> Routes:
         if wanted == SOURCE:
             return _file(sheet.source.encode(), "text/plain; charset=utf-8", f"{stem}.{sheet.offered.ending}")
         try:
-            made = await previews.make(visit.request, sheet.asked(wanted))
+            made = await previews.make(visit.request, visit.caller.org_id, sheet.asked(wanted))
         except PressroomError as wrong:
             return await again(visit, sheet, wrong)
         return _file(made.data, made.media_type, f"{stem}.{wanted}")

@@ -42,31 +42,31 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Previews:
-    """Some at a time in this process, so that people who type cannot starve the jobs."""
+    """Some at a time in this process, so that people who type cannot starve the jobs. Organisations take turns."""
 
     def __init__(self, rendering: Rendering, at_once: int = 0) -> None:
         at_once = at_once or os.cpu_count() or 1
         self._rendering = rendering
         self._slots = Slots(at_once, WAITING * at_once)
 
-    async def make(self, request: Request, asked: Asked) -> Rendered:
+    async def make(self, request: Request, org_id: str | None, asked: Asked) -> Rendered:
         """Raises what is wrong with the request or the source, and 503 when too many look at once."""
         asking.checked(asked)
         try:
-            return await cancel_on_disconnect(request, self._in_turn(asked))
+            return await cancel_on_disconnect(request, self._in_turn(org_id, asked))
         except Backpressure:
             words = "too many previews are being made just now; this one is tried again in a moment"
             raise HttpError(503, "backpressure", words, {"Retry-After": str(RETRY_AFTER)}) from None
 
-    async def _in_turn(self, asked: Asked) -> Rendered:
-        async with self._slots.slot():
+    async def _in_turn(self, org_id: str | None, asked: Asked) -> Rendered:
+        async with self._slots.slot(org_id):
             return await self._rendering.preview(asked)
 
-    async def judge(self, request: Request, asked: Asked) -> Verdict:
+    async def judge(self, request: Request, org_id: str | None, asked: Asked) -> Verdict:
         """What goes wrong is a verdict too."""
         begun = time.monotonic()
         try:
-            made = await self.make(request, asked)
+            made = await self.make(request, org_id, asked)
         except PressroomError as wrong:
             return wrong_with(request, wrong, asked.source)
         return _good(made, time.monotonic() - begun)

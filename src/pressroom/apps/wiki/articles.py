@@ -104,11 +104,12 @@ class Articles:
         return saved
 
     async def preview(self, org_id: str | None, source: str) -> Page:
-        """W2: no row, no job, no slot of a worker. Some at a time, so that people who type cannot starve the jobs.
+        """W2: no row, no job, no slot of a worker. Some at a time, so that people who type cannot starve the jobs, and
+        organisations in turn.
 
         Raises Backpressure when too many wait already.
         """
-        async with self._previews.slot():
+        async with self._previews.slot(org_id):
             return await self._renders.preview(org_id or "", source)
 
     async def rerender(

@@ -39,11 +39,16 @@ def _any() -> re.Pattern[str]:
     return re.compile(f"{_marks()}+")
 
 
+# No mark is ASCII. The set of all marks is slow to test, so it is tested only where there are other characters.
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LONG_NOT_ASCII = re.compile(rf"[^\x00-\x7f]{{{MOST_MARKS + 1},}}")
+
+
 def stream_safe(text: str) -> str:
     """Without the marks of a letter beyond the first 30."""
-    return text if text.isascii() else _too_many().sub(r"\1", text)
+    return text if text.isascii() else _LONG_NOT_ASCII.sub(lambda run: _too_many().sub(r"\1", run[0]), text)
 
 
 def without_marks(text: str) -> str:
     """Of text in a decomposed form (NFD or NFKD): the letters alone."""
-    return text if text.isascii() else _any().sub("", text)
+    return text if text.isascii() else _NOT_ASCII.sub(lambda run: _any().sub("", run[0]), text)

@@ -33,13 +33,13 @@ def through(queue: Queue, rendering: Rendering, job: Any) -> Draw:
         try:
             drawn = await rendering.submit(queue, asked, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)
         except (Refused, Unavailable):  # a full queue, or a source that cannot be kept in one: the engine says what is wrong
-            return await directly(rendering.presses, asked)
+            return await directly(rendering.presses_for(job), asked)
         try:
             result = await _result_of(queue, job, drawn)
         except JobCancelled:
             result = None
         picture = None if result is None else await _picture(rendering, result)
-        return picture or await directly(rendering.presses, asked)
+        return picture or await directly(rendering.presses_for(job), asked)
 
     return draw
 

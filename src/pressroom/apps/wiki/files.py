@@ -1,5 +1,6 @@
 """Files and the articles that they are: `guide/setup.md` is `guide/setup`, and a README or an index stands for its folder."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -30,21 +31,22 @@ class Named(msgspec.Struct, frozen=True):
     title: str
 
 
-def markdown_in(folder: Path) -> list[Path]:
-    """Every Markdown file, in the order of their names. What is hidden stays so."""
+def markdown_in(folder: Path) -> list[tuple[str, ...]]:
+    """Every Markdown file, as the parts of its path below the folder, in their order. What is hidden stays so."""
     if not folder.is_dir():
         raise InvalidArgument(f"{folder} is not a folder")
-    return sorted(_walk(folder), key=lambda path: path.relative_to(folder).parts)
+    return sorted(_walk(folder, ()))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for entry in folder.iterdir():
-        if entry.name.startswith(".") or entry.is_symlink():  # a link may lead anywhere, and back
-            continue
-        if entry.is_dir():
-            yield from _walk(entry)
-        elif entry.suffix.lower() in ENDINGS:
-            yield entry
+def _walk(folder: Path, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or entry.is_symlink():  # a link may lead anywhere, and back
+                continue
+            if entry.is_dir():
+                yield from _walk(Path(entry.path), (*above, entry.name))
+            elif os.path.splitext(entry.name)[1].lower() in ENDINGS:
+                yield (*above, entry.name)
 
 
 def listed_in(folder: Path) -> dict[str, Named]:

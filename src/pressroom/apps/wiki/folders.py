@@ -1,7 +1,7 @@
 """A folder of Markdown becomes articles, and articles become a folder."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import batched
 from pathlib import Path, PurePosixPath
 
@@ -45,7 +45,7 @@ class Folders:
         problems: dict[str, str] = {}
         created = changed = same = done = 0
         batch = (await self._articles.begin_import(org_id, f"{folder.name or folder} ({len(found):,} files)")).uid
-        for some in batched(_drafts(folder, found, problems, author, comment), AT_ONCE):
+        async for some in _prepared(batched(_drafts(folder, found, problems, author, comment), AT_ONCE)):
             saved = await self._articles.take_in(org_id, some, parent=batch)
             created += sum(one.created for one in saved)
             changed += sum(one.modified and not one.created for one in saved)
@@ -73,12 +73,23 @@ class Folders:
         return len(listed)
 
 
-def _drafts(folder: Path, found: list[Path], problems: dict[str, str], author: str, comment: str) -> Iterator[Draft]:
+async def _prepared(batches: Iterator[tuple[Draft, ...]]) -> AsyncIterator[tuple[Draft, ...]]:
+    """Each batch is read and indexed in a thread, while the one before it is written."""
+    ahead = asyncio.create_task(asyncio.to_thread(next, batches, None))
+    try:
+        while (batch := await ahead) is not None:
+            ahead = asyncio.create_task(asyncio.to_thread(next, batches, None))
+            yield batch
+    finally:
+        ahead.cancel()
+
+
+def _drafts(folder: Path, found: list[tuple[str, ...]], problems: dict[str, str], author: str, comment: str) -> Iterator[Draft]:
     listed, taken = files.listed_in(folder), dict[str, str]()
-    for path in found:
-        name = path.relative_to(folder).as_posix()
+    for parts in found:
+        name = "/".join(parts)
         try:
-            draft = _draft(path, name, listed.get(name), author, comment)
+            draft = _draft(folder.joinpath(*parts), name, listed.get(name), author, comment)
             if other := taken.get(draft.url):
                 raise InvalidArgument(f"it would be the article {draft.url}, which {other} is already")
         except OSError as reason:

@@ -59,7 +59,7 @@ class Renders:
         engines = documents.engines_of(asked)
         try:
             draw = drawing.through(self._queue, self._rendering, job)
-            rendered = await documents.render(self._rendering.presses, asked, draw)
+            rendered = await documents.render(self._rendering.presses_for(job), asked, draw)
         except PressroomError as error:
             error.engines = engines
             raise

@@ -16,11 +16,13 @@ from oban.schema import install_sql
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
+from pressroom.config import masked
 from pressroom.delivery import Taker, Waiting
 from pressroom.delivery.oban import hooks, serving
 from pressroom.delivery.oban.instance import Instance, understands
 from pressroom.delivery.oban.node import Dispatcher, Node
 from pressroom.delivery.oban.reconciler import Reconciler
+from pressroom.errors import PrivilegesMissing
 from pressroom.model import Submitted
 
 INSTALLING = 4721004  # the lock of whoever changes the tables
@@ -54,21 +56,7 @@ class Oban:
 
     async def open(self) -> None:
         """Make oban's tables and our triggers, if they are not there."""
-        async with await psycopg.AsyncConnection.connect(self._url) as connection:
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALLING,))
-            await connection.execute("SET LOCAL search_path TO public")  # oban looks for its types in the current schema
-            missing = await connection.execute(
-                "SELECT 1 FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", (list(TABLES),)
-            )
-            if await missing.fetchone() is not None:
-                await connection.execute(install_sql())
-            ours = hooks.statement("install")
-            known = await connection.execute(
-                "SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')"
-            )
-            if await known.fetchone() != (_mark(ours),):
-                await connection.execute(ours)
-                await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_mark(ours)}'")
+        await install(self._url)
 
     def announce(self, jobs: Sequence[Submitted]) -> None:
         """It was said in the transaction that made them."""
@@ -104,6 +92,33 @@ class Oban:
         async with asyncio.TaskGroup() as together:
             together.create_task(node.tend())
             together.create_task(reconciler.keep_tidy(node.name, lambda: node.held, lambda: instance.is_leader))
+
+
+async def install(url: str) -> None:
+    """Make oban's tables and our triggers, if they are not there. A role that needs to make neither needs no right to do so.
+    Raises PrivilegesMissing."""
+    try:
+        async with await psycopg.AsyncConnection.connect(url) as connection:
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALLING,))
+            await connection.execute("SET LOCAL search_path TO public")  # oban looks for its types in the current schema
+            missing = await connection.execute(
+                "SELECT 1 FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", (list(TABLES),)
+            )
+            if await missing.fetchone() is not None:
+                await connection.execute(install_sql())
+            ours = hooks.statement("install")
+            known = await connection.execute(
+                "SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')"
+            )
+            if await known.fetchone() != (_mark(ours),):
+                await connection.execute(ours)
+                await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_mark(ours)}'")
+    except psycopg.errors.InsufficientPrivilege as refused:
+        raise PrivilegesMissing(
+            f"{masked(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
+            f"{refused.diag.message_primary}; run `pressroom migrate` with delivery = oban as the role that owns the schema "
+            "pressroom (docs/deployment.md, Roles on PostgreSQL)"
+        ) from None
 
 
 async def uninstall(url: str) -> None:

@@ -1,16 +1,21 @@
-"""The presses of one engine: as many as there are cores, started when there is work, replaced before they wear out."""
+"""The presses of one engine: as many as there are cores, started when there is work, replaced before they wear out.
+
+With two or more, one is kept for interactive renders, as a worker keeps a slot: a render cannot be pre-empted, so priority
+alone does not bound how long an interactive one waits.
+"""
 
 import asyncio
 import contextlib
 import logging
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from pressroom.errors import EngineCrashed, EngineMissing, PressroomError
 from pressroom.renderers import Engine, Rendered
-from pressroom.renderers.box.press import Press, Ticket
+from pressroom.renderers.box.press import Press
+from pressroom.renderers.box.waiting import DIRECT, Caller, Ticket, TicketQueue
 
 log = logging.getLogger("pressroom.renderers")
 
@@ -19,6 +24,7 @@ AHEAD = 0.01  # seconds of work that a press may have waiting behind the order i
 MOST_AHEAD = 64
 TRIES = 3  # presses that may die around an order without its being to blame
 CLOSE_WITHIN = 2.0
+CLOSING = "the presses are closing"
 
 
 class Pool:
@@ -27,7 +33,8 @@ class Pool:
         self.presses: list[Press] = []
         self._size = size
         self._idle = idle
-        self._queue: deque[Ticket] = deque()
+        self._for_background = max(1, size - 1)
+        self._queue = TicketQueue()
         self._stirred = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -35,48 +42,58 @@ class Pool:
         self._starting: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def render(self, source: bytes, output: str, options: dict[str, Any]) -> Rendered:
-        ticket = Ticket(source, output, options, asyncio.get_running_loop().create_future())
-        self._queue.append(ticket)
+    async def render(self, source: bytes, output: str, options: dict[str, Any], caller: Caller = DIRECT) -> Rendered:
+        ticket = Ticket(source, output, options, asyncio.get_running_loop().create_future(), caller)
+        self._queue.add(ticket)
         self._deal()
-        return await ticket.future
+        with contextlib.ExitStack() as waiting:
+            if not ticket.is_sent:
+                waiting.enter_context(caller.waiting())
+                ticket.on_sent = waiting.close
+            return await ticket.future
 
     async def close(self) -> None:
         self._closed = True
-        for ticket in self._queue:
-            self._fail(ticket, EngineCrashed("the presses are closing"))
-        self._queue.clear()
+        for ticket in self._queue.clear():
+            self._fail(ticket, EngineCrashed(CLOSING))
         for press in list(self.presses):
             press.close()
         await asyncio.gather(*self._starting, return_exceptions=True)
         if self.presses:
             await asyncio.wait([asyncio.ensure_future(self._empty.wait())], timeout=CLOSE_WITHIN)
         for press in list(self.presses):
-            press.kill(EngineCrashed("the presses are closing"))
+            press.kill(EngineCrashed(CLOSING))
         await self._empty.wait()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
 
     def _deal(self) -> None:
-        """Hand waiting orders to presses with room; start another press if that was not enough."""
-        while self._queue:
-            press = self._with_room()
-            if press is None:
-                break
-            ticket = self._queue.popleft()
-            if not ticket.future.done():
-                press.send(ticket)
-        if self._queue:
+        """Hand waiting tickets to presses with room, interactive ones first; start another press if that was not enough."""
+        for background in (False, True):
+            while self._queue.has(background=background) and (press := self._press_with_room(background=background)):
+                ticket = self._queue.pop(self._in_presses, background=background)
+                if not ticket.future.done():
+                    press.send(ticket)
+        if self._queue.has(background=False):
             self._start_if_allowed(self._size)
+        elif self._queue.has(background=True):
+            self._start_if_allowed(self._for_background)
         if self._watch is None and self.presses:
             self._watch = asyncio.create_task(self._watch_over())
         self._stirred.set()
 
-    def _with_room(self) -> Press | None:
+    def _in_presses(self) -> Counter[str]:
+        return Counter(ticket.caller.org_id for press in self.presses for ticket in press.waiting.values())
+
+    def _press_with_room(self, *, background: bool) -> Press | None:
         """The press with the least to do. What is quick is sent ahead by the dozen, what is slow waits here for any of them."""
+        presses = self.presses
+        if background and self._size > 1:
+            taken = [press for press in presses if press.has_background]
+            presses = taken if len(taken) >= self._for_background else presses
         best = None
-        for press in self.presses:
+        for press in presses:
             if not press.ready or press.retiring:
                 continue
             if not press.waiting:
@@ -137,10 +154,12 @@ class Pool:
             )
         for ticket in reversed(press.handed_back()):
             ticket.tries += 1
-            if ticket.tries >= TRIES:
+            if self._closed:  # no press will take it any more
+                self._fail(ticket, EngineCrashed(CLOSING))
+            elif ticket.tries >= TRIES:
                 self._fail(ticket, EngineCrashed(f"{TRIES} presses for {self.engine.name} died around this source"))
             else:
-                self._queue.appendleft(ticket)
+                self._queue.put_back(ticket)
         if press.never_ready and not self._any_ready():
             self._fail_waiting(press)
         self._deal()
@@ -154,14 +173,12 @@ class Pool:
         why = f"did not start: {press.failure}" if press.failure else f"died while it started ({press.exit_description})"
         reason = press.failure if is_missing else EngineCrashed(f"the {self.engine.name} press {why}")
         assert reason is not None
-        waiting = list(self._queue)
-        self._queue.clear()
-        for ticket in waiting:
+        for ticket in self._queue.clear():
             ticket.tries += 1
             if is_missing or ticket.tries >= TRIES:
                 self._fail(ticket, reason)
             else:
-                self._queue.append(ticket)
+                self._queue.add(ticket)
 
     def _any_ready(self) -> bool:
         return any(press.ready for press in self.presses)

@@ -16,13 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from pressroom.errors import EngineCrashed, PressroomError, Timeout, TooLarge
 from pressroom.renderers import Engine, Rendered, fonts
 from pressroom.renderers.box.inside import CURSOR
 from pressroom.renderers.box.prepared import prepared, prepares
 from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, kill_family, memory_of
+from pressroom.renderers.box.waiting import Ticket
 from pressroom.renderers.box.wire import Failed, Frames, Made, Order, Ready, frame, reports
 
 _PACKAGE = Path(__file__).parents[2]
@@ -43,19 +43,6 @@ sys.path += [entry for entry in sys.argv[3:] if entry not in sys.path]
 from pressroom.renderers.box.{module} import main
 main(*json.loads(sys.argv[1]))
 """
-
-
-class Ticket:
-    """One order on its way: what to send, and who waits for it."""
-
-    __slots__ = ("future", "options", "output", "source", "tries")
-
-    def __init__(self, source: bytes, output: str, options: dict[str, Any], future: "asyncio.Future[Rendered]") -> None:
-        self.source = source
-        self.output = output
-        self.options = options
-        self.future = future
-        self.tries = 0
 
 
 class Press(asyncio.SubprocessProtocol):
@@ -151,11 +138,16 @@ class Press(asyncio.SubprocessProtocol):
         if self._closed and self._input is not None:
             self._input.close()
 
+    @property
+    def has_background(self) -> bool:
+        return any(ticket.caller.is_background for ticket in self.waiting.values())
+
     def send(self, ticket: Ticket) -> None:
         if not self.waiting:
             self.busy_since = time.monotonic()
         self._numbers += 1
         self.waiting[self._numbers] = ticket
+        ticket.mark_sent()
         if not self._unsent:
             self._loop.call_soon(self._flush)
         self._unsent.append(frame(Order(self._numbers, ticket.output, ticket.options, ticket.source)))

@@ -10,6 +10,7 @@ from pressroom.errors import EngineMissing, InvalidArgument, QueueClosed, TooLar
 from pressroom.renderers import Engine, Rendered
 from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.processes import sweep_folders
+from pressroom.renderers.box.waiting import DIRECT, Caller
 
 
 class Presses:
@@ -23,11 +24,20 @@ class Presses:
         self._closed = False
 
     async def render(
-        self, engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any] | None = None
+        self,
+        engine: type[Engine],
+        source: bytes,
+        output: str,
+        options: Mapping[str, Any] | None = None,
+        *,
+        caller: Caller = DIRECT,
     ) -> Rendered:
         """Render one source. What is wrong with the request is told before a press is troubled."""
         check(engine, source, output, options or {})
-        return await self._pool(engine).render(source, output, dict(options or {}))
+        return await self._pool(engine).render(source, output, dict(options or {}), caller)
+
+    def for_caller(self, caller: Caller) -> "CallerPresses":
+        return CallerPresses(self, caller)
 
     async def close(self) -> None:
         self._closed = True
@@ -50,6 +60,19 @@ class Presses:
                 raise EngineMissing(f"{engine.name} cannot work here: {missing.what}; to mend it: {missing.install}")
             pool = self._pools[engine] = Pool(engine, self._size, idle=self._idle)
         return pool
+
+
+class CallerPresses:
+    """The same presses, with the tier and the organisation of one caller."""
+
+    def __init__(self, presses: Presses, caller: Caller) -> None:
+        self._presses = presses
+        self._caller = caller
+
+    async def render(
+        self, engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any] | None = None
+    ) -> Rendered:
+        return await self._presses.render(engine, source, output, options, caller=self._caller)
 
 
 def check(engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any]) -> None:

@@ -1,0 +1,1 @@
+SELECT id, location FROM artifact_store WHERE "only" = 1

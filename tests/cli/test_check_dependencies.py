@@ -1,0 +1,140 @@
+"""`pressroom check` on everything that the settings name: each problem by its own code, with how to mend it."""
+
+import asyncio
+import builtins
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pressroom import dependencies
+from pressroom.artifacts import folder_probe
+from tests.cli.conftest import Run
+from tests.servers import free_ports
+
+S3 = {"S3_BUCKET": "artifacts", "S3_ACCESS_KEY": "a-key", "S3_SECRET_KEY": "a-s3cret", "S3_USE_SSL": "false"}
+
+
+@pytest.fixture
+def problems(give: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The code, by what it is about, of each problem that `check --quick` finds under these settings."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(*arguments: str, **environment: str) -> dict[str, str]:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        code, out, _ = give("check", "--json", *(arguments or ("--quick",)))
+        told = json.loads(out)
+        assert code == (0 if told["well"] else 1)
+        assert "s3cret" not in out
+        assert all(finding["mend"] for finding in told["findings"] if not finding["well"])
+        return {finding["what"]: finding["code"] for finding in told["findings"] if not finding["well"]}
+
+    return check
+
+
+def test_all_is_well_and_no_folder_is_made(problems: Any, tmp_path: Path) -> None:
+    assert problems() == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_problem_is_told(problems: Any, tmp_path: Path) -> None:
+    (tmp_path / "broken_kinds.py").write_text("1 / 0\n")
+    nowhere = f"127.0.0.1:{free_ports(1)[0]}"
+
+    assert problems(
+        **S3,
+        S3_ENDPOINT=nowhere,
+        PRESSROOM_DELIVERY="redis",
+        PRESSROOM_REDIS_URL=f"redis://:s3cret@{nowhere}/0",
+        PRESSROOM_IMPORTS="broken_kinds,no_such_module",
+    ) == {"artifacts": "s3_unreachable", "delivery": "redis_unreachable", "imports": "import_failed"}
+
+
+def test_what_an_import_failed_with_is_one_line(give: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "failing_kinds.py").write_text("raise ValueError('first\\nlast')\n")
+    (tmp_path / "leaving_kinds.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.setenv("PRESSROOM_IMPORTS", "failing_kinds,leaving_kinds")
+
+    code, out, err = give("check", "--quick")
+
+    assert code == 1
+    assert "Traceback" not in out + err
+    assert "'failing_kinds' failed while it was imported: ValueError: first last (failing_kinds.py, line 1)" in out
+    assert "'leaving_kinds' failed while it was imported: SystemExit: 3 (leaving_kinds.py, line 1)" in out
+
+
+@pytest.mark.parametrize(
+    ("package", "environment", "what"),
+    [
+        ("psycopg", {"PRESSROOM_DATABASE": "postgresql://me:s3cret@127.0.0.1/press"}, "database"),
+        ("redis", {"PRESSROOM_DELIVERY": "redis", "PRESSROOM_REDIS_URL": "redis://127.0.0.1"}, "delivery"),
+        ("oban", {"PRESSROOM_DELIVERY": "oban", "PRESSROOM_DATABASE": "postgresql://me:s3cret@127.0.0.1:1/press"}, "delivery"),
+        ("obstore", S3 | {"S3_ENDPOINT": "127.0.0.1:1"}, "artifacts"),
+    ],
+)
+def test_a_package_that_is_missing_is_a_finding(
+    problems: Any, monkeypatch: pytest.MonkeyPatch, package: str, environment: dict[str, str], what: str
+) -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] == package or name.startswith(
+            ("pressroom.store.postgres", "pressroom.delivery.", "pressroom.artifacts.s3")
+        ):
+            monkeypatch.delitem(sys.modules, name)
+    found = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+        return found(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+    assert problems(**environment)[what] == "package_missing"
+
+
+def test_a_folder_that_is_a_file_full_or_not_ours(problems: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a-file").write_text("")
+    assert problems(PRESSROOM_ARTIFACTS=str(tmp_path / "a-file")) == {"artifacts": "store_unavailable"}
+
+    (tmp_path / "shut").mkdir(mode=0o500)
+    if os.geteuid():  # root may write everywhere
+        assert problems(PRESSROOM_ARTIFACTS=str(tmp_path / "shut")) == {"artifacts": "store_read_only"}
+
+    monkeypatch.setattr(folder_probe, "LEAST_SPACE", 1 << 62)
+    assert problems(PRESSROOM_ARTIFACTS=str(tmp_path)) == {"artifacts": "store_full"}
+
+
+async def test_a_probe_that_does_not_end_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependencies, "PROBE_TIMEOUT", 0.01)
+
+    async def hang() -> str:
+        await asyncio.sleep(3600)
+        return ""
+
+    assert (await dependencies.check("delivery", hang)).code == "timeout"
+
+
+async def test_an_unexpected_error_is_told_without_its_text() -> None:
+    async def fail() -> str:
+        raise ZeroDivisionError("s3cret")
+
+    assert await dependencies.check("artifacts", fail) == ("artifacts", "probe_failed", "ZeroDivisionError")
+
+
+def test_every_code_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    assert [code for code in dependencies.MENDS if f"`{code}`" not in text] == []
+
+
+def test_a_folder_is_written_to_and_left_as_it_was(tmp_path: Path) -> None:
+    assert (
+        folder_probe.probe_folder(tmp_path / "new", write=True) == f"{tmp_path / 'new'}, which is made when it is first needed"
+    )
+    (tmp_path / "tmp").mkdir()
+    assert folder_probe.probe_folder(tmp_path, write=True) == str(tmp_path)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "tmp"]
