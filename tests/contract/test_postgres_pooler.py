@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -101,6 +101,13 @@ async def test_nothing_is_left_behind_in_sessions_that_others_use(pooled: str) -
     assert_sessions_are_as_new(pooled)
 
 
+def open_all_sessions(pooled: str) -> None:
+    """A pooler opens another session only while all others are in a transaction."""
+    with ExitStack() as stack:
+        for _ in range(SESSIONS):
+            stack.enter_context(psycopg.connect(pooled, prepare_threshold=None)).execute("SELECT 1")
+
+
 def assert_sessions_are_as_new(pooled: str) -> None:
     with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as another:
         for _ in range(2 * SESSIONS):
@@ -138,6 +145,7 @@ async def test_a_pooler_that_is_not_recognised_makes_no_submit_fail_or_happen_tw
             raise
 
     monkeypatch.setattr(Connection, "_commit_message", note)
+    open_all_sessions(pooled)
     async with Pressroom(pooled, kinds=[shout], workers=None) as press:
         for _ in range(10):
             await submit_and_claim(press)

@@ -79,19 +79,20 @@ async def test_a_role_that_may_create_nothing_runs_jobs(roles: Roles, tmp_path: 
     if delivery == "oban":
         roles.grant(roles.owner, oban_grants)
 
-    kinds = [Kind("echo", echo, retention=0.001)]
+    kinds = [Kind("echo", echo), Kind("forgotten", echo, retention=0.001)]
     async with Pressroom(settings=settings(roles.runtime, tmp_path, delivery), kinds=kinds, workers=2) as press:
         await press.check_submit()
         job = await press.submit("echo", 1)
         assert await press.wait(job, timeout=60) == 1
-        rendered = await press.submit("echo", 2, delay=0.01)
-        assert await press.wait(rendered, timeout=60) == 2
+        delayed = await press.submit("echo", 2, delay=0.01)
+        assert await press.wait(delayed, timeout=60) == 2
+        await press.submit("forgotten", 3)
 
-        async def nothing_is_kept() -> bool:
+        async def is_pruned() -> bool:
             with psycopg.connect(roles.admin) as connection:
-                return connection.execute("SELECT count(*) FROM pressroom.job").fetchone() == (0,)
+                return connection.execute("SELECT count(*) FROM pressroom.job WHERE kind = 'forgotten'").fetchone() == (0,)
 
-        await eventually(nothing_is_kept)
+        await eventually(is_pruned)
         status = await backends.examine_dependencies(press.settings, write=True)
         assert all(finding.well for finding in status), status
 
