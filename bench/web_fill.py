@@ -17,6 +17,7 @@ from psycopg import sql
 from bench import place, web_rows
 from bench.figure import say
 from bench.web_rows import Rows, Table
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.store import migrate, postgres_migrate
 from pressroom.store.postgres_connection import SCHEMA
@@ -55,7 +56,7 @@ def sqlite(jobs: int) -> Filled:
     folder.mkdir(parents=True)
     now = SystemClock().now_ms()
     with _told(f"{jobs:,} jobs on SQLite"), closing(Connection(str(folder / "press.db"), SystemClock()).raw) as raw:
-        migrate.bring_up_to_date(raw, str(folder / "press.db"))
+        migrate.bring_up_to_date(raw, str(folder / "press.db"), BUILT_IN_SCHEMA)
         _fill_sqlite(raw, Rows(jobs, now))
     _keep(folder, _stamp("sqlite"), now)
     return Filled(url, jobs, now, made=True)
@@ -105,7 +106,7 @@ def _fill_postgres(server: str, name: str, rows: Rows) -> None:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     url = postgres.address_of(server, name)
-    postgres_migrate.bring_up_to_date(url)
+    postgres_migrate.bring_up_to_date(url, BUILT_IN_SCHEMA)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(SCHEMA)))
         connection.execute("SET session_replication_role = replica")  # neither triggers nor foreign keys

@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store import postgres_migrate
 from tests.servers import free_ports, running, wait_until
 
@@ -29,7 +30,7 @@ SELECT
     (SELECT count(*) FROM pg_namespace),
     (SELECT count(*) FROM pg_statistic WHERE starelid >= 16384),
     (SELECT count(*) FROM pg_db_role_setting),
-    (SELECT array_agg(number ORDER BY number) FROM pressroom.pressroom_migration)
+    (SELECT array_agg((app, number)::text ORDER BY app, number) FROM pressroom.pressroom_migration)
 """
 EMPTY = """
 DO $$
@@ -182,7 +183,7 @@ def new_database(url: str) -> str:
         there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (TEMPLATE,)).fetchone()
         if there is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
-            postgres_migrate.bring_up_to_date(address_of(url, TEMPLATE))
+            postgres_migrate.bring_up_to_date(address_of(url, TEMPLATE), BUILT_IN_SCHEMA)
             with psycopg.connect(address_of(url, TEMPLATE)) as template:
                 _shapes[url.rpartition("/")[0]] = _shape(template)
         make = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")

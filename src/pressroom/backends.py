@@ -22,7 +22,8 @@ from pressroom.errors import DatabaseMissing, InvalidSettings
 from pressroom.model import Schedule
 from pressroom.store import Database, fsck, sqlite_care
 from pressroom.store.care import Finding
-from pressroom.store.migrate import Migration
+from pressroom.store.migrations import Migration
+from pressroom.store.schema import CORE_ONLY, Schema
 from pressroom.store.sqlite import SQLite
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 S3_PROBE_TIMEOUT = 4.0  # seconds, for each request
 
 
-def open_database(settings: Settings, clock: Clock, heard: Callable[[], None] | None = None) -> Database:
+def open_database(settings: Settings, clock: Clock, schema: Schema, heard: Callable[[], None] | None = None) -> Database:
     """May wait for another process that migrates, so not to be called on an event loop.
 
     `heard` is called, from whatever thread, when another process has committed something. SQLite's are asked for instead.
     """
     if not settings.on_postgres:
-        return SQLite(settings.path, clock)
-    database: Database = _postgres("postgres").Postgres(settings.database, clock, heard)
+        return SQLite(settings.path, clock, schema)
+    database: Database = _postgres("postgres").Postgres(settings.database, clock, heard, schema)
     return database
 
 
@@ -88,12 +89,12 @@ async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None
     return await asyncio.to_thread(read_folder_id, Path(settings.artifact_folder))
 
 
-def examine(settings: Settings) -> list[Finding]:
+def examine(settings: Settings, schema: Schema) -> list[Finding]:
     """What state the database is in. Changes nothing."""
     if not settings.on_postgres:
-        return sqlite_care.examine(settings.path)
+        return sqlite_care.examine(settings.path, schema)
     try:
-        findings: list[Finding] = _postgres("postgres_care").examine(settings.database)
+        findings: list[Finding] = _postgres("postgres_care").examine(settings.database, schema)
     except InvalidSettings as missing:
         code = dependencies.PACKAGE_MISSING
         return [Finding("database", False, str(missing), dependencies.MENDS[code], code=code)]
@@ -134,18 +135,18 @@ async def _probe_oban(settings: Settings) -> str:
     return place
 
 
-def audit(settings: Settings) -> list[fsck.Violation]:
+def audit(settings: Settings, schema: Schema) -> list[fsck.Violation]:
     if settings.on_postgres:
-        violations: list[fsck.Violation] = _postgres("postgres_care").audit(settings.database)
+        violations: list[fsck.Violation] = _postgres("postgres_care").audit(settings.database, schema)
         return violations
-    return sqlite_care.audit(settings.path)
+    return sqlite_care.audit(settings.path, schema)
 
 
-def pending_migrations(settings: Settings) -> list[Migration]:
+def pending_migrations(settings: Settings, schema: Schema) -> list[Migration]:
     if settings.on_postgres:
-        missing: list[Migration] = _postgres("postgres_care").pending_migrations(settings.database)
+        missing: list[Migration] = _postgres("postgres_care").pending_migrations(settings.database, schema)
         return missing
-    return sqlite_care.pending_migrations(settings.path)
+    return sqlite_care.pending_migrations(settings.path, schema)
 
 
 def require_database(settings: Settings) -> None:
@@ -153,12 +154,12 @@ def require_database(settings: Settings) -> None:
     if not settings.on_postgres:
         if settings.path != ":memory:" and not Path(settings.path).exists():
             raise DatabaseMissing(settings.path)
-    elif any(migration.number == 1 for migration in pending_migrations(settings)):
+    elif any(migration.number == 1 for migration in pending_migrations(settings, CORE_ONLY)):
         raise DatabaseMissing(masked(settings.database))
 
 
-async def migrate(settings: Settings) -> None:
-    await open_database(settings, SystemClock()).close()
+async def migrate(settings: Settings, schema: Schema) -> None:
+    await open_database(settings, SystemClock(), schema).close()
     if settings.delivery == "oban":
         await _delivery("oban").install(settings.database)
 

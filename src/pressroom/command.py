@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pressroom import backends, cli, config, registry
+from pressroom import app, backends, cli, config, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
 from pressroom.dependencies import MENDS
@@ -61,13 +61,13 @@ class _Wires:
             await stack.enter_async_context(press)
             if not works:
                 await press.check_artifact_store()
-            service, app = make_service(press)
+            service, application = make_service(press)
             server.heed_signals(service, settings.grace)
             shown = f"[{host}]" if ":" in host else host
             closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
             listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
             async with asyncio.TaskGroup() as together:
-                together.create_task(server.serve(app, service, listener, grace=settings.grace))
+                together.create_task(server.serve(application, service, listener, grace=settings.grace))
                 together.create_task(asyncio.to_thread(compile_templates))
                 await service.closing.wait()
                 await press.finish()
@@ -101,12 +101,12 @@ class _Wires:
         backends.require_database(settings)
 
     def examine(self, settings: Settings, *, quick: bool) -> list[Finding]:
-        findings = backends.examine(settings)
+        findings = backends.examine(settings, app.BUILT_IN_SCHEMA)
         findings += asyncio.run(backends.examine_dependencies(settings, write=not quick))
         return findings + _examine_imports(settings)
 
     def audit(self, settings: Settings) -> list[fsck.Violation]:
-        return backends.audit(settings)
+        return backends.audit(settings, app.BUILT_IN_SCHEMA)
 
     async def audit_artifacts(self, settings: Settings, *, adopt_store: bool) -> list[Unsound]:
         async with Pressroom(settings=settings, workers=None) as press:
@@ -117,20 +117,22 @@ class _Wires:
     def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
         from pressroom import promote
 
-        return promote.rehearse(settings, to, artifacts_to_s3=artifacts_to_s3)
+        return promote.rehearse(settings, app.BUILT_IN_SCHEMA, to, artifacts_to_s3=artifacts_to_s3)
 
     def promote(
         self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
     ) -> "Promotion":
         from pressroom import promote
 
-        return promote.promote(settings, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note)
+        return promote.promote(
+            settings, app.BUILT_IN_SCHEMA, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note
+        )
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
-        missing = backends.pending_migrations(settings)
+        missing = backends.pending_migrations(settings, app.BUILT_IN_SCHEMA)
         if apply and (missing or settings.delivery == "oban"):
-            asyncio.run(backends.migrate(settings))
-        return [f"{migration.number:04} {migration.name}" for migration in missing]
+            asyncio.run(backends.migrate(settings, app.BUILT_IN_SCHEMA))
+        return [str(migration) for migration in missing]
 
 
 def _examine_imports(settings: Settings) -> list[Finding]:

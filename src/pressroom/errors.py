@@ -23,6 +23,7 @@ PressroomError
 │   ├── PrivilegesMissing   the role in PostgreSQL may not do what is needed; the message names the grants
 │   ├── DatabaseTooNew
 │   ├── DatabaseTooOld
+│   ├── MigrationEdited     a migration's file is not the one that the database had
 │   ├── DatabasePromoted    its jobs live elsewhere now
 │   ├── TargetNotEmpty      where a database is to be promoted to, there is something else
 │   ├── CopyDiffers         what arrived is not what was sent
@@ -207,6 +208,10 @@ class DatabaseTooNew(Unusable):
 
 class DatabaseTooOld(Unusable):
     code = "database_too_old"
+
+
+class MigrationEdited(Unusable):
+    code = "migration_edited"
 
 
 class DatabasePromoted(Unusable):

@@ -5,6 +5,7 @@ import apsw
 from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
 from pressroom.store import migrate, upkeep
+from pressroom.store.schema import CORE_ONLY, Schema
 from pressroom.store.sqlite_connection import Connection
 from pressroom.store.steps import Kinds
 
@@ -15,10 +16,10 @@ class SteppedStore:
     There are no threads and no event loop: what a test does is all that happens.
     """
 
-    def __init__(self, clock: Clock | None = None, path: str = ":memory:") -> None:
+    def __init__(self, clock: Clock | None = None, path: str = ":memory:", schema: Schema = CORE_ONLY) -> None:
         self.clock = clock or ManualClock()
-        self._connection = Connection(path, self.clock)
-        migrate.bring_up_to_date(self._connection.raw, path)
+        self._connection = Connection(path, self.clock, schema)
+        migrate.bring_up_to_date(self._connection.raw, path, schema)
 
     @property
     def raw(self) -> apsw.Connection:

@@ -15,7 +15,8 @@ from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from pressroom import backends, registry, rendering, webhooks
+from pressroom import app, backends, registry, rendering, webhooks
+from pressroom.apps.diagrams import embed_keys
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.batches import Batches
@@ -38,7 +39,7 @@ from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
 from pressroom.sealing import keyring_of
-from pressroom.store import Database, artifact_store, jobs, look, sealed, upkeep
+from pressroom.store import Database, artifact_store, jobs, look, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
@@ -99,7 +100,7 @@ class Pressroom(Queue):
         self._wiki = Renders(self.rendering, urlsplit(self.settings.base_url or "").path.rstrip("/"))
         self._batches = Batches()
         apps = (self.rendering, self.diagrams, self.webhooks, self.bulk, self._wiki, self._batches)
-        ours = [app.kind for app in apps]
+        ours = [one.kind for one in apps]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
         self._taken = registry.chosen(self._registered, only, all_but)
         self._schedules = registry.checked(schedules, self._registered)
@@ -128,7 +129,7 @@ class Pressroom(Queue):
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
                 loop.call_soon_threadsafe(inside.announce, ())
 
-        database = await asyncio.to_thread(backends.open_database, self.settings, self.clock, heard)
+        database = await asyncio.to_thread(backends.open_database, self.settings, self.clock, app.BUILT_IN_SCHEMA, heard)
         delivery: Delivery = inside
         try:
             delivery = backends.make_delivery(self.settings, inside, self._schedules, self._errands(database))
@@ -187,8 +188,8 @@ class Pressroom(Queue):
     async def _seal_stored_secrets(self, database: Database) -> None:
         """Encrypt what an older version has stored as it is. See sealing.py."""
         await _patiently(self.webhooks.seal_stored_secrets)
-        if self.keyring.can_seal and await _patiently(partial(database.read, sealed.any_unsealed_embed_key)):
-            await _patiently(partial(database.run, partial(sealed.seal_embed_keys, self.keyring), name="version"))
+        if self.keyring.can_seal and await _patiently(partial(database.read, embed_keys.any_unsealed_embed_key)):
+            await _patiently(partial(database.run, partial(embed_keys.seal_embed_keys, self.keyring), name="version"))
 
     def _forget_last_time(self) -> None:
         """A queue that was stopped may be started again."""

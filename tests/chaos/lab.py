@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store import statements
 from pressroom.store.postgres_connection import IDLE_TIMEOUT
 from pressroom.worker.chores import PATIENCE, RESCUE_INTERVAL
@@ -62,7 +63,7 @@ class ServerLab(Lab):
         self.place = place_at(url, poll_interval=POLL, delivery=delivery, redis_url=redis)
         for module in LATE:
             import_module(module)
-        statements.load("postgres")
+        statements.load("postgres", BUILT_IN_SCHEMA)
 
     def hear(self, line: Line) -> None:
         super().hear(line)

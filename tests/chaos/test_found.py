@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom, kind
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.errors import StoreUnavailable
 from pressroom.model import Succeeded
@@ -104,7 +105,7 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
         await first
         assert (await others)[1] == 1
 
-    assert postgres_care.audit(on_server) == []
+    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
 
 
 async def test_who_starts_while_others_hold_the_store_waits_for_them(

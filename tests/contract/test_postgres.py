@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom, kind
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
 from pressroom.model import Status, Tier
@@ -98,14 +99,14 @@ def test_two_that_migrate_at_once_apply_every_migration_once(postgres_server: st
         connection.execute("CREATE DATABASE unmigrated")
     address = postgres.address_of(postgres_server, "unmigrated")
     with ThreadPoolExecutor(4) as together:
-        applied = list(together.map(lambda _: postgres_migrate.bring_up_to_date(address), range(4)))
+        applied = list(together.map(lambda _: postgres_migrate.bring_up_to_date(address, BUILT_IN_SCHEMA), range(4)))
 
     assert sorted(map(len, applied)) == [0, 0, 0, len(max(applied, key=len))]
     postgres.drop_database(address)
 
 
 async def test_a_database_newer_than_the_code_is_refused(on_server: str) -> None:
-    looking.change(on_server, "INSERT INTO pressroom_migration VALUES (9999, 'tomorrow', 0)")
+    looking.change(on_server, "INSERT INTO pressroom_migration VALUES ('core', 9999, 'tomorrow', '', 0)")
     with pytest.raises(DatabaseTooNew, match="upgrade Pressroom"):
         await Pressroom(on_server, workers=None).start()
 
@@ -210,7 +211,7 @@ async def test_a_job_takes_its_history_with_it_and_fsck_finds_what_it_left(on_se
             connection.execute("SET search_path = pressroom")
             connection.execute("DELETE FROM job")
             assert connection.execute("SELECT count(*) FROM job_event").fetchone() == (0,)
-            assert postgres_care.audit(on_server) == []
+            assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
             connection.execute("INSERT INTO job_event (job_id, at, type) VALUES (77, 0, 'queued')")
-    (found,) = postgres_care.audit(on_server)
+    (found,) = postgres_care.audit(on_server, BUILT_IN_SCHEMA)
     assert (found.check, found.detail.endswith("has no job")) == ("orphan", True)

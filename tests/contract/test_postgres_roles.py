@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, backends
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.cli import exits
 from pressroom.config import Settings
 from pressroom.errors import PrivilegesMissing
@@ -74,7 +75,7 @@ async def test_a_role_that_may_create_nothing_runs_jobs(roles: Roles, tmp_path: 
     roles.grant(roles.admin, make_roles)
     if delivery == "oban":
         roles.grant(roles.admin, may_make_oban)
-    await backends.migrate(settings(roles.owner, tmp_path, delivery))
+    await backends.migrate(settings(roles.owner, tmp_path, delivery), BUILT_IN_SCHEMA)
     roles.grant(roles.owner, grants)
     if delivery == "oban":
         roles.grant(roles.owner, oban_grants)
@@ -103,7 +104,7 @@ async def test_a_role_that_may_create_nothing_runs_jobs(roles: Roles, tmp_path: 
 async def test_tables_of_a_later_migration_are_granted_by_default(roles: Roles, tmp_path: Path) -> None:
     make_roles, grants, *_ = documented()
     roles.grant(roles.admin, make_roles)
-    await backends.migrate(settings(roles.owner, tmp_path))
+    await backends.migrate(settings(roles.owner, tmp_path), BUILT_IN_SCHEMA)
     roles.grant(roles.owner, grants)
     roles.grant(roles.owner, "CREATE TABLE pressroom.later (id bigserial PRIMARY KEY)")
     roles.grant(
@@ -118,25 +119,25 @@ async def test_who_may_not_create_is_told_what_to_grant(roles: Roles, tmp_path: 
     owner, runtime = roles.names["pressroom_owner"], roles.names["pressroom_runtime"]
 
     with pytest.raises(PrivilegesMissing) as refused:
-        await backends.migrate(settings(roles.runtime, tmp_path))
+        await backends.migrate(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA)
     assert f'GRANT CREATE ON DATABASE "{roles.names["press"]}" TO "{runtime}"' in str(refused.value)
     assert exits.code_for(refused.value) == exits.USAGE
 
-    await backends.migrate(settings(roles.owner, tmp_path))
+    await backends.migrate(settings(roles.owner, tmp_path), BUILT_IN_SCHEMA)
     with pytest.raises(PrivilegesMissing, match="permission denied for schema pressroom"):
-        await backends.migrate(settings(roles.runtime, tmp_path))
-    (finding,) = [one for one in backends.examine(settings(roles.runtime, tmp_path)) if not one.well]
+        await backends.migrate(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA)
+    (finding,) = [one for one in backends.examine(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA) if not one.well]
     assert (finding.what, finding.code) == ("database", "privileges_missing")
 
     roles.grant(roles.owner, grants)
     with pytest.raises(PrivilegesMissing, match="oban's tables and triggers are not up to date"):
-        await backends.migrate(settings(roles.runtime, tmp_path, "oban"))
+        await backends.migrate(settings(roles.runtime, tmp_path, "oban"), BUILT_IN_SCHEMA)
 
     # The owner of the schema needs no right to create others.
     roles.grant(roles.admin, f"REVOKE CREATE ON DATABASE press FROM {owner}")
     roles.grant(
         roles.owner,
-        "DELETE FROM pressroom.pressroom_migration WHERE number = 1",
+        "DELETE FROM pressroom.pressroom_migration WHERE app = 'core' AND number = 1",
     )
     with pytest.raises(Exception, match="cannot take Pressroom's tables"):  # it is there already: past the schema
-        await backends.migrate(settings(roles.owner, tmp_path))
+        await backends.migrate(settings(roles.owner, tmp_path), BUILT_IN_SCHEMA)

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pressroom import JobFailed, Pressroom, Request, SourceInvalid, Status, Tier, backends, failpoints, kind
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.config import Settings, load
 from pressroom.delivery.embedded import Embedded
@@ -370,7 +371,7 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
 
     kinds = {"diagram": renderer}
     clock = ManualClock()
-    store = backends.open_database(Settings(database=database), clock)
+    store = backends.open_database(Settings(database=database), clock, BUILT_IN_SCHEMA)
     delivery = Embedded()
     worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, luck=lambda: 0.5)
     chores = Chores(store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pressroom import Pressroom, Schedule, Status, backends, failpoints, kind
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.failpoints import LEADER_POINTS
 from pressroom.store import jobs, leader, upkeep
@@ -43,7 +44,7 @@ def clock():
 @asynccontextmanager
 async def opened(database, clock):
     """The database alone: nobody campaigns but the test."""
-    found = await asyncio.to_thread(backends.open_database, Settings(database=database), clock)
+    found = await asyncio.to_thread(backends.open_database, Settings(database=database), clock, BUILT_IN_SCHEMA)
     try:
         yield found
     finally:

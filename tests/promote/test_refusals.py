@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from pressroom import Pressroom, failpoints
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.errors import DatabasePromoted, SourceInUse, StoreBusy
 from pressroom.promote import sqlite_writers
 from pressroom.promote.hold import hold
 from pressroom.store import jobs, sqlite_connection
-from pressroom.store.migrate import migrations
+from pressroom.store.migrations import migrations
+from pressroom.store.schema import CORE_ONLY
 from pressroom.store.sqlite import SQLite
 from pressroom.worker import process
 from tests import looking
@@ -22,7 +24,7 @@ from tests.promote.conftest import Promote, promote_elsewhere
 from tests.promote.house import KINDS
 from tests.promote.same import assert_same, everything
 
-NEWEST = migrations("sqlite")[-1].number
+NEWEST = migrations("sqlite", CORE_ONLY)[-1].number
 
 
 async def test_a_target_that_holds_jobs_is_refused_and_left_as_it_is(promote: Promote, on_server: str, source: str) -> None:
@@ -42,8 +44,12 @@ async def test_a_target_that_holds_jobs_is_refused_and_left_as_it_is(promote: Pr
 @pytest.mark.parametrize(
     ("change", "code", "said"),
     [
-        (f"DELETE FROM pressroom_migration WHERE number = {NEWEST}", "database_too_old", "run `pressroom migrate`"),
-        ("INSERT INTO pressroom_migration VALUES (9000, 'tomorrow', 1)", "database_too_new", "upgrade Pressroom"),
+        (
+            f"DELETE FROM pressroom_migration WHERE app = 'core' AND number = {NEWEST}",
+            "database_too_old",
+            "run `pressroom migrate`",
+        ),
+        ("INSERT INTO pressroom_migration VALUES ('core', 9000, 'tomorrow', '', 1)", "database_too_new", "upgrade Pressroom"),
         ("DROP TABLE pressroom_migration", "not_a_database", "holds no Pressroom database"),
     ],
 )
@@ -57,7 +63,7 @@ def test_a_source_of_another_age_is_refused(change: str, code: str, said: str, p
 
 
 def test_a_target_newer_than_the_code_is_refused(promote: Promote, on_server: str) -> None:
-    looking.change(on_server, "INSERT INTO pressroom_migration VALUES (9000, 'tomorrow', 1)")
+    looking.change(on_server, "INSERT INTO pressroom_migration VALUES ('core', 9000, 'tomorrow', '', 1)")
 
     assert "[database_too_new]" in promote().err
 
@@ -155,10 +161,10 @@ def test_a_writer_that_comes_between_the_look_and_the_lock_is_in_the_way(
 
     monkeypatch.setattr(sqlite_writers, "find", find)
     with pytest.raises(SourceInUse, match="worker late"):
-        hold(path, 0.0, noted.append)
+        hold(path, BUILT_IN_SCHEMA, 0.0, noted.append)
     looking.change(source, "UPDATE kind SET paused = paused")  # it was let go of again
 
-    hold(path, 0.0, noted.append).close()
+    hold(path, BUILT_IN_SCHEMA, 0.0, noted.append).close()
 
     assert asked == [False, True, False, True]
 
@@ -174,7 +180,7 @@ async def test_while_it_copies_nobody_writes_and_afterwards_a_late_writer_is_tol
     copying = threading.Thread(target=lambda: codes.append(promote().code))
     copying.start()
     await eventually(lambda: failpoints._registry.armed["promote.after_batch"].hits == 2 or not copying.is_alive(), within=60)
-    late = SQLite(str(home / "press.db"), SystemClock())
+    late = SQLite(str(home / "press.db"), SystemClock(), BUILT_IN_SCHEMA)
     kinds = {one.name: one for one in KINDS}
 
     with pytest.raises(StoreBusy):

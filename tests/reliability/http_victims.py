@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pressroom import cli, command, failpoints, rendering
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.renderers.documents import Asked
 from pressroom.store import statements
 from tests.reliability.victims import Victim, fork
@@ -41,7 +42,7 @@ def warm_up() -> None:
         importlib.import_module(name)
     for language, output in (("markdown", "html"), ("dot", "svg")):
         rendering.fingerprint_of(Asked(language, output, b"", {}, None))
-    statements.load("sqlite")
+    statements.load("sqlite", BUILT_IN_SCHEMA)
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store import statements
 from tests.reliability import clerk, founder, nemesis, worker
 from tests.reliability.desk import CROWD, Desk
@@ -41,7 +42,7 @@ class Lab(Floor):
         self._seed = seed
         self._open: dict[int, int] = {}  # how many jobs are open, as each worker last saw it
         self._slots = [self._slot(role, number) for role, count in self.team.items() for number in range(count)]
-        statements.load("sqlite")  # read once here, not by every child
+        statements.load("sqlite", BUILT_IN_SCHEMA)  # read once here, not by every child
 
     def run(self, cycles: int) -> None:
         """Found the database, torment the team for as many cycles, then let clean workers finish what is left."""

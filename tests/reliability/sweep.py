@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pressroom import Pressroom
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.model import Work
 from pressroom.store.lane import Lane
@@ -60,7 +61,7 @@ def be_idle(syscall: str, count: int) -> None:
 async def open_new(url: str, journal: Journal, idle: Callable[[], None], stopping: asyncio.Event) -> None:
     """The making of a database, in one thread from the first page to the last checkpoint."""
     idle()
-    await SQLite(url.removeprefix("sqlite:///"), SystemClock()).close()
+    await SQLite(url.removeprefix("sqlite:///"), SystemClock(), BUILT_IN_SCHEMA).close()
 
 
 async def write(url: str, journal: Journal, idle: Callable[[], None], stopping: asyncio.Event) -> None:

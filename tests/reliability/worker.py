@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pressroom import Pressroom
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.store import statements
 from tests.reliability.journal import Journal
@@ -58,7 +59,7 @@ async def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(filename=args.folder / "log", level=logging.INFO)
     if args.naive:
-        import_module(f"tests.reliability.naive.{args.naive}").spoil(statements.load("sqlite"))
+        import_module(f"tests.reliability.naive.{args.naive}").spoil(statements.load("sqlite", BUILT_IN_SCHEMA))
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     journal = Journal(args.folder / "journal.jsonl")

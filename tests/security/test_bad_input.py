@@ -258,7 +258,7 @@ async def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     async with a_press(f"sqlite:///{file}"):
         pass
     connection = apsw.Connection(str(file))
-    connection.execute("INSERT INTO pressroom_migration VALUES (9999, 'from_the_future', 0)")
+    connection.execute("INSERT INTO pressroom_migration VALUES ('core', 9999, 'from_the_future', '', 0)")
     connection.close()
 
     with pytest.raises(DatabaseTooNew) as refused:

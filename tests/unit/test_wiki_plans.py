@@ -2,25 +2,30 @@
 
 import pytest
 
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store.statements import load
 from pressroom.testing import SteppedStore
 
 ASKED = {
-    "wiki_list_articles": ["wiki_article_org (org_id=? AND id>?)"],
-    "wiki_list_sources": ["wiki_article_org (org_id=? AND id>?)"],
-    "wiki_list_stale": ["wiki_revision_stale (article>?)"],
-    "wiki_stale_orgs": ["wiki_revision_stale"],
-    "wiki_linking": ["wiki_link_url (url=? AND article>?)"],
-    "wiki_list_renderers": ["COVERING INDEX wiki_revision_renderer"],
-    "wiki_mark_stale": ["wiki_revision_renderer (renderer=?)"],
-    "wiki_mark_linking": ["wiki_link_url (url=?)", "wiki_article USING INTEGER PRIMARY KEY"],
+    "wiki.list_articles": ["wiki_article_org (org_id=? AND id>?)"],
+    "wiki.list_sources": ["wiki_article_org (org_id=? AND id>?)"],
+    "wiki.list_stale": ["wiki_revision_stale (article>?)"],
+    "wiki.stale_orgs": ["wiki_revision_stale"],
+    "wiki.linking": ["wiki_link_url (url=? AND article>?)"],
+    "wiki.list_renderers": ["COVERING INDEX wiki_revision_renderer"],
+    "wiki.mark_stale": ["wiki_revision_renderer (renderer=?)"],
+    "wiki.mark_linking": ["wiki_link_url (url=?)", "wiki_article USING INTEGER PRIMARY KEY"],
 }
 VALUES = dict.fromkeys(("org_id", "after", "limit", "url", "renderer", "urls"))
 
 
 @pytest.mark.parametrize("statement", ASKED)
 def test_a_page_of_many_is_found_by_an_index(statement: str) -> None:
-    rows = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')[statement]}", VALUES).fetchall()
+    rows = (
+        SteppedStore(schema=BUILT_IN_SCHEMA)
+        .raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite', BUILT_IN_SCHEMA)[statement]}", VALUES)
+        .fetchall()
+    )
     plan = " | ".join(str(row[3]) for row in rows)
 
     for index in ASKED[statement]:

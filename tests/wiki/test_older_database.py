@@ -6,9 +6,11 @@ import itertools
 import pytest
 
 from pressroom import Pressroom, backends
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.apps.wiki.model import RenderStatus, hash_of, make_draft
 from pressroom.config import Settings
-from pressroom.store import migrate
+from pressroom.store import migrations
+from pressroom.store.schema import Schema
 from tests import looking
 
 FIXTURE = f"""
@@ -24,14 +26,16 @@ INSERT INTO wiki_html VALUES (1, 1, '<p>one</p>', '[]'), (1, 2, '<p>two</p>', '[
 def older(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of a database as it was before, with an article of two revisions."""
     address = str(request.getfixturevalue(request.param))
-    known = migrate.migrations
+    known = migrations.migrations
 
-    def without_the_column(dialect: str) -> list[migrate.Migration]:
-        return list(itertools.takewhile(lambda one: one.name != "render_status", known(dialect)))
+    def without_the_column(dialect: str, schema: Schema) -> list[migrations.Migration]:
+        return list(itertools.takewhile(lambda one: one.name != "render_status", known(dialect, schema)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrate, "migrations", without_the_column)
-        asyncio.run(backends.migrate(Settings(database=address)))  # a whole queue would want tables that come later
+        patch.setattr(migrations, "migrations", without_the_column)
+        asyncio.run(
+            backends.migrate(Settings(database=address), BUILT_IN_SCHEMA)
+        )  # a whole queue would want tables that come later
     for statement in FIXTURE.split(";"):
         looking.change(address, statement)
     return address

@@ -24,6 +24,7 @@ from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.artifact_store import RecordedStore
 from pressroom.store.promoted import Mark
+from pressroom.store.schema import Schema
 
 if TYPE_CHECKING:
     from pressroom.promote.postgres_lines import Tally
@@ -57,10 +58,10 @@ class Promotion:
     key_file: str = ""  # with which webhook secrets and embed keys are encrypted; empty if there is none
 
 
-def rehearse(settings: Settings, to: str, *, artifacts_to_s3: bool) -> Promotion:
+def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bool) -> Promotion:
     """What would be copied, and what stands in the way. Changes nothing."""
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
-    with closing(Source(settings.path, readonly=True)) as source, target_class(to) as target:
+    with closing(Source(settings.path, schema, readonly=True)) as source, target_class(to, schema) as target:
         obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
         if mark := source.mark():
             obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
@@ -80,11 +81,18 @@ def rehearse(settings: Settings, to: str, *, artifacts_to_s3: bool) -> Promotion
 
 
 def promote(
-    settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: Tell, note: Callable[[str], None]
+    settings: Settings,
+    schema: Schema,
+    to: str,
+    *,
+    artifacts_to_s3: bool,
+    wait: float,
+    tell: Tell,
+    note: Callable[[str], None],
 ) -> Promotion:
     """Copy everything, verify it, and mark the source. May be killed anywhere and run again. `note` is for people."""
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
-    with target_class(to) as target, closing(hold(settings.path, wait, note)) as source:
+    with target_class(to, schema) as target, closing(hold(settings.path, schema, wait, note)) as source:
         target.lock()
         mark = source.mark()
         if mark is not None and mark.place != target.place:

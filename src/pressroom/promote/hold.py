@@ -6,23 +6,24 @@ from collections.abc import Callable
 from pressroom.errors import SourceInUse, StoreBusy
 from pressroom.promote import sqlite_writers
 from pressroom.promote.sqlite_source import Source
+from pressroom.store.schema import Schema
 
 LOOK_AGAIN = 0.1  # seconds
 
 
-def hold(path: str, wait: float, note: Callable[[str], None]) -> Source:
+def hold(path: str, schema: Schema, wait: float, note: Callable[[str], None]) -> Source:
     """The source, locked: until it is closed nobody writes to it. Raises SourceInUse if that is not so within the wait.
 
     `note` is told for whom is waited.
     """
-    Source(path, readonly=True).close()  # what cannot be promoted need not be waited for
+    Source(path, schema, readonly=True).close()  # what cannot be promoted need not be waited for
     deadline = time.monotonic() + wait
     told: list[str] = []
     while True:
         writers = sqlite_writers.find(path)
         if not writers:
             try:
-                source = Source(path)
+                source = Source(path, schema)
             except StoreBusy:
                 writers = ["somebody who writes"]
             else:

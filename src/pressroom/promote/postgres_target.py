@@ -19,9 +19,10 @@ from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
 from pressroom.store import postgres_migrate
 from pressroom.store.artifact_store import RecordedStore
-from pressroom.store.migrate import migrations
+from pressroom.store.migrations import migrations
 from pressroom.store.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
 from pressroom.store.postgres_migrate import MIGRATING
+from pressroom.store.schema import Schema
 from pressroom.store.statements import without_comments
 
 STAGE = "pressroom_promotion"
@@ -37,8 +38,9 @@ _WRITTEN_BY_OPENING = frozenset({"pressroom_migration", "kind", "worker", "leade
 class Target:
     """To be used in a `with` block."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, schema: Schema) -> None:
         self._url = url
+        self._schema = schema
         self.place = place_of(url)
         self._filled: dict[str, Table] = {}
         with Translated(url):
@@ -47,7 +49,7 @@ class Target:
             )
             try:
                 self._raw.execute(f"SET lock_timeout = {PATIENCE}")
-                postgres_migrate.pending(self._raw, url)  # refuses what is newer than we are
+                postgres_migrate.pending(self._raw, url, schema)  # refuses what is newer than we are
             except BaseException:
                 self._raw.close()
                 raise
@@ -90,7 +92,8 @@ class Target:
         """Make the schema, or find it as an earlier run left it. Returns which promotion it is, ours or the earlier."""
         self._filled = tables
         earlier = self._promotion_in(STAGE)
-        if earlier is None or self._migrations_in(STAGE) != {one.number for one in migrations("postgres")}:
+        wanted = {migration.key for migration in migrations("postgres", self._schema)}
+        if earlier is None or postgres_migrate.applied(self._raw, STAGE).keys() != wanted:
             self._make(promotion, source)
             earlier = promotion
         self._raw.execute("SELECT set_config('search_path', %s, false)", (STAGE,))
@@ -100,7 +103,7 @@ class Target:
     def _make(self, promotion: str, source: str) -> None:
         with self._raw.transaction():
             self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(STAGE)))
-            postgres_migrate.apply_to(STAGE, migrations("postgres"), self._raw, self._url)
+            postgres_migrate.apply_to(STAGE, migrations("postgres", self._schema), self._raw, self._url)
             self._raw.execute(_statement("create_progress"))
             self._raw.execute(_statement("begin_promotion"), {"promotion": promotion, "source": source})
             for name, table in self._filled.items():
@@ -192,10 +195,6 @@ class Target:
             return None
         row = self._raw.execute(_all("SELECT uid FROM {}", schema, "pressroom_promotion")).fetchone()
         return None if row is None else str(row[0])
-
-    def _migrations_in(self, schema: str) -> set[int]:
-        rows = self._raw.execute(_all("SELECT number FROM {}", schema, "pressroom_migration")).fetchall()
-        return {number for (number,) in rows}
 
 
 def place_of(url: str) -> str:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import apsw
 
-from pressroom.errors import DatabaseTooOld, NotADatabase, StoreUnavailable
+from pressroom.errors import DatabaseTooOld, InvalidSettings, NotADatabase, StoreUnavailable
 from pressroom.model import Row
 from pressroom.promote.tables import Table, parents_first
 from pressroom.store import migrate, promoted
+from pressroom.store.migrations import missing_of
+from pressroom.store.schema import Schema
 from pressroom.store.sqlite_connection import Translated
 
 # Not rows to copy: which migrations a side had is its own, and the counter is a sequence there.
@@ -29,10 +31,11 @@ class LiveBlob(NamedTuple):
 class Source:
     """Holds the write lock from its making to its end, unless it is `readonly`. Raises StoreBusy if somebody else has it."""
 
-    def __init__(self, path: str, *, readonly: bool = False) -> None:
+    def __init__(self, path: str, schema: Schema, *, readonly: bool = False) -> None:
         if not Path(path).exists():
             raise StoreUnavailable(f"there is no database {path}")
         self._path = path
+        self._schema = schema
         mode = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
         with Translated(path):
             self._raw = apsw.Connection(path, flags=mode)
@@ -48,19 +51,30 @@ class Source:
         had = migrate.applied(self._raw)
         if not had:
             raise NotADatabase(f"{self._path} holds no Pressroom database")
-        if missing := migrate.missing_of("sqlite", had, self._path):
-            names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+        if missing := missing_of("sqlite", self._schema, had, self._path):
+            names = ", ".join(map(str, missing))
             raise DatabaseTooOld(f"{self._path} has not had {names} yet; run `pressroom migrate` on it first")
+        if unknown := sorted({app for app, _ in had} - {package.app for package in self._schema}):
+            raise InvalidSettings(
+                [f"apps: {self._path} has tables of {', '.join(unknown)}; name all of its apps, or they are lost"]
+            )
+
+    @cached_property
+    def _our_tables(self) -> set[str]:
+        """Those of a database that was made this moment."""
+        with closing(apsw.Connection(":memory:")) as fresh:
+            migrate.bring_up_to_date(fresh, ":memory:", self._schema)
+            return _tables_of(fresh)
 
     @cached_property
     def tables(self) -> dict[str, Table]:
         """Ours, with what others refer to before those others."""
-        tables = [self._table(name) for name in sorted(_our_tables() - _APART)]
+        tables = [self._table(name) for name in sorted(self._our_tables - _APART)]
         return parents_first(tables, {table.name: self._parents(table.name) for table in tables})
 
     def others(self) -> list[str]:
         """Tables that somebody put beside ours."""
-        return sorted(_tables_of(self._raw) - _our_tables() - {"pressroom_promoted"})
+        return sorted(_tables_of(self._raw) - self._our_tables - {"pressroom_promoted"})
 
     def counters(self) -> dict[str, int]:
         """The last number that each counter gave, also if the row that had it is gone: none is given twice."""
@@ -113,13 +127,6 @@ class Source:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _our_tables() -> set[str]:
-    """Those of a database that was made this moment."""
-    with closing(apsw.Connection(":memory:")) as fresh:
-        migrate.bring_up_to_date(fresh, ":memory:")
-        return _tables_of(fresh)
 
 
 def _tables_of(connection: apsw.Connection) -> set[str]:

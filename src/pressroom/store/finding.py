@@ -103,7 +103,9 @@ def _links(word: str, eyes: Eyes) -> Work[list[Found]]:
     except NotFound:
         return []
     rows = yield Statement("desk_find_link", {"link": link, "org_id": eyes.org_id})
-    diagrams = yield Statement("desk_find_diagram_by_link", {"link": link, "digest": link_digest(link), "org_id": eyes.own_org})
+    diagrams = yield Statement(
+        "diagrams.desk_find_diagram_by_link", {"link": link, "digest": link_digest(link), "org_id": eyes.own_org}
+    )
     return [_artifact(row) for row in rows] + [_diagram(name) for (name,) in diagrams]
 
 
@@ -123,7 +125,7 @@ def _hashes(word: str, eyes: Eyes) -> Work[list[Found]]:
 
 
 def _names(word: str, eyes: Eyes) -> Work[list[Found]]:
-    diagrams = yield Statement("find_diagram", {"name": word, "org_id": eyes.own_org})
+    diagrams = yield Statement("diagrams.find_diagram", {"name": word, "org_id": eyes.own_org})
     workers = yield Statement("desk_find_worker", {"name": word, "hosts": int(eyes.sees_hosts), "limit": SHOWN})
     found = [_diagram(row[2]) for row in diagrams]
     return found + [Found(what="worker", name=uid, about=host if eyes.sees_hosts else "") for uid, host in workers]

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from pressroom.model import Statement, Work
+from pressroom.store.schema import CORE, CORE_ONLY, Schema, SqlPackage
 from pressroom.store.statements import without_comments
 
 
@@ -22,19 +24,27 @@ class Violation:
     detail: str
 
 
-def checks(dialect: str = "sqlite") -> list[Check]:
-    found = []
-    folder = files("pressroom.store") / "sql" / "fsck"
-    for file in folder.iterdir():
-        if file.name.endswith(".sql"):
-            twin = folder / dialect / file.name
-            text = (twin if twin.is_file() else file).read_text(encoding="utf-8")
-            meaning = text.splitlines()[0].removeprefix("-- ")
-            found.append(Check(file.name.removesuffix(".sql"), meaning, without_comments(text)))
-    return sorted(found, key=lambda check: check.name)
+def checks(dialect: str = "sqlite", schema: Schema = CORE_ONLY) -> list[Check]:
+    """Those of the core, then those of each app. The core's have no prefix."""
+    return [check for package in schema for check in _checks_of(package, dialect)]
 
 
-def audit(dialect: str = "sqlite") -> Work[list[Violation]]:
+def _checks_of(package: SqlPackage, dialect: str) -> list[Check]:
+    folder = files(package.package) / "sql" / "fsck"
+    if not folder.is_dir():
+        return []
+    prefix = "" if package is CORE else f"{package.app}."
+    found = (file for file in folder.iterdir() if file.name.endswith(".sql"))
+    return sorted((_check(prefix, file, folder / dialect / file.name) for file in found), key=lambda check: check.name)
+
+
+def _check(prefix: str, file: Traversable, twin: Traversable) -> Check:
+    text = (twin if twin.is_file() else file).read_text(encoding="utf-8")
+    meaning = text.splitlines()[0].removeprefix("-- ")
+    return Check(prefix + file.name.removesuffix(".sql"), meaning, without_comments(text))
+
+
+def audit(dialect: str = "sqlite", schema: Schema = CORE_ONLY) -> Work[list[Violation]]:
     """Look at every row. Reads only; from one snapshot, so workers may go on meanwhile."""
     violations = []
     for (message,) in (yield Statement("find_damage")):
@@ -44,7 +54,7 @@ def audit(dialect: str = "sqlite") -> Work[list[Violation]]:
         violations.append(
             Violation("orphan", "A row refers to another that is gone.", None, f"{table} row {row} has no {parent}")
         )
-    for check in checks(dialect):
+    for check in checks(dialect, schema):
         for job, detail in (yield Statement(check.sql)):
             violations.append(Violation(check.name, check.meaning, job, detail))
     return violations

@@ -1,50 +1,41 @@
-"""Numbered migrations, each applied once and whole. A database newer than the code is refused, never guessed at."""
+"""Applying migrations to an SQLite file, each once and whole."""
 
 import re
-from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
 from pressroom import failpoints
-from pressroom.errors import DatabaseTooNew, NotADatabase, UnsafeFilesystem
+from pressroom.errors import NotADatabase, UnsafeFilesystem
 from pressroom.store import promoted
+from pressroom.store.migrations import Applied, Migration, from_shared_sequence, migrations, missing_of
+from pressroom.store.schema import CORE_ONLY, Schema
 
 _LEDGER = """
 CREATE TABLE IF NOT EXISTS pressroom_migration (
-    number       INTEGER PRIMARY KEY,
+    app          TEXT    NOT NULL,
+    number       INTEGER NOT NULL,
     name         TEXT    NOT NULL,
-    date_applied INTEGER NOT NULL
-) STRICT
+    sha256       TEXT    NOT NULL,
+    date_applied INTEGER NOT NULL,
+    PRIMARY KEY (app, number)
+) STRICT, WITHOUT ROWID
 """
+_RECORD = "INSERT INTO pressroom_migration VALUES (?, ?, ?, ?, unixepoch() * 1000)"
 
 _NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.s3fs", "fuse.glusterfs", "ceph", "lustre"}
 )
 
 
-class Migration(NamedTuple):
-    number: int
-    name: str
-    sql: str
-
-
-def migrations(dialect: str) -> list[Migration]:
-    found = []
-    for file in (files("pressroom.store") / "migrations" / dialect).iterdir():
-        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
-            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
-    return sorted(found)
-
-
-def bring_up_to_date(connection: apsw.Connection, path: str) -> list[Migration]:
+def bring_up_to_date(connection: apsw.Connection, path: str, schema: Schema = CORE_ONLY) -> list[Migration]:
     """Apply what is missing, in one transaction; a crash half way leaves the database as it was. Returns what was applied."""
-    if not pending(connection, path):
+    if not pending(connection, path, schema) and not _has_old_ledger(connection):
         return []
     connection.execute("BEGIN IMMEDIATE")
     try:
-        missing = pending(connection, path)  # somebody else may have been quicker
+        missing = pending(connection, path, schema)  # another process may have been quicker
+        _replace_old_ledger(connection, schema)
         connection.execute(_LEDGER)
         for migration in missing:
             _apply(connection, migration, path)
@@ -58,26 +49,44 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> list[Migration]:
     return missing
 
 
-def pending(connection: apsw.Connection, path: str) -> list[Migration]:
+def pending(connection: apsw.Connection, path: str, schema: Schema = CORE_ONLY) -> list[Migration]:
     promoted.refuse(connection, path)
-    return missing_of("sqlite", applied(connection), path)
+    return missing_of("sqlite", schema, applied(connection), path)
 
 
-def missing_of(dialect: str, applied: set[int], path: str) -> list[Migration]:
-    """The migrations that this database has not had. Raises DatabaseTooNew."""
-    known = migrations(dialect)
-    newest = known[-1].number
-    if applied and max(applied) > newest:
-        raise DatabaseTooNew(
-            f"{path} was written by a newer Pressroom (schema {max(applied)}; this one knows {newest}); upgrade Pressroom"
+def applied(connection: apsw.Connection) -> Applied:
+    columns = _ledger_columns(connection)
+    if not columns:
+        return {}
+    if "app" not in columns:
+        return from_shared_sequence(
+            "sqlite", (number for (number,) in connection.execute("SELECT number FROM pressroom_migration"))
         )
-    return [migration for migration in known if migration.number not in applied]
+    rows = connection.execute("SELECT app, number, sha256 FROM pressroom_migration")
+    return {(app, number): sha256 for app, number, sha256 in rows}
 
 
-def applied(connection: apsw.Connection) -> set[int]:
-    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'pressroom_migration'").fetchall():
-        return set()
-    return {number for (number,) in connection.execute("SELECT number FROM pressroom_migration")}
+def _ledger_columns(connection: apsw.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('pressroom_migration')")}
+
+
+def _has_old_ledger(connection: apsw.Connection) -> bool:
+    columns = _ledger_columns(connection)
+    return bool(columns) and "app" not in columns
+
+
+def _replace_old_ledger(connection: apsw.Connection, schema: Schema) -> None:
+    if not _has_old_ledger(connection):
+        return
+    had = applied(connection)
+    connection.execute("DROP TABLE pressroom_migration")
+    connection.execute(_LEDGER)
+    known = {migration.key: migration for migration in migrations("sqlite", schema)}
+    for app, number in had:
+        if migration := known.get((app, number)):
+            _record(connection, migration)
+        else:  # of an app that is not in use here
+            connection.execute(_RECORD, (app, number, "", ""))
 
 
 def _apply(connection: apsw.Connection, migration: Migration, path: str) -> None:
@@ -85,7 +94,11 @@ def _apply(connection: apsw.Connection, migration: Migration, path: str) -> None
         connection.execute(migration.sql)
     except apsw.SQLError as reason:
         raise NotADatabase(f"{path} cannot take Pressroom's tables: {reason}") from reason
-    connection.execute("INSERT INTO pressroom_migration VALUES (?, ?, unixepoch() * 1000)", (migration.number, migration.name))
+    _record(connection, migration)
+
+
+def _record(connection: apsw.Connection, migration: Migration) -> None:
+    connection.execute(_RECORD, (migration.app, migration.number, migration.name, migration.sha256))
 
 
 def refuse_network_filesystem(path: Path) -> None:

@@ -22,6 +22,7 @@ from pressroom.store.held import Held
 from pressroom.store.lane import Desk, Lane
 from pressroom.store.postgres_connection import CHANNEL, CONNECT_TIMEOUT, Connection, is_pooled
 from pressroom.store.requests import Request
+from pressroom.store.schema import CORE_ONLY, Schema
 
 log = logging.getLogger("pressroom.store")
 
@@ -37,13 +38,13 @@ class Postgres(Desk):
     crowded = True
     volatile = False
 
-    def __init__(self, url: str, clock: Clock, heard: Callable[[], None] | None = None) -> None:
+    def __init__(self, url: str, clock: Clock, heard: Callable[[], None] | None = None, schema: Schema = CORE_ONLY) -> None:
         super().__init__()
-        postgres_migrate.bring_up_to_date(url)
+        postgres_migrate.bring_up_to_date(url, schema)
         self._connections: list[Connection] = []
         try:
             for number in range(WRITERS + READERS):
-                self._connections.append(Connection(url, clock, readonly=number >= WRITERS))
+                self._connections.append(Connection(url, clock, schema, readonly=number >= WRITERS))
         except BaseException:
             self._close_connections()
             raise

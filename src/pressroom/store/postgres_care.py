@@ -11,22 +11,23 @@ from pressroom.errors import PressroomError
 from pressroom.store import fsck, postgres_migrate
 from pressroom.store.care import Finding
 from pressroom.store.fsck import Violation
-from pressroom.store.migrate import Migration
+from pressroom.store.migrations import Migration
 from pressroom.store.postgres_connection import CONNECT_TIMEOUT, Connection, Translated
 from pressroom.store.python_care import examine_python
+from pressroom.store.schema import Schema
 
 OLDEST_SERVER = 140000
 
 
-def examine(url: str) -> list[Finding]:
+def examine(url: str, schema: Schema) -> list[Finding]:
     python = examine_python()
-    return [python, *_server(url)]
+    return [python, *_server(url, schema)]
 
 
-def _server(url: str) -> Iterator[Finding]:
+def _server(url: str, schema: Schema) -> Iterator[Finding]:
     try:
         with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
-            missing = postgres_migrate.pending(connection, url)
+            missing = postgres_migrate.pending(connection, url, schema)
             version = connection.info.server_version
             fsync = _setting(connection, "fsync")
     except PressroomError as problem:
@@ -35,7 +36,7 @@ def _server(url: str) -> Iterator[Finding]:
     yield Finding("database", True, masked(url))
     yield Finding("postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer")
     yield Finding("fsync", fsync == "on", fsync, "turn fsync on; without it a power failure loses accepted jobs")
-    names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+    names = ", ".join(map(str, missing))
     yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
 
 
@@ -44,14 +45,14 @@ def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) ->
     return str(row[0]) if row else ""
 
 
-def audit(url: str) -> list[Violation]:
+def audit(url: str, schema: Schema) -> list[Violation]:
     """Test every invariant, in a transaction that cannot write."""
-    connection = Connection(url, SystemClock(), readonly=True)
+    connection = Connection(url, SystemClock(), schema, readonly=True)
     with closing(connection), Translated(url):
         connection.begin_reading()
-        return connection.carry_out(fsck.audit("postgres"))
+        return connection.carry_out(fsck.audit("postgres", schema))
 
 
-def pending_migrations(url: str) -> list[Migration]:
+def pending_migrations(url: str, schema: Schema) -> list[Migration]:
     with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
-        return postgres_migrate.pending(connection, url)
+        return postgres_migrate.pending(connection, url, schema)

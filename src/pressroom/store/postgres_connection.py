@@ -15,6 +15,7 @@ from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
 from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import NOT_AT_ONCE, AtOnce, Row, Statement, Work
+from pressroom.store.schema import CORE_ONLY, Schema
 from pressroom.store.statements import load
 
 SCHEMA = "pressroom"
@@ -131,11 +132,11 @@ def single_message_statements() -> dict[str, SingleMessageStatement]:
 class Connection:
     """`clock` is only asked where a test has its own: the database's is the one that counts."""
 
-    def __init__(self, url: str, clock: Clock, *, readonly: bool = False) -> None:
+    def __init__(self, url: str, clock: Clock, schema: Schema = CORE_ONLY, *, readonly: bool = False) -> None:
         self._url = url
         self._clock = None if type(clock) is SystemClock and not clock.is_shifted else clock
         self._readonly = readonly
-        self._texts = {name: translate_parameters(text) for name, text in load("postgres").items()}
+        self._texts = {name: translate_parameters(text) for name, text in load("postgres", schema).items()}
         self._single_message = single_message_statements()
         self._history: list[tuple[Text, Any]] = []
         self._untold: list[tuple[Text, Any]] = []

@@ -13,6 +13,7 @@ from pressroom.model import Statement, Work
 from pressroom.store import migrate
 from pressroom.store.lane import Desk
 from pressroom.store.private_files import make_private_file, make_private_folder
+from pressroom.store.schema import CORE_ONLY, Schema
 from pressroom.store.sqlite_connection import Connection, Translated
 
 
@@ -21,17 +22,17 @@ class SQLite(Desk):
 
     crowded = False
 
-    def __init__(self, path: str, clock: Clock) -> None:
+    def __init__(self, path: str, clock: Clock, schema: Schema = CORE_ONLY) -> None:
         super().__init__()
         self.path = path
         self.volatile = path == ":memory:"
         if not self.volatile:
             _prepare_folder(Path(path))
-        self._writer = Connection(path, clock)
+        self._writer = Connection(path, clock, schema)
         try:
             with Translated(path):
-                migrate.bring_up_to_date(self._writer.raw, path)
-            self._reader = self._writer if self.volatile else Connection(path, clock, readonly=True)
+                migrate.bring_up_to_date(self._writer.raw, path, schema)
+            self._reader = self._writer if self.volatile else Connection(path, clock, schema, readonly=True)
         except BaseException:
             self._writer.raw.close()
             raise

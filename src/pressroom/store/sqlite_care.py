@@ -10,21 +10,22 @@ import apsw
 
 from pressroom.clock import SystemClock
 from pressroom.errors import PressroomError
-from pressroom.store import fsck, migrate
+from pressroom.store import fsck, migrate, migrations
 from pressroom.store.care import Finding
 from pressroom.store.fsck import Violation
 from pressroom.store.python_care import examine_python
+from pressroom.store.schema import Schema
 from pressroom.store.sqlite_connection import Connection, Translated
 
 OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
 LOW_SPACE = 256 * 1024 * 1024
 
 
-def examine(path: str) -> list[Finding]:
+def examine(path: str, schema: Schema) -> list[Finding]:
     findings = [*_versions()]
     if path == ":memory:":
         return [*findings, Finding("database", True, "in memory: it ends with the process")]
-    return [*findings, *_folder(Path(path)), *_file(path)]
+    return [*findings, *_folder(Path(path)), *_file(path, schema)]
 
 
 def _versions() -> Iterator[Finding]:
@@ -49,7 +50,7 @@ def _folder(path: Path) -> Iterator[Finding]:
     yield Finding("disk space", free >= LOW_SPACE, f"{free / 1024**2:,.0f} MiB free", "free some space")
 
 
-def _file(path: str) -> Iterator[Finding]:
+def _file(path: str, schema: Schema) -> Iterator[Finding]:
     if not Path(path).exists():
         yield Finding("database", True, f"{path} does not exist yet; it is made at the first start")
         return
@@ -57,27 +58,27 @@ def _file(path: str) -> Iterator[Finding]:
     try:
         with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
-            missing = migrate.pending(connection, path)
+            missing = migrate.pending(connection, path, schema)
             ((damage,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     except PressroomError as problem:
         yield Finding("schema", False, str(problem), "see docs/errors.md, " + problem.code)
         return
     yield Finding("journal", mode == "wal", str(mode), "start Pressroom once on it; it switches to WAL")
-    names = ", ".join(f"{one.number:04} {one.name}" for one in missing)
+    names = ", ".join(map(str, missing))
     yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
     yield Finding("integrity", damage == "ok", str(damage), "restore a backup; `pressroom fsck` tells more")
 
 
-def audit(path: str) -> list[Violation]:
+def audit(path: str, schema: Schema) -> list[Violation]:
     """Test every invariant, on a connection that cannot write."""
-    connection = Connection(path, SystemClock(), readonly=True)
+    connection = Connection(path, SystemClock(), schema, readonly=True)
     with closing(connection.raw), Translated(path):
         connection.execute("BEGIN")
-        return connection.carry_out(fsck.audit())
+        return connection.carry_out(fsck.audit("sqlite", schema))
 
 
-def pending_migrations(path: str) -> list[migrate.Migration]:
+def pending_migrations(path: str, schema: Schema) -> list[migrations.Migration]:
     if path == ":memory:" or not Path(path).exists():
-        return migrate.migrations("sqlite")
+        return migrations.migrations("sqlite", schema)
     with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        return migrate.pending(connection, path)
+        return migrate.pending(connection, path, schema)

@@ -10,6 +10,7 @@ from pressroom.clock import Clock
 from pressroom.errors import DatabasePromoted, NotADatabase, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import Row, Work
 from pressroom.store import promoted
+from pressroom.store.schema import CORE_ONLY, Schema
 from pressroom.store.statements import load
 
 BUSY_TIMEOUT = 5.0
@@ -19,13 +20,13 @@ WAL_LIMIT = 64 * 1024 * 1024
 class Connection:
     at_once = None  # nothing is gained by it: there is no way to travel
 
-    def __init__(self, path: str, clock: Clock, *, readonly: bool = False) -> None:
+    def __init__(self, path: str, clock: Clock, schema: Schema = CORE_ONLY, *, readonly: bool = False) -> None:
         flags = apsw.SQLITE_OPEN_URI | (
             apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         )
         self._path = path
         self._synchronous = ""
-        self._texts = load("sqlite")
+        self._texts = load("sqlite", schema)
         with Translated(path):
             self.raw = apsw.Connection(path, flags=flags, statementcachesize=200)
             try:

@@ -6,19 +6,29 @@ What several statements say in the same words stands in sql/parts, and `/* its_n
 import re
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from pressroom.store.schema import CORE, CORE_ONLY, Schema, SqlPackage
 
 _PART = re.compile(r"/\* (\w+) \*/")
 
 
 @cache
-def load(dialect: str) -> dict[str, str]:
-    """Every statement by its file's name: those both databases understand, then the dialect's own."""
-    parts, own = _texts("parts"), _texts("both") | _texts(dialect)
-    return {name: _PART.sub(lambda found: parts.get(found[1], found[0]), text) for name, text in own.items()}
+def load(dialect: str, schema: Schema = CORE_ONLY) -> dict[str, str]:
+    """Every statement by its name: those both databases understand, then the dialect's own."""
+    return {name: text for package in schema for name, text in _statements(dialect, package).items()}
 
 
-def _texts(folder: str) -> dict[str, str]:
-    found = (file for file in (files("pressroom.store") / "sql" / folder).iterdir() if file.name.endswith(".sql"))
+@cache
+def _statements(dialect: str, package: SqlPackage) -> dict[str, str]:
+    folder = files(package.package) / "sql"
+    parts, own = _texts(folder / "parts"), _texts(folder / "both") | _texts(folder / dialect)
+    prefix = "" if package is CORE else f"{package.app}."
+    return {f"{prefix}{name}": _PART.sub(lambda found: parts.get(found[1], found[0]), text) for name, text in own.items()}
+
+
+def _texts(folder: Traversable) -> dict[str, str]:
+    found = (file for file in folder.iterdir() if file.name.endswith(".sql")) if folder.is_dir() else ()
     return {file.name.removesuffix(".sql"): without_comments(file.read_text(encoding="utf-8")) for file in found}
 
 

@@ -9,6 +9,7 @@ import msgspec
 from pressroom import rendering
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams import versions
+from pressroom.apps.diagrams.embed_keys import new_embed_key
 from pressroom.apps.diagrams.named_tags import ANY, Condition
 from pressroom.apps.diagrams.renders import NAME
 from pressroom.apps.diagrams.versions import Mark, Named, Text, Version
@@ -20,7 +21,6 @@ from pressroom.renderers.documents import Asked
 from pressroom.sealing import Keyring
 from pressroom.store import Database, Transaction
 from pressroom.store.artifacts import Artifact
-from pressroom.store.sealed import new_embed_key
 
 OUTPUTS = ("svg", "png", "pdf")
 THEMES = ("light", "dark", "auto")

@@ -19,7 +19,7 @@ PRUNED_AT_ONCE = 100
 
 
 class Named(msgspec.Struct, frozen=True):
-    """`link` and `sealed_link` are the key for those who show the picture without a token, as store/sealed.py says."""
+    """`link` and `sealed_link` are the key for those who show the picture without a token, as embed_keys.py says."""
 
     id: int
     org_id: str
@@ -80,7 +80,7 @@ def add(
     """
     moment = yield from now()
     key = key or {"link": new_link(), "sealed_link": None}
-    yield Statement("insert_diagram", {"org_id": org_id, "name": name, "now": moment, **key})
+    yield Statement("diagrams.insert_diagram", {"org_id": org_id, "name": name, "now": moment, **key})
     named = yield from find(org_id, name)
     before = yield from latest(named, 1)
     is_there = bool(before) and before[0].text == text and before[0].status in ("pending", "completed")
@@ -91,7 +91,7 @@ def add(
         return named, before[0], False
     number = newest + 1
     yield Statement(
-        "insert_diagram_version",
+        "diagrams.insert_diagram_version",
         {
             "diagram": named.id,
             "number": number,
@@ -108,8 +108,8 @@ def add(
 def point(named: Named, number: int, job: str) -> Work[list[Version]]:
     """Let a version name its job. Returns older ones that had the same job: it renders the newer text now, and they need
     another."""
-    yield Statement("point_diagram_version", {"diagram": named.id, "number": number, "job_uid": job})
-    rows = yield Statement("list_displaced_versions", {"diagram": named.id, "number": number, "job_uid": job})
+    yield Statement("diagrams.point_diagram_version", {"diagram": named.id, "number": number, "job_uid": job})
+    rows = yield Statement("diagrams.list_displaced_versions", {"diagram": named.id, "number": number, "job_uid": job})
     return [_version(row) for row in rows]
 
 
@@ -117,19 +117,19 @@ def prune(named: Named, newest: int, keep: int) -> Work[None]:
     """Let only so many versions stay, and the latest good one whichever it is."""
     shown = yield from good(named)
     bounds = {"last": newest - keep, "good": shown.number if shown else 0, "limit": PRUNED_AT_ONCE}
-    if (yield Statement("prune_diagram_versions", {"diagram": named.id, **bounds})):
-        yield Statement("release_lost_pictures", {"diagram": named.id, "holder": named.holder})
+    if (yield Statement("diagrams.prune_diagram_versions", {"diagram": named.id, **bounds})):
+        yield Statement("diagrams.release_lost_pictures", {"diagram": named.id, "holder": named.holder})
 
 
 def find(org_id: str, name: str) -> Work[Named]:
-    rows = yield Statement("find_diagram", {"org_id": org_id, "name": name})
+    rows = yield Statement("diagrams.find_diagram", {"org_id": org_id, "name": name})
     if not rows:
         raise NotFound(f"there is no diagram {name[:100]!r}")
     return Named(*rows[0])
 
 
 def find_by_link(name: str, link: str) -> Work[Named]:
-    rows = yield Statement("find_diagram_by_link", {"name": name, "link": link, "digest": link_digest(link)})
+    rows = yield Statement("diagrams.find_diagram_by_link", {"name": name, "link": link, "digest": link_digest(link)})
     if not rows:
         raise NotFound(f"there is no diagram {name[:100]!r}")
     return Named(*rows[0])
@@ -137,7 +137,7 @@ def find_by_link(name: str, link: str) -> Work[Named]:
 
 def version(named: Named, number: int) -> Work[Version]:
     """Numbers are given in order, so one that is missing below the newest was there once."""
-    rows = yield Statement("find_diagram_version", {"diagram": named.id, "number": number})
+    rows = yield Statement("diagrams.find_diagram_version", {"diagram": named.id, "number": number})
     if rows:
         return _version(rows[0])
     newest = yield from latest(named, 1)
@@ -149,17 +149,17 @@ def version(named: Named, number: int) -> Work[Version]:
 def latest(named: Named, limit: int, at: int | None = None) -> Work[list[Version]]:
     """Newest first, or from the version `at` downwards."""
     before = BEYOND if at is None else at + 1
-    rows = yield Statement("list_diagram_versions", {"diagram": named.id, "before": before, "limit": limit})
+    rows = yield Statement("diagrams.list_diagram_versions", {"diagram": named.id, "before": before, "limit": limit})
     return [_version(row) for row in rows]
 
 
 def good(named: Named) -> Work[Version | None]:
-    rows = yield Statement("find_good_version", {"diagram": named.id})
+    rows = yield Statement("diagrams.find_good_version", {"diagram": named.id})
     return _version(rows[0]) if rows else None
 
 
 def summaries(org_id: str, after: str, limit: int) -> Work[list[Summary]]:
-    rows = yield Statement("list_diagrams", {"org_id": org_id, "after": after, "limit": limit})
+    rows = yield Statement("diagrams.list_diagrams", {"org_id": org_id, "after": after, "limit": limit})
     return [Summary(Named(*row[:6]), row[6], row[7], row[8], row[9], row[10]) for row in rows]
 
 
@@ -167,9 +167,9 @@ def picture(named: Named, output: str, theme: str, number: int | None = None) ->
     """The picture of one version, or the newest of any."""
     asked: dict[str, str | int] = {"diagram": named.id, "output": output, "theme": theme}
     if number is None:
-        rows = yield Statement("find_latest_picture", asked)
+        rows = yield Statement("diagrams.find_latest_picture", asked)
     else:
-        rows = yield Statement("find_diagram_picture", asked | {"number": number})
+        rows = yield Statement("diagrams.find_diagram_picture", asked | {"number": number})
     if not rows:
         return None
     return rows[0][0], (yield from artifacts.get(rows[0][1]))
@@ -179,7 +179,7 @@ def delete(named: Named, condition: Condition = ANY) -> Work[None]:
     """The name with all its versions. Its pictures go when the collector comes."""
     newest = (yield from latest(named, 1))[0].number
     condition.check(named.name, state_of(named.link, newest), newest)
-    yield Statement("delete_diagram", {"id": named.id})
+    yield Statement("diagrams.delete_diagram", {"id": named.id})
     yield from artifacts.release(named.holder)
 
 
@@ -189,7 +189,7 @@ def settle(ending: Ending) -> Work[None]:
     if mark is None:
         return
     # A payload is the caller's own words: it may name a diagram that is not theirs.
-    if not (yield Statement("owns_diagram", {"diagram": mark.diagram, "org_id": ending.org_id or ""})):
+    if not (yield Statement("diagrams.owns_diagram", {"diagram": mark.diagram, "org_id": ending.org_id or ""})):
         return
     moment = yield from now()
     place = {"diagram": mark.diagram, "number": mark.number, "now": moment}
@@ -197,10 +197,10 @@ def settle(ending: Ending) -> Work[None]:
         artifact = ending.result["artifact"]
         output = ending.payload["output"]
         picture = place | {"output": output, "theme": mark.theme, "artifact": artifact}
-        if (yield Statement("insert_diagram_picture", picture)):
+        if (yield Statement("diagrams.insert_diagram_picture", picture)):
             yield from artifacts.hold(f"diagram:{mark.diagram}", artifact)
     if mark.first:
-        yield Statement("settle_diagram_version", place | _told(ending))
+        yield Statement("diagrams.settle_diagram_version", place | _told(ending))
 
 
 def _told(ending: Ending) -> dict[str, str | None]:

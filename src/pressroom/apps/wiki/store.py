@@ -88,12 +88,12 @@ def take_in(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
         else:
             saved.append((yield from _insert(org_id, article, draft)))
     if created := [one.article.url for one in saved if one.created]:
-        yield Statement("wiki_mark_linking", {"org_id": org_id, "urls": compact(created)})
+        yield Statement("wiki.mark_linking", {"org_id": org_id, "urls": compact(created)})
     return saved
 
 
 def _is_newest(article: Article, draft: Draft) -> Work[bool]:
-    (newest,) = yield Statement("wiki_find_hash", {"article": article.id, "number": article.head})
+    (newest,) = yield Statement("wiki.find_hash", {"article": article.id, "number": article.head})
     return newest == (draft.hash, draft.title)
 
 
@@ -102,13 +102,13 @@ def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
     number = 1 if article is None else article.head + 1
     if article is None:
         place = {"org_id": org_id, "url": draft.url, "title": draft.title, "now": moment}
-        ((id,),) = yield Statement("wiki_insert_article", place)
+        ((id,),) = yield Statement("wiki.insert_article", place)
     else:
         id = article.id
-        moved = yield Statement("wiki_move_head", {"article": id, "number": number, "title": draft.title, "now": moment})
+        moved = yield Statement("wiki.move_head", {"article": id, "number": number, "title": draft.title, "now": moment})
         assert moved
     yield Statement(
-        "wiki_insert_revision",
+        "wiki.insert_revision",
         {
             "article": id,
             "number": number,
@@ -120,19 +120,19 @@ def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
             "now": moment,
         },
     )
-    yield Statement("wiki_insert_source", {"article": id, "number": number, "source": draft.source})
+    yield Statement("wiki.insert_source", {"article": id, "number": number, "source": draft.source})
     yield from keep_words(id, draft.words)
     return Saved((yield from by_id(id)), number, modified=True, created=article is None)
 
 
 def keep_words(article: int, words: Words) -> Work[None]:
     """For search: those of the newest revision."""
-    yield Statement("wiki_save_words", {"article": article, "title": words.title, "words": words.text})
+    yield Statement("wiki.save_words", {"article": article, "title": words.title, "words": words.text})
 
 
 def index_some(limit: int) -> Work[int]:
     """Let search know articles that it does not know. Returns how many those were."""
-    rows = yield Statement("wiki_list_unindexed", {"limit": limit})
+    rows = yield Statement("wiki.list_unindexed", {"limit": limit})
     for article, title, source in rows:
         yield from keep_words(article, words_of(title, source))
     return len(rows)
@@ -146,7 +146,7 @@ class Hit(msgspec.Struct, frozen=True):
 def search(org_id: str, sought: Sequence[str], limit: int, offset: int) -> Work[list[Hit]]:
     """Those that have all of these words, the best first."""
     asked = {"org_id": org_id, "words": compact(list(sought)), "limit": limit, "offset": offset}
-    rows = yield Statement("wiki_search", asked)
+    rows = yield Statement("wiki.search", asked)
     return [Hit(Article(*row[:-1]), row[-1]) for row in rows]
 
 
@@ -154,12 +154,12 @@ def queue_many(some: Sequence[tuple[int, int, str]]) -> Work[None]:
     """Let revisions name their jobs: article, number, job. Older ones that had the same job have lost it."""
     if some:
         told = compact([list(one) for one in some])
-        yield Statement("wiki_queue_revisions", {"some": told})
-        yield Statement("wiki_supersede_revisions", {"some": told})
+        yield Statement("wiki.queue_revisions", {"some": told})
+        yield Statement("wiki.supersede_revisions", {"some": told})
 
 
 def find(org_id: str, url: str) -> Work[Article | None]:
-    rows = yield Statement("wiki_find_article", {"org_id": org_id, "url": url})
+    rows = yield Statement("wiki.find_article", {"org_id": org_id, "url": url})
     return Article(*rows[0]) if rows else None
 
 
@@ -171,7 +171,7 @@ def get(org_id: str, url: str) -> Work[Article]:
 
 
 def by_id(id: int) -> Work[Article]:
-    rows = yield Statement("wiki_find_article_by_id", {"id": id})
+    rows = yield Statement("wiki.find_article_by_id", {"id": id})
     if not rows:
         raise NotFound("there is no such article")
     return Article(*rows[0])
@@ -179,12 +179,12 @@ def by_id(id: int) -> Work[Article]:
 
 def lock(ids: Sequence[int]) -> Work[list[Article]]:
     """Articles as they are, and stay until the transaction ends: nobody saves another revision meanwhile."""
-    rows = yield Statement("wiki_lock_articles", {"ids": compact(sorted(ids))})
+    rows = yield Statement("wiki.lock_articles", {"ids": compact(sorted(ids))})
     return [Article(*row) for row in rows]
 
 
 def revision(article: Article, number: int) -> Work[Revision]:
-    rows = yield Statement("wiki_find_revision", {"article": article.id, "number": number})
+    rows = yield Statement("wiki.find_revision", {"article": article.id, "number": number})
     if not rows:
         raise NotFound(f"{article.url} has no revision {number}")
     return _revision(rows[0])
@@ -202,7 +202,7 @@ def may_render(article: Article, number: int) -> Work[Revision]:
 def history(article: Article, before: int | None, limit: int) -> Work[list[Line]]:
     """Newest first."""
     asked = {"article": article.id, "before": BEYOND if before is None else before, "limit": limit}
-    rows = yield Statement("wiki_list_revisions", asked)
+    rows = yield Statement("wiki.list_revisions", asked)
     return [
         Line(number, title, comment, author, length, RenderStatus(status), at)
         for number, title, comment, author, length, status, at in rows
@@ -213,64 +213,64 @@ def existing(org_id: str, urls: Collection[str]) -> Work[set[str]]:
     """Those of them that are articles."""
     if not urls:
         return set()
-    rows = yield Statement("wiki_existing", {"org_id": org_id, "urls": compact(sorted(urls))})
+    rows = yield Statement("wiki.existing", {"org_id": org_id, "urls": compact(sorted(urls))})
     return {url for (url,) in rows}
 
 
 def articles(org_id: str, after: int, limit: int) -> Work[list[Article]]:
     """By their ids."""
-    rows = yield Statement("wiki_list_articles", {"org_id": org_id, "after": after, "limit": limit})
+    rows = yield Statement("wiki.list_articles", {"org_id": org_id, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
 def stale(org_id: str, after: int, limit: int) -> Work[list[Article]]:
     """Those whose newest revision is to be rendered again, by their ids."""
-    rows = yield Statement("wiki_list_stale", {"org_id": org_id, "after": after, "limit": limit})
+    rows = yield Statement("wiki.list_stale", {"org_id": org_id, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
 def sources(org_id: str, after: int, limit: int) -> Work[list[tuple[Article, str]]]:
     """By the articles' ids, each with the source of its newest revision."""
-    rows = yield Statement("wiki_list_sources", {"org_id": org_id, "after": after, "limit": limit})
+    rows = yield Statement("wiki.list_sources", {"org_id": org_id, "after": after, "limit": limit})
     return [(Article(*row[:-1]), row[-1]) for row in rows]
 
 
 def count(org_id: str) -> Work[int]:
-    ((number,),) = yield Statement("wiki_count_articles", {"org_id": org_id})
+    ((number,),) = yield Statement("wiki.count_articles", {"org_id": org_id})
     return int(number)
 
 
 def last_article(org_id: str) -> Work[int]:
     """The highest id."""
-    ((id,),) = yield Statement("wiki_last_article", {"org_id": org_id})
+    ((id,),) = yield Statement("wiki.last_article", {"org_id": org_id})
     return int(id)
 
 
 def count_renders(parent: str) -> Work[dict[Status, int]]:
-    rows = yield Statement("wiki_count_renders", {"parent": parent})
+    rows = yield Statement("wiki.count_renders", {"parent": parent})
     return {Status(status): count for status, count in rows}
 
 
 def renderers() -> Work[list[str]]:
     """What the pages that count as current were made by."""
-    rows = yield Statement("wiki_list_renderers")
+    rows = yield Statement("wiki.list_renderers")
     return [renderer for (renderer,) in rows]
 
 
 def mark_stale(renderer: str, limit: int) -> Work[int]:
     """Some of the pages that were made by this renderer. Returns how many those were."""
-    rows = yield Statement("wiki_mark_stale", {"renderer": renderer, "limit": limit})
+    rows = yield Statement("wiki.mark_stale", {"renderer": renderer, "limit": limit})
     return len(rows)
 
 
 def stale_orgs() -> Work[list[str]]:
-    rows = yield Statement("wiki_stale_orgs")
+    rows = yield Statement("wiki.stale_orgs")
     return [org_id for (org_id,) in rows]
 
 
 def linking(org_id: str, url: str, after: int, limit: int) -> Work[list[Article]]:
     """Articles that refer to this one, whether it is there or not."""
-    rows = yield Statement("wiki_linking", {"org_id": org_id, "url": url, "after": after, "limit": limit})
+    rows = yield Statement("wiki.linking", {"org_id": org_id, "url": url, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
@@ -286,18 +286,18 @@ class Page(msgspec.Struct, frozen=True):
 def keep_page(article: Article, number: int, page: Page) -> Work[None]:
     moment = yield from now()
     place = {"article": article.id, "number": number}
-    yield Statement("wiki_save_html", place | {"html": page.html, "headings": compact(list(page.headings))})
-    yield Statement("wiki_rendered", place | {"renderer": page.renderer, "now": moment})
-    yield Statement("wiki_show_revision", place)
+    yield Statement("wiki.save_html", place | {"html": page.html, "headings": compact(list(page.headings))})
+    yield Statement("wiki.rendered", place | {"renderer": page.renderer, "now": moment})
+    yield Statement("wiki.show_revision", place)
     if number == article.head:
-        yield Statement("wiki_forget_links", {"article": article.id})
-        yield Statement("wiki_insert_links", {"article": article.id, "urls": compact(list(page.links))})
+        yield Statement("wiki.forget_links", {"article": article.id})
+        yield Statement("wiki.insert_links", {"article": article.id, "urls": compact(list(page.links))})
 
 
 def give_up(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
     told = compact({name: value for name, value in error.items() if name != "detail"}) if error else None
     place = {"article": article, "number": number, "job_uid": job}
-    yield Statement("wiki_fail_revision", place | {"status": status.value, "error": told})
+    yield Statement("wiki.fail_revision", place | {"status": status.value, "error": told})
 
 
 def _revision(row: Row) -> Revision:
