@@ -51,18 +51,20 @@ class Errands:
     fire_schedules: Callable[[], Awaitable[object]]
     cancel: Callable[[str], Awaitable[object]]
     paused: Callable[[], Awaitable[Collection[str]]]
+    count_error: Callable[[str, BaseException | str], None]  # the name of the dependency, and the error or its code
 
 
 def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Schedule], errands: Errands) -> Delivery:
     """`inside` is the delivery inside this process, which is all that most need."""
     match settings.delivery:
         case "redis":
-            redis: Delivery = _delivery("redis").Redis(settings.redis_url, settings.render_queue, errands.look_up)
+            count_error = partial(errands.count_error, "redis")
+            redis: Delivery = _delivery("redis").Redis(settings.redis_url, settings.render_queue, errands.look_up, count_error)
             return redis
         case "oban":
             crons = [schedule.cron for schedule in schedules]
             make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
-            oban: Delivery = make(settings.database, crons)
+            oban: Delivery = make(settings.database, crons, count_error=partial(errands.count_error, "oban"))
             return oban
         case _:
             return inside

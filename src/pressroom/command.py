@@ -3,14 +3,14 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pressroom import app, backends, cli, config, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
 from pressroom.dependencies import MENDS
-from pressroom.errors import PackageMissing
+from pressroom.errors import InvalidSettings, PackageMissing, Unusable
 from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.store import fsck
 from pressroom.store.artifacts_fsck import Unsound
@@ -42,6 +42,17 @@ class _Wires:
             all_but=all_but,
             settings=settings,
         )
+
+    @asynccontextmanager
+    async def work(
+        self, settings: Settings, *, kinds: Sequence[str] | None, all_but: Sequence[str]
+    ) -> AsyncIterator[tuple[Pressroom, str | None]]:
+        press = self.open(settings, works=True, kinds=kinds, all_but=all_but)
+        async with AsyncExitStack() as stack:
+            # Before the queue is opened and until it is closed: a worker that starts or stops slowly can be watched, too.
+            address = await stack.enter_async_context(_serve_metrics(press))
+            await stack.enter_async_context(press)
+            yield press, address
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         with _needing("service"):
@@ -133,6 +144,24 @@ class _Wires:
         if apply and (missing or settings.delivery == "oban"):
             asyncio.run(backends.migrate(settings, app.BUILT_IN_SCHEMA))
         return [str(migration) for migration in missing]
+
+
+@asynccontextmanager
+async def _serve_metrics(press: Pressroom) -> AsyncIterator[str | None]:
+    """Yields the address, or None if the settings name none."""
+    if press.settings.metrics_address is None:
+        yield None
+        return
+    with _needing("service"):
+        from pressroom.api import serve as server
+        from pressroom.api.worker_endpoint import serve_worker_endpoint
+    try:
+        listener = server.listen(*press.settings.metrics_address, setting="PRESSROOM_METRICS_LISTEN")
+    except Unusable as reason:
+        raise InvalidSettings([f"metrics_listen: {reason}"]) from None
+    with closing(listener):
+        async with serve_worker_endpoint(press, press.settings, lambda: press.rendering.presses, listener):
+            yield f"{server.url_of(listener)}/metrics"
 
 
 def _examine_imports(settings: Settings) -> list[Finding]:

@@ -43,6 +43,7 @@ class Settings:
     imports: tuple[str, ...] = ()
     home: str = ""
     listen: str = "127.0.0.1:8000"
+    metrics_listen: str = ""
     base_url: str = ""
     artifacts: str = ""
     presses: int = 0
@@ -110,9 +111,10 @@ class Settings:
             yield f"redis_url: {masked(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
         if self.delivery == "oban" and not self.on_postgres:
             yield "delivery: oban delivers on PostgreSQL only; set database to postgresql://USER@HOST/NAME"
-        host, _, port = self.listen.rpartition(":")
-        if not host or not port.isdigit() or int(port) > 65_535:
+        if not _is_address(self.listen):
             yield f"listen: {self.listen!r} is not HOST:PORT"
+        if self.metrics_listen and not _is_address(self.metrics_listen):
+            yield f"metrics_listen: {self.metrics_listen!r} is not HOST:PORT"
         if self.base_url and (not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/")):
             yield f"base_url: {self.base_url!r} must begin with http:// or https:// and not end with /"
         if not 0 <= self.presses <= 1_000:
@@ -176,8 +178,12 @@ class Settings:
 
     @property
     def address(self) -> tuple[str, int]:
-        host, _, port = self.listen.rpartition(":")
-        return host.removeprefix("[").removesuffix("]"), int(port)
+        return _host_and_port(self.listen)
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Where a worker process answers with its metrics, if anywhere."""
+        return _host_and_port(self.metrics_listen) if self.metrics_listen else None
 
     @property
     def artifact_folder(self) -> str:
@@ -220,6 +226,16 @@ class _Name:
 
     setting: str
     read: Callable[[Any], Any]
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    return bool(host) and port.isdigit() and int(port) <= 65_535
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def _whole(value: Any) -> int:
@@ -279,6 +295,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "imports": _names,
     "home": _text,
     "listen": _text,
+    "metrics_listen": _text,
     "base_url": _text,
     "artifacts": _text,
     "presses": _whole,

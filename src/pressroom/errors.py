@@ -147,7 +147,13 @@ class CannotUnseal(Unavailable):
 
 
 class StoreUnavailable(Unavailable):
+    """`dependency` is what cannot be used: the database, the artifacts, or the file of the secret key."""
+
     code = "store_unavailable"
+
+    def __init__(self, message: str = "", *, dependency: str = "database") -> None:
+        super().__init__(message)
+        self.dependency = dependency
 
 
 class StoreBusy(StoreUnavailable):
@@ -236,6 +242,7 @@ class ArtifactsDamaged(Unusable):
 class ArtifactStoreMismatch(Unusable):
     code = "artifact_store_mismatch"
     status = 503
+    dependency = "artifacts"
 
 
 class UnsafeFilesystem(Unusable):

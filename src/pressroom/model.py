@@ -225,10 +225,15 @@ class Retry(msgspec.Struct, frozen=True):
 
 
 class Postponed(msgspec.Struct, frozen=True):
-    """No room for it now. Costs no attempt."""
+    """No room for it now, or a dependency cannot be used. Costs no attempt.
+
+    `code` is the one of the error, and `dependency` what could not be used, if that was the reason.
+    """
 
     reason: str
     wait: float
+    code: str = "backpressure"
+    dependency: str = ""
 
 
 class Released(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 
 from pressroom.errors import PressroomError
 
@@ -11,10 +12,12 @@ LONGEST_PAUSE = 2.0
 
 
 class Outage:
-    def __init__(self, what: str, log: logging.Logger) -> None:
-        """`what` begins a sentence: "looking for work"."""
+    def __init__(self, what: str, log: logging.Logger, on_failure: Callable[[BaseException], None] | None = None) -> None:
+        """`what` begins a sentence: "looking for work". `on_failure` is called for each try that fails."""
+        self.reason: BaseException | None = None  # why the last try failed, or None if it succeeded
         self._what = what
         self._log = log
+        self._on_failure = on_failure
         self._failures = 0
         self._began = self._told = 0.0
         self._pause = FIRST_PAUSE
@@ -23,6 +26,9 @@ class Outage:
         """Another try has failed. Returns the seconds to wait before the next, which grow."""
         now = time.monotonic()
         self._failures += 1
+        self.reason = reason
+        if self._on_failure is not None:
+            self._on_failure(reason)
         if self._failures == 1:
             self._began = self._told = now
             self._pause = FIRST_PAUSE
@@ -41,6 +47,7 @@ class Outage:
             lasted = time.monotonic() - self._began
             self._log.warning("%s works again; it failed %d times in %.0f s", self._what, self._failures, lasted)
             self._failures = 0
+            self.reason = None
 
 
 def _words(reason: BaseException) -> str:

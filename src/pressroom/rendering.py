@@ -88,6 +88,7 @@ class Rendering:
         self._seen: dict[str, int] = {}  # artifacts whose bytes were there, and when
         self.kinds: set[str] = set()
         self._recent = Recent(RECENT)
+        self.presses = Presses(self._size or None)  # no process before its first use
         self.kind = self.make_kind(NAME, cache_for=cache_for)
 
     def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:

@@ -132,9 +132,10 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError) as reason:
-        raise StoreUnavailable(f"the key in {path} cannot be read: {reason}") from None
+        raise StoreUnavailable(f"the key in {path} cannot be read: {reason}", dependency="secret_key") from None
     if len(text) < SHORTEST_KEY:
-        raise StoreUnavailable(f"{path} does not hold a key of {SHORTEST_KEY} characters or more")
+        message = f"{path} does not hold a key of {SHORTEST_KEY} characters or more"
+        raise StoreUnavailable(message, dependency="secret_key")
     return text
 
 
@@ -154,7 +155,7 @@ def _create(path: Path) -> None:
         finally:
             os.close(folder)
     except OSError as reason:
-        raise StoreUnavailable(f"the key {path} cannot be made: {reason.strerror}") from None
+        raise StoreUnavailable(f"the key {path} cannot be made: {reason.strerror}", dependency="secret_key") from None
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()

@@ -11,6 +11,7 @@ from pressroom.api.basic import Basic
 from pressroom.api.metrics import Metrics
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
+from pressroom.api.worker_metrics import WorkerCollector
 from pressroom.apps.diagrams import compare, kroki, playground, playground_names
 from pressroom.apps.diagrams import renders as diagrams
 from pressroom.apps.diagrams import routes as diagram_routes
@@ -48,7 +49,8 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     )
     base_url = settings.base_url
     voices = {diagrams.NAME: partial(press.diagrams.speak, base_url)}
-    service = Service(press, press.rendering, settings, gate, Metrics(), voices, quotas=quotas, keyring=press.keyring)
+    workers = None if press.worker is None else WorkerCollector(press)
+    service = Service(press, press.rendering, settings, gate, Metrics(workers), voices, quotas=quotas, keyring=press.keyring)
     door = Door(gate, press.rendering.database, press.clock, base_url)
     desk = Desk(service, door, press.tokens, press.webhooks, APPS)
     routers = [

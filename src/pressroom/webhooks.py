@@ -72,6 +72,7 @@ class Webhooks:
         self._base_url = base_url
         self._keyring = keyring or Keyring()
         self._quiet_until: dict[str, float] = {}
+        self._couriers: Worker | None = None
         self.kind = Kind(
             NAME,
             self.handle,
@@ -87,7 +88,7 @@ class Webhooks:
         self._database = database
         self._announce = announce
         self._crew: Crew | None = None
-        self._couriers: Worker | None = None
+        self._couriers = None
         self._hiring = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -100,6 +101,11 @@ class Webhooks:
             (FORGET_INTERVAL, if_leading(leads, self.forget)),
         ):
             self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
+
+    @property
+    def worker(self) -> Worker | None:
+        """None until there was something to deliver here."""
+        return self._couriers
 
     async def finish(self, grace: float, *, drain: bool) -> int:
         """As a worker stops: how many deliveries had to go back to the queue."""

@@ -43,6 +43,7 @@ from pressroom.store import Database, artifact_store, jobs, look, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
 from pressroom.worker.chores import Chores
+from pressroom.worker.counters import SlotUsage, WorkerCounters
 from pressroom.worker.leader import Leadership
 from pressroom.worker.loop import Worker
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("pressroom")
 
 LOOK_AGAIN = 1.0  # seconds before somebody who does not lead asks again whether they do
+STARTING = "worker_starting"  # why a process claims nothing yet; public, in docs/errors.md
 START_PATIENCE = 60.0  # seconds in which a store that is busy while we start may come free
 
 
@@ -105,6 +107,7 @@ class Pressroom(Queue):
         self._taken = registry.chosen(self._registered, only, all_but)
         self._schedules = registry.checked(schedules, self._registered)
         self._works = workers is not None
+        self.worker_counters = WorkerCounters()
         self._open = False
         self._forget_last_time()
 
@@ -292,6 +295,24 @@ class Pressroom(Queue):
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
         return await self._database.read(upkeep.list_workers)
 
+    @property
+    def slot_usage(self) -> dict[str, SlotUsage]:
+        """Of the workers in this process: of `jobs`, and of `webhooks`, whose worker starts with the first delivery."""
+        workers = {"jobs": self.worker, "webhooks": self.webhooks.worker}
+        return {name: worker.slot_usage for name, worker in workers.items() if worker is not None and worker.kinds}
+
+    @property
+    def claim_problem(self) -> str | None:
+        """The code of what keeps the workers of this process from claiming jobs, or None. `check_database` finds the rest."""
+        if self.worker is None:
+            return STARTING
+        problems = [worker.claim_problem for worker in (self.worker, self.webhooks.worker) if worker is not None]
+        return next(filter(None, problems), None)
+
+    async def check_database(self) -> None:
+        """Raises PressroomError if the database cannot be read now."""
+        await self._database.read(look.paused)
+
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database
         for schedule in self._schedules:
@@ -317,6 +338,7 @@ class Pressroom(Queue):
             fire_schedules=lambda: self.chores.fire_schedules(),
             cancel=lambda uid: self.cancel(uid, reason="cancelled in oban"),
             paused=lambda: database.read(look.paused),
+            count_error=self.worker_counters.count_error,
         )
 
     def _leads(self) -> bool:
@@ -332,6 +354,7 @@ class Pressroom(Queue):
             slots=slots,
             lease=self.settings.lease,
             poll=self.settings.poll_interval,
+            counters=self.worker_counters,
         )
 
     async def _collect(self) -> None:
@@ -349,6 +372,7 @@ class Pressroom(Queue):
                         self.rendering.blobs, self._database, orphans=rounds % a_day == 0, cache_limit=self.settings.cache_limit
                     )
             except PressroomError as reason:
+                self.worker_counters.count_error(getattr(reason, "dependency", "artifacts"), reason)
                 log.warning("artifacts were not collected: %s", reason)
             except Exception:  # this round failed; the next one comes
                 log.exception("artifacts were not collected")

@@ -93,6 +93,17 @@ async def test_the_health_of_the_service_is_asked_at_an_address_that_there_is() 
         assert path in app.document["paths"]
 
 
+@pytest.mark.parametrize("service", ["worker", "courier"])
+def test_the_health_of_a_worker_is_asked_where_its_endpoint_listens_and_is_not_published(service: str) -> None:
+    told = files.services()[service]
+    settings = config.load(environ=files.environment("pressroom.env.example") | told["environment"])
+    (port, path) = re.findall(r"127\.0\.0\.1:(\d+)(/\w+)", str(told["healthcheck"]["test"]))[0]
+
+    assert settings.metrics_address == ("0.0.0.0", int(port))
+    assert path == "/readyz"
+    assert "ports" not in told
+
+
 def test_what_is_mounted_or_joined_is_declared() -> None:
     compose = files.compose()
     mounted = {volume.partition(":")[0] for told in files.services().values() for volume in told.get("volumes", ())}

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pressroom import Partial, Pressroom, kind
-from pressroom.errors import Backpressure, SourceInvalid, Transient
+from pressroom.errors import Backpressure, SourceInvalid, StoreFull, Transient
 from pressroom.model import Backoff
+from pressroom.worker import judge
 
 
 @kind("work", max_attempts=2, backoff=Backoff(base=0))
@@ -21,6 +22,9 @@ async def work(job: Any, payload: Any) -> Any:
         case "full" if not waited:
             waited.append(payload)
             raise Backpressure("no press is free", retry_after=0.0)
+        case "away" if not waited:
+            waited.append(payload)
+            raise StoreFull("the disk has no room left", dependency="artifacts")
         case "partly":
             return Partial("made", ["a part failed"])
     return "made"
@@ -48,13 +52,25 @@ waited: list[str] = []
                 "INFO job_ID (work page 7) completed; attempt 1, TIME",
             ],
         ),
+        (
+            "away",
+            [
+                "WARNING job_ID (work page 7) was postponed: artifacts: store_full: the disk has no room left; attempt 1, TIME",
+                "INFO job_ID (work page 7) completed; attempt 1, TIME",
+            ],
+        ),
         ("partly", ["WARNING job_ID (work page 7) completed_with_errors: partial: a part failed; attempt 1, TIME"]),
     ],
 )
 async def test_every_attempt_leaves_one_line(
-    database: str, caplog: pytest.LogCaptureFixture, payload: str, lines: list[str]
+    database: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    payload: str,
+    lines: list[str],
 ) -> None:
     waited.clear()
+    monkeypatch.setattr(judge, "STORE_AGAIN", 0.0)
     caplog.set_level(logging.INFO, "pressroom.worker.report")
     async with Pressroom(database, kinds=[work], workers=1) as press:
         job = await press.submit("work", payload, subject="page 7")

@@ -53,9 +53,13 @@ class Process:
     def ask_to_stop(self) -> None:
         self._process.terminate()
 
+    def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        return self._process.wait()
+
     def stop(self) -> int:
         self.ask_to_stop()
-        return self._process.wait()
+        return self.wait()
 
     def end(self) -> None:
         if self._process.poll() is None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pressroom.errors import (
+    ArtifactStoreMismatch,
     Backpressure,
     Cancelled,
     InvalidArgument,
@@ -74,6 +75,21 @@ def test_a_kind_may_say_that_what_took_too_long_is_not_tried_again() -> None:
 
     assert isinstance(verdict(Timeout(), kind=once), GaveUp)
     assert isinstance(verdict(Transient("no"), kind=once), Retry)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "dependency"),
+    [
+        (StoreUnavailable("S3 is down", dependency="artifacts"), "store_unavailable", "artifacts"),
+        (StoreFull("no room"), "store_full", "database"),
+        (ArtifactStoreMismatch("another store"), "artifact_store_mismatch", "artifacts"),
+    ],
+)
+def test_a_postponed_attempt_says_which_dependency_could_not_be_used(error: Exception, code: str, dependency: str) -> None:
+    outcome = verdict(error)
+
+    assert isinstance(outcome, Postponed)
+    assert (outcome.code, outcome.dependency) == (code, dependency)
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("S3 is down"), StoreFull("no room"), StoreBusy("busy")])

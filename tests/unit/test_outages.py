@@ -62,3 +62,17 @@ def test_what_nobody_foresaw_is_told_with_its_traceback_once(clock: Clock, caplo
 
     assert caplog.text.count("Traceback") == 1
     assert len(caplog.records) == 1
+
+
+def test_every_failure_is_passed_on_and_the_last_one_is_known_until_it_works_again(clock: Clock) -> None:
+    seen: list[BaseException] = []
+    outage = Outage("looking", log, seen.append)
+    failures = [StoreUnavailable("away"), ValueError(), StoreUnavailable("still away")]
+
+    for reason in failures:
+        outage.failed(reason)
+
+    assert seen == failures
+    assert outage.reason is failures[-1]
+    outage.recovered()
+    assert outage.reason is None

@@ -1,6 +1,6 @@
 """Figures for Prometheus. Base units, bounded labels, and never the id of a job."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -15,17 +15,32 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Metrics:
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+class RequestDurations:
+    def __init__(self, registry: CollectorRegistry) -> None:
         self._requests = Histogram(
             "pressroom_http_request_duration_seconds",
             "Requests",
             ["route", "method", "status"],
             buckets=_SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
         self._series: dict[tuple[str, str, int], Histogram] = {}  # finding one by its labels is slower
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        series = self._series.get((route, method, status))
+        if series is None:
+            series = self._series[route, method, status] = self._requests.labels(route, method, str(status))
+        series.observe(seconds)
+
+
+class Metrics(RequestDurations):
+    """Of a service. `workers` are the figures of the workers inside, if there are any."""
+
+    def __init__(self, workers: Collector | None = None) -> None:
+        self.registry = CollectorRegistry()
+        super().__init__(self.registry)
+        if workers is not None:
+            self.registry.register(workers)
         self.submitted = Counter(
             "pressroom_jobs_submitted", "Jobs submitted over HTTP", ["kind", "dedup"], registry=self.registry
         )
@@ -41,13 +56,7 @@ class Metrics:
         )
         self._longest = 0.0
         self.streams = Gauge("pressroom_sse_clients", "Open event streams", registry=self.registry)
-        Gauge("pressroom_build_info", "The version that runs", ["version"], registry=self.registry).labels(VERSION).set(1)
-
-    def request(self, route: str, method: str, status: int, seconds: float) -> None:
-        series = self._series.get((route, method, status))
-        if series is None:
-            series = self._series[route, method, status] = self._requests.labels(route, method, str(status))
-        series.observe(seconds)
+        add_build_info(self.registry)
 
     def loop_was_held(self, hold: Hold) -> None:
         self._held.inc(hold.seconds)
@@ -56,16 +65,35 @@ class Metrics:
 
     def text(self, stats: Stats, presses: Presses) -> bytes:
         live = CollectorRegistry()
-        live.register(_Snapshot(stats, presses))
+        live.register(_QueueCollector(stats))
+        live.register(PressCollector(lambda: presses))
         return generate_latest(self.registry) + generate_latest(live)
 
 
-class _Snapshot(Collector):
-    """What the database and the presses say now."""
+def add_build_info(registry: CollectorRegistry) -> None:
+    Gauge("pressroom_build_info", "The version that runs", ["version"], registry=registry).labels(VERSION).set(1)
 
-    def __init__(self, stats: Stats, presses: Presses) -> None:
-        self._stats = stats
+
+class PressCollector(Collector):
+    """The processes that render for this one."""
+
+    def __init__(self, presses: Callable[[], Presses]) -> None:
         self._presses = presses
+
+    def collect(self) -> Iterable[Metric]:
+        processes = GaugeMetricFamily("pressroom_renderer_processes", "Presses", labels=["renderer", "state"])
+        for name, pool in self._presses().pools().items():
+            busy = sum(bool(press.waiting) for press in pool.presses)
+            processes.add_metric([name, "busy"], busy)
+            processes.add_metric([name, "idle"], len(pool.presses) - busy)
+        return [processes]
+
+
+class _QueueCollector(Collector):
+    """The whole queue, as the database has it now."""
+
+    def __init__(self, stats: Stats) -> None:
+        self._stats = stats
 
     def collect(self) -> Iterable[Metric]:
         jobs = GaugeMetricFamily("pressroom_jobs", "Open jobs", labels=["queue", "tier", "state"])
@@ -88,9 +116,4 @@ class _Snapshot(Collector):
             totals[one.kind, one.status.value] = totals.get((one.kind, one.status.value), 0) + one.count
         for (kind, outcome), count in totals.items():
             ended.add_metric([kind, outcome], count)
-        processes = GaugeMetricFamily("pressroom_renderer_processes", "Presses", labels=["renderer", "state"])
-        for name, pool in self._presses.pools().items():
-            busy = sum(bool(press.waiting) for press in pool.presses)
-            processes.add_metric([name, "busy"], busy)
-            processes.add_metric([name, "idle"], len(pool.presses) - busy)
-        return [jobs, oldest, ended, processes]
+        return [jobs, oldest, ended]

@@ -8,11 +8,13 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from pressroom.api.connections import Connections, connections_possible, protocol_of
 from pressroom.api.loop_watchdog import watching_loop
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
+from pressroom.config import Settings
 from pressroom.errors import Unusable
 
 log = logging.getLogger("pressroom")
@@ -46,12 +48,26 @@ def heed_signals(service: Service, grace: float) -> None:
 
 async def serve(app: Application, service: Service, listener: socket.socket, *, grace: float) -> None:
     """Until `service.closing` is set."""
-    settings = service.settings
+    metrics, settings = service.metrics, service.settings
+    with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):
+        await run_server(app, settings, listener, service.closing, grace=grace, max_connections=settings.max_connections)
+
+
+async def run_server(
+    app: ASGIApp,
+    settings: Settings,
+    listener: socket.socket,
+    closing: asyncio.Event,
+    *,
+    grace: float,
+    max_connections: int,
+) -> None:
+    """Until `closing` is set. It is set if the server ends by itself, too."""
     connections = Connections(
         head_limit=settings.head_limit,
         head_timeout=settings.head_timeout,
         body_timeout=settings.body_timeout,
-        most=connections_possible(settings.max_connections),
+        most=connections_possible(max_connections),
         most_per_address=settings.max_connections_address,
     )
     config = uvicorn.Config(
@@ -68,19 +84,22 @@ async def serve(app: Application, service: Service, listener: socket.socket, *, 
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve([listener]))
-    closing = asyncio.create_task(service.closing.wait())
-    metrics = service.metrics
-    with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):
-        async with connections.swept():
-            try:
-                await asyncio.wait({serving, closing}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                service.closing.set()
-                server.should_exit = True
-                await serving
+    stopping = asyncio.create_task(closing.wait())
+    async with connections.swept():
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.set()
+            server.should_exit = True
+            await serving
 
 
-def listen(host: str, port: int) -> socket.socket:
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def listen(host: str, port: int, *, setting: str = "PRESSROOM_LISTEN") -> socket.socket:
     """Bound before anything is said, so that the address that is printed is the one that answers."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or answers wait for their acknowledgement
@@ -90,6 +109,6 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as reason:
         listener.close()
-        raise Unusable(f"cannot listen on {host}:{port}: {reason.strerror}; name another address in PRESSROOM_LISTEN") from None
+        raise Unusable(f"cannot listen on {host}:{port}: {reason.strerror}; name another address in {setting}") from None
     listener.setblocking(False)
     return listener

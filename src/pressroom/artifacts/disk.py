@@ -300,7 +300,8 @@ def _read_fully(file: BinaryIO, count: int) -> bytes:
     while count > 0:
         piece = file.read(count)
         if not piece:
-            raise StoreUnavailable("a file of the artifact folder is shorter than it was; run `pressroom fsck --artifacts`")
+            message = "a file of the artifact folder is shorter than it was; run `pressroom fsck --artifacts`"
+            raise StoreUnavailable(message, dependency="artifacts")
         pieces.append(piece)
         count -= len(piece)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)

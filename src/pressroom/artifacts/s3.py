@@ -191,7 +191,8 @@ class S3:
                 await obstore.put_async(self._store, self._id_path, f"{new_uid()}\n".encode(), mode="create")
             found = await self.read_id()
         if found is None:
-            raise StoreUnavailable(f"the bucket {self._place.bucket} does not keep what is put into it")
+            message = f"the bucket {self._place.bucket} does not keep what is put into it"
+            raise StoreUnavailable(message, dependency="artifacts")
         return found
 
     @property
@@ -301,4 +302,5 @@ def _translated() -> Iterator[None]:
         raise NotFound("there are no bytes under that key") from None
     except BaseError as error:
         # obstore's message holds the address and the server's whole answer: for the log, not for a caller.
-        raise StoreUnavailable("the artifact bucket does not answer as it should") from error
+        message = "the artifact bucket does not answer as it should"
+        raise StoreUnavailable(message, dependency="artifacts") from error

@@ -26,7 +26,8 @@ def secret_of(root: Path) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         secret = file.read()
     if len(secret) != SIZE:
-        raise StoreUnavailable(f"{path} does not hold a secret; remove it, and links given so far stop working")
+        message = f"{path} does not hold a secret; remove it, and links given so far stop working"
+        raise StoreUnavailable(message, dependency="artifacts")
     return secret
 
 

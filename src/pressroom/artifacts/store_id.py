@@ -18,7 +18,7 @@ _ID = re.compile(r"[0-9A-Z]{26}")
 def parse_id(data: bytes, place: str) -> str:
     text = data.decode(errors="replace").strip()
     if not _ID.fullmatch(text):
-        raise StoreUnavailable(f"{place} does not hold the id of an artifact store")
+        raise StoreUnavailable(f"{place} does not hold the id of an artifact store", dependency="artifacts")
     return text
 
 

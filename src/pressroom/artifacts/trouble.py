@@ -12,7 +12,7 @@ def told_as_ours(place: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _error_of(error)(f"{place}: {error.strerror}") from error
+        raise _error_of(error)(f"{place}: {error.strerror}", dependency="artifacts") from error
 
 
 def _error_of(error: OSError) -> type[StoreUnavailable]:

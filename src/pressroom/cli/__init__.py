@@ -63,7 +63,7 @@ too long; 6 no such job; 7 the service wants another token; 8 the queue is full;
 _MAKE_DATABASES = ("serve", "work", "demo", "migrate", "promote")
 
 # The flags that are settings: a flag left out must stay distinct from its default.
-_SETTINGS = ("database", "home", "listen", "workers", "grace", "imports")
+_SETTINGS = ("database", "home", "listen", "metrics_listen", "workers", "grace", "imports")
 
 
 def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
@@ -219,6 +219,12 @@ def _add_work(commands: Any, common: ArgumentParser) -> None:
     parser = commands.add_parser("work", parents=[common], help="work on jobs until stopped")
     parser.add_argument(
         "--slots", dest="workers", metavar="N", help="jobs in progress at once; 0 is eight for each press, at least 16"
+    )
+    parser.add_argument(
+        "--metrics",
+        dest="metrics_listen",
+        metavar="HOST:PORT",
+        help="answer /metrics, /livez and /readyz there (default: nowhere)",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of all kinds")

@@ -107,6 +107,15 @@ class Wires(Protocol):
         """The queue of these settings, with the kinds of their imports. A worker takes all, only `kinds`, or `all_but` some."""
         ...
 
+    def work(
+        self, settings: Settings, *, kinds: Sequence[str] | None, all_but: Sequence[str]
+    ) -> AbstractAsyncContextManager[tuple[Queue, str | None]]:
+        """The queue with workers, and the address of their metrics if `metrics_listen` is set.
+
+        Raises InvalidSettings if that address cannot be listened on, and PackageMissing.
+        """
+        ...
+
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         """Serve until stopped. `listening` is told the address as soon as it answers, and whether nobody can get in yet."""
         ...

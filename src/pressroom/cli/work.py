@@ -23,15 +23,17 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    async with wires.open(settings, works=True, kinds=args.kinds, all_but=args.all_but) as queue:
+    async with wires.work(settings, kinds=args.kinds, all_but=args.all_but) as (queue, metrics):
         kinds = sorted({*(args.kinds or queue.kinds)} - {*args.all_but})
         artifacts = settings.artifact_location
         if output.as_json:
             told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
-            output.data(told)
+            output.data(told if metrics is None else told | {"metrics": metrics})
         else:
             named = ", ".join(kinds) or "none"
             output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {named}; {artifacts}")
+            if metrics is not None:
+                output.line(f"metrics at {metrics}")
         await stopping.wait()
         log.info("stopping; jobs that run have %g s to finish", settings.grace)
         for number in (signal.SIGTERM, signal.SIGINT):  # the second one ends it the hard way; leases take care of the rest

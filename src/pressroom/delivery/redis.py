@@ -38,13 +38,16 @@ class Redis(Embedded):
     """`queue` names the list; `{kind}` in it makes one for each kind, for fleets whose workers do not all take the same.
 
     `look_up` finds those of some jobs that may start now. It is asked after the commit, so that a message never comes before
-    its job.
+    its job. `count_error` is called with the code of each error of Redis.
     """
 
     sweep = 1.0
 
-    def __init__(self, url: str, queue: str, look_up: LookUp) -> None:
+    def __init__(
+        self, url: str, queue: str, look_up: LookUp, count_error: Callable[[str], object] = lambda _code: None
+    ) -> None:
         super().__init__()
+        self._count_error = count_error
         self._place = masked(url).partition("?")[0]
         self._queue = queue
         self._look_up = look_up
@@ -223,6 +226,7 @@ class Redis(Embedded):
     def _note(self, reason: Exception) -> None:
         """Redis is away, or it answers that it will not: a replica that is read-only, a key that is no list."""
         refused = isinstance(reason, ResponseError)
+        self._count_error("redis_refused" if refused else "redis_unreachable")
         trouble = str(reason) if refused else "away"
         now = time.monotonic()
         fresh = now - self._complained.get(trouble, -COMPLAIN_EVERY) >= COMPLAIN_EVERY

@@ -69,10 +69,10 @@ def judge(claim: Claim, kind: Kind, result: Returned | BaseException, luck: floa
             return Stopped(str(result))
         case Backpressure() if kind.on_backpressure == "wait":
             return Postponed(str(result), result.retry_after)
-        case StoreUnavailable():  # the bucket, the disk or the database: jobs wait for it, however long it takes
-            return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
-        case ArtifactStoreMismatch():  # of this worker; those with the right settings take the job
-            return Postponed(str(result), STORE_AGAIN * (0.5 + luck))
+        # The bucket, the disk or the database: jobs wait for it, however long it takes. After a mismatch they wait for a worker
+        # with the right settings.
+        case StoreUnavailable() | ArtifactStoreMismatch():
+            return Postponed(str(result), STORE_AGAIN * (0.5 + luck), result.code, result.dependency)
         case SourceInvalid() | TooLarge() | EngineMissing() | Refused() | Backpressure():  # wrong today, wrong tomorrow
             return GaveUp(describe(claim, result))
         case Timeout() if not kind.retry_timeouts:

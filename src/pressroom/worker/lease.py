@@ -25,12 +25,14 @@ class LeaseKeeper:
         held: Callable[[], Sequence[tuple[int, int]]],
         report: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
         card: Callable[[], upkeep.WorkerCard],
+        outage: Outage | None = None,
     ) -> None:
         self._database = database
         self._beat = lease / BEATS_PER_LEASE
         self._held = held
         self._report = report
         self._card = card
+        self._outage = outage or Outage("the heartbeat", log)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pressroom-lease", daemon=True)
 
@@ -42,15 +44,14 @@ class LeaseKeeper:
         self._thread.join()
 
     def _run(self) -> None:
-        outage = Outage("the heartbeat", log)
         while not self._stopping.wait(self._beat):
             try:
                 self._renew()
-                outage.recovered()
+                self._outage.recovered()
             except QueueClosed:
                 return  # nothing that is held can be kept any longer
             except Exception as reason:
-                outage.failed(reason)  # the next beat comes at its time all the same
+                self._outage.failed(reason)  # the next beat comes at its time all the same
 
     def _renew(self) -> None:
         claims = self._held()

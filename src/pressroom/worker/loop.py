@@ -12,7 +12,7 @@ from functools import partial
 from typing import cast
 
 from pressroom.delivery import Delivery, Offer
-from pressroom.errors import Cancelled, PressroomError, StoreUnavailable
+from pressroom.errors import ArtifactStoreMismatch, Cancelled, PressroomError, StoreUnavailable
 from pressroom.model import VERSION, Claim, Kind, Outcome, Released, Status, Work
 from pressroom.outages import Outage
 from pressroom.store import Database, endings, fairness, jobs, steps, upkeep
@@ -20,6 +20,7 @@ from pressroom.store.endings import Settled, Settlement
 from pressroom.store.jobs import Room, Turn
 from pressroom.worker import process
 from pressroom.worker.context import RunningJob
+from pressroom.worker.counters import UNEXPECTED, SlotUsage, WorkerCounters
 from pressroom.worker.judge import Preempted, WorkerStopping, judge, timed_out
 from pressroom.worker.lease import LeaseKeeper
 from pressroom.worker.offers import Offers
@@ -36,6 +37,7 @@ HANDFUL = 50  # enough finished jobs to be worth a commit of their own
 WAKE_EVERY = 0.5  # seconds, for a worker beside others that always finds something to do
 SERVE_AGAIN = 1.0  # seconds after a delivery failed altogether
 SHORT = 0.05  # seconds that an offer may wait for a slot here while another worker may have one
+STOPPING, FAILED = "worker_stopping", "worker_failed"  # why a worker claims nothing; public, in docs/errors.md
 TURNS_IN_FLIGHT = 2  # one is being written while the handlers of the other run
 
 
@@ -65,10 +67,13 @@ class Worker:
         lease: float = 15.0,
         poll: float = 0.1,
         luck: Callable[[], float] = random.random,
+        counters: WorkerCounters | None = None,
     ) -> None:
         self.name = name
         self.slots = slots
         self.tally = Tally()
+        self.counters = WorkerCounters() if counters is None else counters
+        self.counters.add_kinds(kinds)
         self._database = database
         self._delivery = delivery
         self._kinds = kinds
@@ -92,8 +97,9 @@ class Worker:
         self._lent = 0  # slots of those in `_running` that wait for another job
         self._freed = asyncio.Event()
         self._usual_time = SHORT  # of an attempt
-        self._store_outage = Outage("settling and claiming", log)
-        self._unknown = Outage("asking what the last turn claimed", log)
+        self._store_outage = Outage("settling and claiming", log, self.counters.count_database_error)
+        self._unknown = Outage("asking what the last turn claimed", log, self.counters.count_database_error)
+        self._heartbeat_outage = Outage("the heartbeat", log, self.counters.count_database_error)
         self._took: dict[tuple[int, int], float] = {}  # seconds of attempts that are not settled yet
         self._news = 0
         self._unsure = False
@@ -106,7 +112,7 @@ class Worker:
         self._idle = asyncio.Event()
         self._threads = Threads()
         self._tasks: list[asyncio.Task[None]] = []
-        self._keeper = LeaseKeeper(database, lease, self._held, self._heard_from_keeper, self._card)
+        self._keeper = LeaseKeeper(database, lease, self._held, self._heard_from_keeper, self._card, self._heartbeat_outage)
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -152,6 +158,23 @@ class Worker:
     @property
     def running(self) -> int:
         return len(self._running)
+
+    @property
+    def slot_usage(self) -> SlotUsage:
+        """A handler that waits for another job and has released its slot is not busy."""
+        return SlotUsage(self.slots, len(self._running) - self._lent)
+
+    @property
+    def claim_problem(self) -> str | None:
+        """The code of what keeps this worker from claiming jobs, as far as it is known without asking the database."""
+        if self._stopping or not self._claiming:
+            return STOPPING
+        if any(task.done() for task in self._tasks):
+            return FAILED
+        for outage in (self._store_outage, self._unknown, self._heartbeat_outage):
+            if (reason := outage.reason) is not None:
+                return reason.code if isinstance(reason, PressroomError) else UNEXPECTED
+        return None
 
     async def _take_turns(self) -> None:
         while True:
@@ -242,6 +265,7 @@ class Worker:
     async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], room: Room) -> Turn:
         beside = self._may_run_beside(settlements)
         named = [offer.uid for offer in offers]
+        self.counters.claim_statements += room.total > 0
 
         def unit() -> Work[Turn]:
             # fmt: off
@@ -292,6 +316,7 @@ class Worker:
         for one in settled:
             self._offers.settled(one)
             took = self._took.pop((one.claim.id, one.claim.token), None)
+            self.counters.count_settled(one)
             if one.status is None:
                 self.tally.stale += 1
                 log.warning("job_%s was taken away while it ran here; its late result was refused", one.claim.uid)
@@ -304,6 +329,7 @@ class Worker:
 
     def _begin(self, claim: Claim) -> None:
         self.tally.claimed += 1
+        self.counters.claimed[claim.kind] += 1
         self._background += claim.tier > 0
         job = RunningJob(claim, self._database, self._tell, self._lend)
         attempt = self._running[claim.id, claim.token] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
@@ -336,12 +362,15 @@ class Worker:
         claim = attempt.claim
         if isinstance(result, BaseException) and not isinstance(result, PressroomError):
             log.error("job_%s (%s), attempt %d failed", claim.uid, claim.kind, claim.attempt, exc_info=result)
+        if isinstance(result, StoreUnavailable | ArtifactStoreMismatch):
+            self.counters.count_error(result.dependency, result)
         self._finish(attempt, judge(claim, attempt.kind, result, self._luck()))
 
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         attempt.over = True
         claim = attempt.claim
         took = self._took[claim.id, claim.token] = time.monotonic() - attempt.begun
+        self.counters.count_attempt(claim.kind, took)
         self._usual_time += (took - self._usual_time) / 16
         del self._running[claim.id, claim.token]
         self._background -= claim.tier > 0
@@ -356,7 +385,8 @@ class Worker:
         while True:
             try:
                 await self._delivery.serve(self)
-            except Exception:
+            except Exception as reason:
+                self.counters.count_error(self._delivery_name, reason)
                 log.exception("delivery failed; trying again")
             await asyncio.sleep(SERVE_AGAIN)
 
@@ -401,7 +431,7 @@ class Worker:
 
     async def _poll_database(self) -> None:
         """The floor under delivery: work that nobody announced, jobs that another process cancelled."""
-        outage = Outage("looking for work", log)
+        outage = Outage("looking for work", log, self.counters.count_database_error)
         while True:
             await asyncio.sleep(self._poll)
             looking = self._may_look()
@@ -517,6 +547,10 @@ class Worker:
         for id in cancelled:
             self.stop_job(id)
 
+    @property
+    def _delivery_name(self) -> str:
+        return type(self._delivery).__name__.lower()
+
     def _card(self) -> upkeep.WorkerCard:
         return upkeep.WorkerCard(
             self.name,
@@ -527,7 +561,7 @@ class Worker:
             host=process.host(),
             pid=process.pid(),
             version=VERSION,
-            delivery=type(self._delivery).__name__.lower(),
+            delivery=self._delivery_name,
             lease=int(self._lease * 1000),
             stopping=self._stopping,
         )

@@ -11,8 +11,9 @@ _LEVELS = {Status.FAILED: logging.WARNING, Status.COMPLETED_WITH_ERRORS: logging
 
 
 def log_ending(one: Settled, seconds: float | None) -> None:
-    """An attempt that goes wrong is a warning, whether or not the job is tried again."""
-    level = logging.WARNING if isinstance(one.outcome, Retry) else _LEVELS.get(one.status or Status.QUEUED, logging.INFO)
+    """An attempt that goes wrong is a warning, whether or not the job is tried again. One that found no room is not."""
+    went_wrong = isinstance(one.outcome, Retry) or (isinstance(one.outcome, Postponed) and bool(one.outcome.dependency))
+    level = logging.WARNING if went_wrong else _LEVELS.get(one.status or Status.QUEUED, logging.INFO)
     if not log.isEnabledFor(level):
         return
     claim = one.claim
@@ -27,6 +28,7 @@ def _words(one: Settled) -> str:
             code, message = error.get("code"), str(error.get("message", "")).partition("\n")[0][:300]
             status = "goes back to the queue" if one.status is Status.QUEUED else one.status
             return f"{status}: {code}: {message}"
-        case Postponed(reason) if one.status is Status.QUEUED:
-            return f"was postponed: {reason[:300]}"
+        case Postponed(reason, code=code, dependency=dependency) if one.status is Status.QUEUED:
+            cause = f"{dependency}: {code}: " if dependency else ""
+            return f"was postponed: {cause}{reason[:300]}"
     return "goes back to the queue" if one.status is Status.QUEUED else str(one.status)

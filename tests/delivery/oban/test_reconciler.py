@@ -220,3 +220,20 @@ async def test_a_rescue_by_somebody_elses_lifeline_runs_nothing_twice(
         await press.wait(job, timeout=60)
         await eventually(lambda: tables.of(job.uid)["state"] == "completed")
         assert len(gate.came) == 1
+
+
+async def test_a_round_that_fails_is_counted_and_the_next_one_comes(eventually: Eventually) -> None:
+    counted: list[BaseException] = []
+
+    class Away:
+        def connection(self) -> Any:
+            raise OSError("the server is away")
+
+    away: Any = Away()
+    failing = reconciler.Reconciler(away, echo, counted.append)  # type: ignore[arg-type]
+
+    tidying = asyncio.create_task(failing.keep_tidy("node", list, lambda: False))
+    await eventually(lambda: len(counted) >= 2)
+    tidying.cancel()
+
+    assert {type(reason) for reason in counted} == {OSError}

@@ -32,7 +32,7 @@ TABLES = ("public.oban_jobs", "public.oban_leaders", "public.oban_producers")
 
 class Oban:
     """`fire` submits the jobs of the schedules whose time has come; `cancel` ends a job whose oban job was cancelled; `paused`
-    tells which kinds are not to be handed out."""
+    tells which kinds are not to be handed out; `count_error` is called with each error of oban's tables."""
 
     sweep = math.inf
 
@@ -44,6 +44,7 @@ class Oban:
         fire: Callable[[], Awaitable[object]],
         cancel: Callable[[str], Awaitable[object]],
         paused: Callable[[], Awaitable[Collection[str]]],
+        count_error: Callable[[BaseException], object] = lambda _reason: None,
     ) -> None:
         self._url = url
         self._crons = [cron for cron in dict.fromkeys(crons) if understands(cron)]
@@ -51,6 +52,7 @@ class Oban:
         self._fire = fire
         self._cancel = cancel
         self._paused = paused
+        self._count_error = count_error
         self.instance: Instance | None = None
         self.reconciler: Reconciler | None = None
 
@@ -75,7 +77,7 @@ class Oban:
             serving.begin(node.name, node)
             try:
                 async with instance:
-                    await self._tend(instance, node, Reconciler(pool, self._cancel))
+                    await self._tend(instance, node, Reconciler(pool, self._cancel, self._count_error))
             finally:
                 serving.end(node.name)
                 self.instance = self.reconciler = None

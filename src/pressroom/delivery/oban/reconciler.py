@@ -22,11 +22,17 @@ COMMIT_WITHIN = 60.0  # seconds; a cancel is dated when its transaction begins
 
 
 class Reconciler:
-    """`cancel` ends a job of ours whose oban job was cancelled."""
+    """`cancel` ends a job of ours whose oban job was cancelled; `count_error` is called with the error of a failed round."""
 
-    def __init__(self, pool: AsyncConnectionPool[Any], cancel: Callable[[str], Awaitable[object]]) -> None:
+    def __init__(
+        self,
+        pool: AsyncConnectionPool[Any],
+        cancel: Callable[[str], Awaitable[object]],
+        count_error: Callable[[BaseException], object] = lambda _reason: None,
+    ) -> None:
         self._pool = pool
         self._cancel = cancel
+        self._count_error = count_error
         self._looked_at: float | None = None
         self._pruned_at = time.monotonic()
 
@@ -38,6 +44,7 @@ class Reconciler:
                 if leads():
                     await self.tidy()
             except Exception as reason:  # the database may be away; the next round comes
+                self._count_error(reason)
                 log.warning("oban's rows were not looked after: %s", reason)
 
     async def tidy(self) -> None:
