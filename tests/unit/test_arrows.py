@@ -20,7 +20,7 @@ STEPS = [
     {"worker", "queue"},
     {"rendering", "webhooks", "promote", "bulk"},
     {"api"},
-    {"web"},
+    {"web", "process_output"},
     {"cli", "apps"},
     {"wiring"},
     {"serving", "demo"},

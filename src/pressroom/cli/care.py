@@ -93,7 +93,7 @@ def _fsck_rows(wires: Wires, settings: Settings, output: Output) -> int:
 def migrate(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     names = list(wires.migrations(settings, apply=not args.dry_run))
     if output.as_json:
-        output.data({"migrations": names, "applied": not args.dry_run})
+        output.data({"migrations": names, "applied": not args.dry_run}, event="migrated")
     elif not names:
         output.line("the database is up to date")
     else:
