@@ -69,6 +69,8 @@ class _Wires:
             async with asyncio.TaskGroup() as together:
                 together.create_task(server.serve(app, service, listener, grace=settings.grace))
                 together.create_task(asyncio.to_thread(compile_templates))
+                if not works:
+                    together.create_task(press.watch_coverage(service.closing))
                 await service.closing.wait()
                 await press.finish()
 

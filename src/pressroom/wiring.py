@@ -41,7 +41,9 @@ from pressroom.sealing import keyring_of
 from pressroom.store import Database, artifact_store, jobs, look, sealed, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
-from pressroom.worker.chores import Chores
+from pressroom.worker import coverage_watch
+from pressroom.worker.chores import Chores, every
+from pressroom.worker.coverage_watch import CoverageWatch
 from pressroom.worker.leader import Leadership
 from pressroom.worker.loop import Worker
 
@@ -290,6 +292,11 @@ class Pressroom(Queue):
     async def workers(self) -> list[tuple[upkeep.WorkerCard, int, int]]:
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
         return await self._database.read(upkeep.list_workers)
+
+    async def watch_coverage(self, stopping: asyncio.Event) -> None:
+        """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""
+        watch = CoverageWatch(self._database, self._leads)
+        await every(coverage_watch.INTERVAL, watch.look, stopping)
 
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database

@@ -88,9 +88,17 @@ class _Snapshot(Collector):
             totals[one.kind, one.status.value] = totals.get((one.kind, one.status.value), 0) + one.count
         for (kind, outcome), count in totals.items():
             ended.add_metric([kind, outcome], count)
+        uncovered = GaugeMetricFamily(
+            "pressroom_jobs_without_worker",
+            "Jobs that have been ready for a minute and whose kind no running worker takes",
+            labels=["queue"],
+        )
+        for late in self._stats.without_worker:
+            uncovered.add_metric([late.kind], late.ready)
+        workers = GaugeMetricFamily("pressroom_workers", "Workers that run, in all processes", value=self._stats.workers)
         processes = GaugeMetricFamily("pressroom_renderer_processes", "Presses", labels=["renderer", "state"])
         for name, pool in self._presses.pools().items():
             busy = sum(bool(press.waiting) for press in pool.presses)
             processes.add_metric([name, "busy"], busy)
             processes.add_metric([name, "idle"], len(pool.presses) - busy)
-        return [jobs, oldest, ended, processes]
+        return [jobs, oldest, ended, uncovered, workers, processes]

@@ -170,7 +170,7 @@ class _JsonParser(ArgumentParser):
         self.exit(exits.USAGE)
 
 
-def _parser(*, logs_json: bool) -> ArgumentParser:
+def _parser(*, logs_json: bool = False) -> ArgumentParser:
     common = ArgumentParser(add_help=False)
     common.add_argument("--database", metavar="URL", help="sqlite:///FILE or postgresql://… (default: the setting `database`)")
     common.add_argument("--config", metavar="FILE", help="read settings from this file instead of ./pressroom.toml")
