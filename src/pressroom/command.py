@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pressroom import backends, cli, config, registry
+from pressroom import backends, cli, config, import_check, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
 from pressroom.dependencies import MENDS
@@ -138,7 +138,7 @@ class _Wires:
 def _examine_imports(settings: Settings) -> list[Finding]:
     if not settings.imports:
         return []
-    problems = registry.import_problems(settings.imports)
+    problems = import_check.import_problems(settings.imports)
     mend = MENDS["import_failed"]
     failed = [Finding("imports", False, problem.removeprefix("imports: "), mend, code="import_failed") for problem in problems]
     return failed or [Finding("imports", True, ", ".join(settings.imports))]

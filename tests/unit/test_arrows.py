@@ -16,7 +16,7 @@ STEPS = [
     {"fingerprint", "config", "registry", "submit_scope"},
     {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
-    {"request", "admission", "keeping", "backends", "overview"},
+    {"request", "admission", "keeping", "backends", "overview", "import_check"},
     {"worker", "queue"},
     {"rendering", "webhooks", "promote", "bulk"},
     {"api"},
