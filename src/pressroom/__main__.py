@@ -1,5 +1,19 @@
+"""The program `pressroom`. With JSON logs the hooks are in place before anything else is imported, since that may fail too."""
+
 import sys
 
-from pressroom.command import main
+from pressroom import config, process_output
 
-sys.exit(main())
+
+def main() -> int:
+    argv = sys.argv[1:]
+    asks_for_help = not {"-h", "--help"}.isdisjoint(argv)
+    if config.find_log_format(argv) == "json" and not asks_for_help:
+        process_output.start(argv[0] if argv else None)
+    from pressroom.command import main as run_command
+
+    return run_command()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pressroom import app, backends, cli, config, registry
+from pressroom import app, backends, cli, config, import_check, registry
 from pressroom.apps.wiki.command import WikiCommands
 from pressroom.config import Settings
 from pressroom.dependencies import MENDS
@@ -80,6 +80,8 @@ class _Wires:
             async with asyncio.TaskGroup() as together:
                 together.create_task(server.serve(application, service, listener, grace=settings.grace))
                 together.create_task(asyncio.to_thread(compile_templates))
+                if not works:
+                    together.create_task(press.watch_coverage(service.closing))
                 await service.closing.wait()
                 await press.finish()
 
@@ -167,7 +169,7 @@ async def _serve_metrics(press: Pressroom) -> AsyncIterator[str | None]:
 def _examine_imports(settings: Settings) -> list[Finding]:
     if not settings.imports:
         return []
-    problems = registry.import_problems(settings.imports)
+    problems = import_check.import_problems(settings.imports)
     mend = MENDS["import_failed"]
     failed = [Finding("imports", False, problem.removeprefix("imports: "), mend, code="import_failed") for problem in problems]
     return failed or [Finding("imports", True, ", ".join(settings.imports))]

@@ -9,8 +9,9 @@ import logging
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -414,6 +415,39 @@ def load(
     if problems:
         raise InvalidSettings(problems)
     return settings
+
+
+def find_log_format(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> str:
+    """`text` or `json`, as the settings will say, however wrong the rest of them is. Never raises.
+
+    A process needs it before it has read its settings: what is wrong with them is told in that format too.
+    """
+    environ = os.environ if environ is None else environ
+    named: object = environ.get("PRESSROOM_LOG_FORMAT")
+    if not named:
+        path = _config_flag(argv) or environ.get("PRESSROOM_CONFIG") or FILE
+        try:
+            named = _log_format_in(read_regular(Path(path), follow=True).decode(errors="replace"))
+        except (OSError, ValueError):  # ValueError: a path with a NUL
+            named = None
+    return "json" if named == "json" else "text"
+
+
+def _config_flag(argv: Sequence[str]) -> str | None:
+    for flag, value in pairwise([*argv, ""]):
+        if flag == "--config":
+            return value
+        if flag.startswith("--config="):
+            return flag.removeprefix("--config=")
+    return None
+
+
+def _log_format_in(text: str) -> object:
+    try:
+        return tomllib.loads(text).get("log_format")
+    except tomllib.TOMLDecodeError:  # the line may be right all the same
+        found = re.search(r"""^\s*log_format\s*=\s*["'](\w+)["']""", text, re.MULTILINE)
+        return found and found[1]
 
 
 def describe(settings: Settings) -> list[tuple[str, str, str]]:

@@ -25,11 +25,12 @@ from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitte
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
-from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, probe, standing
+from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, probe, standing, worker_coverage
 from pressroom.store.jobs import NewJob
 from pressroom.store.look import BEYOND, Filter, Stats
 from pressroom.store.members import Member
 from pressroom.store.standing import Standing
+from pressroom.store.worker_coverage import WorkerCoverage
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000
@@ -338,6 +339,10 @@ class Queue:
     async def members(self) -> Sequence[Member]:
         """Every worker of the database, wherever it runs, and whether it was seen within its lease."""
         return await self._database.read(members.members)
+
+    async def worker_coverage(self) -> WorkerCoverage:
+        """How many workers run, and the kinds whose jobs have been ready for a minute and that none of them takes."""
+        return await self._database.read(worker_coverage.read)
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.

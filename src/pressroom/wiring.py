@@ -42,8 +42,10 @@ from pressroom.sealing import keyring_of
 from pressroom.store import Database, artifact_store, jobs, look, upkeep
 from pressroom.store.artifacts import Artifact
 from pressroom.webhooks import Webhooks
-from pressroom.worker.chores import Chores
+from pressroom.worker import coverage_watch
+from pressroom.worker.chores import Chores, every
 from pressroom.worker.counters import SlotUsage, WorkerCounters
+from pressroom.worker.coverage_watch import CoverageWatch
 from pressroom.worker.leader import Leadership
 from pressroom.worker.loop import Worker
 
@@ -312,6 +314,11 @@ class Pressroom(Queue):
     async def check_database(self) -> None:
         """Raises PressroomError if the database cannot be read now."""
         await self._database.read(look.paused)
+
+    async def watch_coverage(self, stopping: asyncio.Event) -> None:
+        """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""
+        watch = CoverageWatch(self._database, self._leads)
+        await every(coverage_watch.INTERVAL, watch.look, stopping)
 
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database

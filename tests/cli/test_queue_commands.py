@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from pressroom.store.upkeep import WorkerCard, save_worker
 from pressroom.testing import ManualClock
 from tests.cli.conftest import Run
-from tests.service.queue_stage import BAD, GOOD, Floor, floor, job
+from tests.service.queue_stage import BAD, GOOD, LEASE, Floor, floor, job
 
 A_WHILE_AGO = 1_800  # seconds: the command looks at the real clock
 
@@ -117,3 +118,20 @@ def test_a_kind_that_nobody_knows_cannot_be_paused(run: Run, give_on_database: R
 
     assert (code, out) == (6, "")
     assert "there is no kind 'rendr'" in error
+
+
+def test_kinds_that_no_running_worker_takes_are_told(give_on_database: Run, database: str, started: list[str]) -> None:
+    """`tidy` has been ready for half an hour."""
+    nobody = "warning: no worker is running, and jobs are ready of: tidy"
+    assert give_on_database("queue", "stats")[1].splitlines()[-1] == nobody
+    assert give_on_database("workers")[1].splitlines()[-1] == nobody
+
+    async def start_worker() -> None:
+        async with floor(database, ManualClock(int(time.time() * 1000))) as here:
+            await here.run(save_worker(WorkerCard("one", "elsewhere/1/2/3/4", ["page"], 1, 0, lease=LEASE)))
+
+    asyncio.run(start_worker())
+
+    assert give_on_database("workers")[1].splitlines()[-1] == "warning: no running worker takes tidy, of which 1 job is ready"
+    stats = json.loads(give_on_database("queue", "stats", "--json")[1])
+    assert (stats["workers"], [one["kind"] for one in stats["without_worker"]]) == (1, ["tidy"])

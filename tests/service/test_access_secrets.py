@@ -29,7 +29,7 @@ async def test_a_run_that_is_full_of_secrets_tells_none(database: str, tmp_path:
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
     formatters = [one.formatter for one in root.handlers]
-    logs.write(form)
+    logs.set_log_format(form)
     told = []
     try:
         async with on_stage(database, auth_enabled=True, auth_user="anna", **CANARIES) as stage:

@@ -10,9 +10,11 @@ import pytest
 from pressroom.api import dependencies, readiness
 from pressroom.api.dependencies import Dependencies
 from pressroom.config import Settings
+from pressroom.store.upkeep import WorkerCard, save_worker
 from tests import looking
 from tests.servers import free_ports
 from tests.service.access_stage import on_stage
+from tests.service.queue_stage import LEASE, floor
 from tests.service.test_readiness import GOOD
 
 
@@ -92,3 +94,26 @@ async def test_a_result_is_renewed_when_it_is_old(tmp_path: Path, monkeypatch: p
     assert [one.code for one in await watched.current()] == [None]
     monkeypatch.setattr(dependencies, "FRESH", 0.0)
     assert [one.code for one in await watched.current()] == ["store_unavailable"]
+
+
+async def test_a_kind_that_no_worker_takes_is_a_warning_and_no_failure(database: str) -> None:
+    async with floor(database, allowed_hosts=("pressroom",)) as here:
+        token = await here.token(everywhere=True)
+        async with here.client(token) as viewer, here.client() as anybody:
+            await here.press.submit("build")
+            here.clock.advance(seconds=61)
+            without_any = (await viewer.get("/health")).json()
+            await here.run(save_worker(WorkerCard("one", "p", ["page"], 1, 0, lease=LEASE)))
+            without_one = await viewer.get("/health")
+            told_to_anybody = (await anybody.get("/health")).json()
+            figures = (await viewer.get("/metrics")).text
+            await here.run(save_worker(WorkerCard("two", "p", ["build"], 1, 0, lease=LEASE)))
+            covered = (await viewer.get("/health")).json()
+
+    assert without_any["warnings"] == [{"code": "no_worker", "kinds": ["build"]}]
+    assert (without_one.status_code, without_one.json()["status"]) == (200, "warn")
+    assert without_one.json()["warnings"] == [{"code": "kind_without_worker", "kinds": ["build"]}]
+    assert told_to_anybody["warnings"] == [{"code": "kind_without_worker", "kinds": None}]
+    assert 'pressroom_jobs_without_worker{queue="build"} 1.0' in figures
+    assert "pressroom_workers 1.0" in figures
+    assert (covered["status"], covered["warnings"]) == ("pass", [])

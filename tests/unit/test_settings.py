@@ -209,3 +209,30 @@ def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobod
         "CACHE_GC_INTERVALL is set in the environment, but there is no such setting; did you mean CACHE_GC_INTERVAL?",
         "CACHE_POOL_SIZE is set in the environment, but there is no such setting",
     ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "found"),
+    [
+        ([], {}, "text"),
+        (["serve"], {"PRESSROOM_LOG_FORMAT": "json"}, "json"),
+        (["serve"], {"PRESSROOM_LOG_FORMAT": "xml"}, "text"),
+        (["serve", "--config", "json.toml"], {}, "json"),
+        (["serve", "--config=json.toml"], {"PRESSROOM_LOG_FORMAT": ""}, "json"),
+        (["serve", "--config=json.toml"], {"PRESSROOM_LOG_FORMAT": "text"}, "text"),
+        (["serve"], {"PRESSROOM_CONFIG": "json.toml"}, "json"),
+        (["serve", "--config", "torn.toml"], {}, "json"),
+        (["serve", "--config", "none.toml"], {}, "text"),
+        (["serve", "--config", "."], {}, "text"),
+        (["serve", "--config", "\0"], {}, "text"),
+        (["serve", "--config"], {}, "text"),
+    ],
+)
+def test_the_log_format_is_known_before_the_settings_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str], env: dict[str, str], found: str
+) -> None:
+    (tmp_path / "json.toml").write_text('log_format = "json"\n')
+    (tmp_path / "torn.toml").write_text("lease = \n  log_format = 'json'\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert config.find_log_format(argv, env) == found

@@ -173,6 +173,21 @@ async def test_a_quiet_place_explains_how_to_submit_a_first_job(database: str) -
     assert "No worker is alive" in busy
 
 
+async def test_a_kind_that_no_running_worker_takes_is_named(database: str) -> None:
+    async with floor(database) as here, member(here, Scope.VIEWER) as person:
+        await here.run(save_worker(WorkerCard("one", "p", ["page"], 1, 0, lease=86_400_000)))
+        await here.press.submit("build")
+        await here.press.submit("page")
+        here.clock.advance(seconds=30)
+        early = await overview(person)
+        here.clock.advance(seconds=90)
+        late = " ".join(Page(await overview(person)).words.split())
+
+    assert "No running worker takes" not in early
+    assert "No running worker takes: build (1 ready, the first 2 min ago)" in late
+    assert "No worker is alive" not in late
+
+
 async def test_a_paused_kind_is_said_aloud(database: str) -> None:
     async with floor(database) as here, member(here, Scope.VIEWER) as person:
         await here.press.pause("tidy")

@@ -19,13 +19,20 @@ _SECRETS = [
 _JOB = re.compile(r"\bjob_[0-9A-Z]{26}\b")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+_FIELDS = ("request_id", "job_id", "ms")  # attributes of a record that a JSON line has as well
 
 
-def write(form: str) -> None:
-    """Have every line of the log written like this from here on."""
-    formatter = AsJson() if form == "json" else AsText(_TEXT)
+def set_log_format(log_format: str) -> None:
+    """Write every line of the log as `text` or as `json` from here on."""
+    formatter = AsJson() if log_format == "json" else AsText(_TEXT)
     for handler in logging.getLogger().handlers:
         handler.setFormatter(formatter)
+
+
+def json_line(level: str, event: str, *, logger: str = "pressroom", at: datetime | None = None, **fields: Any) -> str:
+    """One line of a JSON log. `fields` come after `ts`, `level`, `logger` and `event`, and nothing is masked."""
+    ts = (at or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    return json.dumps({"ts": ts, "level": level, "logger": logger, "event": event} | fields, default=str)
 
 
 def redacted(text: str) -> str:
@@ -60,17 +67,15 @@ class AsJson(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         event = record.getMessage()
-        line = {
-            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "event": event,
-        }
-        for name in ("request_id", "job_id", "ms"):
-            if (value := getattr(record, name, None)) is not None:
-                line[name] = value
-        if "job_id" not in line and (found := _JOB.search(event)):
-            line["job_id"] = found[0]
+        fields = {name: value for name in _FIELDS if (value := getattr(record, name, None)) is not None}
+        if "job_id" not in fields and (found := _JOB.search(event)):
+            fields["job_id"] = found[0]
         if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = "".join(traceback.format_exception(record.exc_info[1]))
-        return json.dumps({name: redacted(value) if isinstance(value, str) else value for name, value in line.items()})
+            fields["error"] = "".join(traceback.format_exception(record.exc_info[1]))
+        return json_line(
+            record.levelname.lower(),
+            redacted(event),
+            logger=record.name,
+            at=datetime.fromtimestamp(record.created, UTC),
+            **{name: redacted(value) if isinstance(value, str) else value for name, value in fields.items()},
+        )

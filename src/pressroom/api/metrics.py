@@ -116,4 +116,12 @@ class _QueueCollector(Collector):
             totals[one.kind, one.status.value] = totals.get((one.kind, one.status.value), 0) + one.count
         for (kind, outcome), count in totals.items():
             ended.add_metric([kind, outcome], count)
-        return [jobs, oldest, ended]
+        uncovered = GaugeMetricFamily(
+            "pressroom_jobs_without_worker",
+            "Jobs that have been ready for a minute and whose kind no running worker takes",
+            labels=["queue"],
+        )
+        for late in self._stats.without_worker:
+            uncovered.add_metric([late.kind], late.ready)
+        workers = GaugeMetricFamily("pressroom_workers", "Workers that run, in all processes", value=self._stats.workers)
+        return [jobs, oldest, ended, uncovered, workers]

@@ -1,7 +1,7 @@
 """For those who run it: alive, ready, well, and in figures."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from pressroom.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import catalogue
+from pressroom.store.look import Stats
 
 
 class EngineHealth(msgspec.Struct, frozen=True):
@@ -37,9 +38,17 @@ class DependencyHealth(msgspec.Struct, frozen=True):
     code: str | None
 
 
+class HealthWarning(msgspec.Struct, frozen=True):
+    """Jobs have been ready for a minute, and `no_worker` is running, or none takes their kind: `kind_without_worker`.
+    `kinds` is told to viewers."""
+
+    code: Literal["no_worker", "kind_without_worker"]
+    kinds: list[str] | None
+
+
 class Health(msgspec.Struct, frozen=True):
-    """`status` is pass, warn when a dependency is not well, or fail when jobs cannot be accepted. `queued` and `running` are
-    told to viewers."""
+    """`status` is pass, warn when a dependency is not well or there are `warnings`, or fail when jobs cannot be accepted.
+    `queued` and `running` are told to viewers."""
 
     status: str
     version: str
@@ -47,6 +56,7 @@ class Health(msgspec.Struct, frozen=True):
     running: int | None
     engines: list[EngineHealth]
     dependencies: list[DependencyHealth]
+    warnings: list[HealthWarning]
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -96,6 +106,7 @@ def router(service: Service) -> Routes:
                     "running": 1,
                     "engines": [{"name": "graphviz", "ready": True, "version": "12.2.1", "install": None}],
                     "dependencies": [{"name": "artifacts", "status": "pass", "code": None}],
+                    "warnings": [],
                 },
             ),
             503: says(Health, "It is not"),
@@ -138,13 +149,22 @@ async def _health(service: Service, checked: list[DependencyHealth], *, shows_to
     try:
         stats = await service.queue.stats()
     except PressroomError:
-        return Health("fail", VERSION, None, None, engines, checked)
+        return Health("fail", VERSION, None, None, engines, checked, [])
+    warnings = _warnings(stats, shows_kinds=shows_totals)
     is_ready = all(one.status == "pass" for one in checked if one.name == "database")
-    status = "fail" if not is_ready else "pass" if all(one.status == "pass" for one in checked) else "warn"
+    is_well = all(one.status == "pass" for one in checked) and not warnings
+    status = "fail" if not is_ready else "pass" if is_well else "warn"
     if not shows_totals:
-        return Health(status, VERSION, None, None, engines, checked)
+        return Health(status, VERSION, None, None, engines, checked, warnings)
     running = sum(line.running for line in stats.running)
-    return Health(status, VERSION, stats.queued, running, engines, checked)
+    return Health(status, VERSION, stats.queued, running, engines, checked, warnings)
+
+
+def _warnings(stats: Stats, *, shows_kinds: bool) -> list[HealthWarning]:
+    if not stats.without_worker:
+        return []
+    kinds = [one.kind for one in stats.without_worker] if shows_kinds else None
+    return [HealthWarning("kind_without_worker" if stats.workers else "no_worker", kinds)]
 
 
 def _dependency(one: DependencyStatus) -> DependencyHealth:

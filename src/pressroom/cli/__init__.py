@@ -7,8 +7,9 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NoReturn
 
+from pressroom import config, process_output
 from pressroom.api import logs
 from pressroom.cli import (
     care,
@@ -67,26 +68,38 @@ _SETTINGS = ("database", "home", "listen", "metrics_listen", "workers", "grace",
 
 
 def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
-    for stream in (sys.stdout, sys.stderr):
+    for stream in map(process_output.unwrapped, (sys.stdout, sys.stderr)):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
-    args = _parser().parse_args(argv)
-    output = Output(as_json=args.json)
+    argv = sys.argv[1:] if argv is None else argv
+    logs_json = config.find_log_format(argv) == "json"
+    args = _parser(logs_json=logs_json).parse_args(argv)
+    output = Output(as_json=args.json, as_log=logs_json and args.command in process_output.LOGGED_COMMANDS)
     logging.basicConfig(level=_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    if logs_json:
+        logs.set_log_format("json")
+    if process_output.is_started():  # then basicConfig has changed nothing
+        logging.getLogger().setLevel(_level(args.verbose))
     try:
         return _run(wires, args, output)
     except InvalidSettings as invalid:
         for problem in invalid.problems:
-            print(f"pressroom: {problem}", file=sys.stderr)
+            _report(problem, invalid.code, logs_json=logs_json)
         return exits.USAGE
     except PressroomError as error:
-        print(f"pressroom: {error} [{error.code}]", file=sys.stderr)
+        _report(str(error) if logs_json else f"{error} [{error.code}]", error.code, logs_json=logs_json)
         return exits.code_for(error)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.OK
+
+
+def _report(message: str, code: str, *, logs_json: bool) -> None:
+    """Why the command ends, on standard error."""
+    text = logs.json_line("error", logs.redacted(message), code=code) if logs_json else f"pressroom: {message}"
+    print(text, file=process_output.unwrapped(sys.stderr), flush=True)
 
 
 def _run(wires: Wires, args: Namespace, output: Output) -> int:
@@ -101,7 +114,7 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
         case "render":
             return asyncio.run(render.render(args, output))
     settings = wires.load(flags, args.config)
-    logs.write(settings.log_format)
+    logs.set_log_format(settings.log_format)
     if args.command not in _MAKE_DATABASES and not getattr(args, "makes_database", False):
         wires.require_database(settings)
     match args.command:
@@ -149,7 +162,15 @@ def _level(verbose: int) -> int:
     return (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
 
 
-def _parser() -> ArgumentParser:
+class _JsonParser(ArgumentParser):
+    """Tells wrong usage as a line of a JSON log."""
+
+    def error(self, message: str) -> NoReturn:
+        _report(f"{self.prog}: {message}", "usage", logs_json=True)
+        self.exit(exits.USAGE)
+
+
+def _parser(*, logs_json: bool = False) -> ArgumentParser:
     common = ArgumentParser(add_help=False)
     common.add_argument("--database", metavar="URL", help="sqlite:///FILE or postgresql://… (default: the setting `database`)")
     common.add_argument("--config", metavar="FILE", help="read settings from this file instead of ./pressroom.toml")
@@ -157,7 +178,8 @@ def _parser() -> ArgumentParser:
     common.add_argument("--json", action="store_true", help="print JSON: one value, or one per line for streams")
     common.add_argument("-v", "--verbose", action="count", default=0, help="say more on standard error; twice for most")
 
-    parser = ArgumentParser("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
+    make_parser = _JsonParser if logs_json else ArgumentParser
+    parser = make_parser("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_serve(commands, common)

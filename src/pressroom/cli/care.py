@@ -10,6 +10,8 @@ from pressroom.cli.wires import Wires
 from pressroom.config import Settings
 from pressroom.errors import InvalidArgument, InvalidSettings
 
+_UP_TO_DATE = "the database is up to date"
+
 
 def check(wires: Wires, args: Namespace, output: Output, flags: dict[str, object]) -> int:
     """Settings, versions, database, artifact store, delivery, imports and engines: every problem, with how to mend it."""
@@ -92,11 +94,13 @@ def _fsck_rows(wires: Wires, settings: Settings, output: Output) -> int:
 
 def migrate(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     names = list(wires.migrations(settings, apply=not args.dry_run))
+    verb = "would apply" if args.dry_run else "applied"
     if output.as_json:
-        output.data({"migrations": names, "applied": not args.dry_run})
+        event = f"{verb} {', '.join(names)}" if names else _UP_TO_DATE
+        output.data({"migrations": names, "applied": not args.dry_run}, event=event)
     elif not names:
-        output.line("the database is up to date")
+        output.line(_UP_TO_DATE)
     else:
         for name in names:
-            output.line(f"{'would apply' if args.dry_run else 'applied'} {name}")
+            output.line(f"{verb} {name}")
     return exits.OK

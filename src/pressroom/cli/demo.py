@@ -22,7 +22,8 @@ async def demo(wires: Wires, settings: Settings, args: Namespace, output: Output
         raise InvalidArgument(f"--jobs is 10 to {MOST}, not {args.jobs}")
     filled = await wires.demo(settings, jobs=args.jobs, seed=args.seed, add=args.add, tell=_Progress(output).tell)
     if output.as_json:
-        output.data({"database": settings.place, "jobs": filled.jobs, "token": filled.secret})
+        told = {"database": settings.place, "jobs": filled.jobs, "token": filled.secret}
+        output.data(told, event="filled")
     else:
         total = sum(filled.jobs.values())
         counts = ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in sorted(filled.jobs.items()))

@@ -1,4 +1,4 @@
-"""What the commands print: data on standard output, everything else on standard error."""
+"""What the commands print: data on standard output, everything else on standard error. With JSON logs, one log line each."""
 
 import json
 import os
@@ -10,26 +10,48 @@ from typing import Any
 
 import msgspec
 
+from pressroom.api import logs
 from pressroom.model import Event
+from pressroom.process_output import unwrapped
 
 _BAR = 24
 
 
 class Output:
-    def __init__(self, *, as_json: bool) -> None:
-        self.as_json = as_json
-        self.live = sys.stdout.isatty() and not as_json and os.environ.get("TERM") != "dumb"
+    """`as_log` is for commands whose output is collected as a JSON log: everything is one line of that log."""
 
-    def data(self, value: Any) -> None:
-        """One JSON value on one line."""
-        print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False, default=str), flush=True)
+    def __init__(self, *, as_json: bool, as_log: bool = False) -> None:
+        self.as_json = as_json or as_log
+        self.as_log = as_log
+        self.live = sys.stdout.isatty() and not self.as_json and os.environ.get("TERM") != "dumb"
+
+    def data(self, value: Any, event: str = "result") -> None:
+        """One JSON value on one line. `event` is what a log calls it."""
+        plain = msgspec.to_builtins(value)
+        if self.as_log:
+            self._log("info", event, **(plain if isinstance(plain, dict) else {"value": plain}))
+        else:
+            print(json.dumps(plain, ensure_ascii=False, default=str), flush=True)
+
+    def warn(self, text: str) -> None:
+        """A line that a log has as a warning. It is not part of the data."""
+        if self.as_log:
+            self._log("warning", text)
+        elif not self.as_json:
+            self.line(text)
 
     def line(self, text: str = "") -> None:
         print(_printable(text), flush=True)
 
     def note(self, text: str) -> None:
         """For people, and never for a pipe."""
-        print(_printable(text), file=sys.stderr, flush=True)
+        if self.as_log:
+            self._log("info", text)
+        else:
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def _log(self, level: str, event: str, **fields: Any) -> None:
+        print(logs.json_line(level, event, **fields), file=unwrapped(sys.stdout), flush=True)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Columns as wide as they need to be; the last one is cut at the edge of a terminal."""

@@ -20,12 +20,12 @@ def promote(wires: Wires, settings: Settings, args: Namespace, output: Output) -
     if args.dry_run:
         found = wires.rehearse_promotion(settings, args.to, artifacts_to_s3=to_s3)
     else:
-        with _Progress() as progress:
+        with _Progress(output) as progress:
             found = wires.promote(
                 settings, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
             )
     if output.as_json:
-        output.data({"promoted": not args.dry_run, **_told(found)})
+        output.data({"promoted": not args.dry_run, **_told(found)}, event="promoted")
     else:
         _show(found, output, dry=args.dry_run)
     return exits.FAILED if found.obstacles else exits.OK
@@ -72,7 +72,8 @@ def _show(found: "Promotion", output: Output, *, dry: bool) -> None:
 class _Progress:
     """On standard error: a bar that moves in a terminal, and elsewhere a line now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: Output) -> None:
+        self._output = output
         self._live = sys.stderr.isatty()
         self._told: dict[str, int] = {}
 
@@ -89,4 +90,4 @@ class _Progress:
             sys.stderr.flush()
         elif done - self._told.get(what, 0) >= A_LINE_EVERY:
             self._told[what] = done
-            print(f"{done:,} of {total:,} {what}", file=sys.stderr, flush=True)
+            self._output.note(f"{done:,} of {total:,} {what}")

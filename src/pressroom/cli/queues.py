@@ -9,7 +9,9 @@ from pressroom.cli import exits
 from pressroom.cli.jobs import age
 from pressroom.cli.output import Output, ago, span
 from pressroom.queue import Queue
+from pressroom.store import worker_coverage
 from pressroom.store.overview import Active, ActiveList, Conflicts, Endings
+from pressroom.store.worker_coverage import WorkerCoverage
 
 
 def add_questions(actions: Any, common: ArgumentParser) -> None:
@@ -72,7 +74,16 @@ async def stats(queue: Queue, args: Namespace, output: Output) -> int:  # noqa: 
     if found.limits:
         output.line()
         output.line(f"limited: {', '.join(f'{kind} to {slots:,} at once' for kind, slots in found.limits.items())}")
+    show_coverage(found.coverage, output)
     return exits.OK
+
+
+def show_coverage(coverage: WorkerCoverage, output: Output) -> None:
+    """Kinds that no running worker takes, after an empty line."""
+    if sentences := worker_coverage.describe(coverage):
+        output.line()
+        for sentence in sentences:
+            output.line(f"warning: {sentence}")
 
 
 async def backlog(queue: Queue, args: Namespace, output: Output) -> int:

@@ -14,6 +14,8 @@ from pressroom.config import Settings
 
 log = logging.getLogger("pressroom")
 
+_CLOSED = "there is no token yet: every request is answered with 401"
+
 
 async def serve(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
@@ -27,19 +29,20 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
                     "artifacts": settings.artifact_location,
                     "workers": not args.no_workers,
                     "needs_token": closed,
-                }
+                },
+                event="listening",
             )
+            if closed:
+                output.warn(f"{_CLOSED}; make one with: {_token_command(settings)}")
             return
         output.line(f"Pressroom is at {address}")
         output.line(f"  pages      {address}/desk and {address}/playground")
         output.line(f"  database   {settings.place}")
         output.line(f"  artifacts  {settings.artifact_location.removeprefix('artifacts in ')}")
         if closed:
-            output.line(f"it listens on {settings.listen} and there is no token yet: every request is answered with 401")
+            output.line(f"it listens on {settings.listen} and {_CLOSED}")
             output.line("make one:")
-            # A server's address holds a password; whoever may use it has it in the settings.
-            where = "" if settings.on_postgres else f" --database {_quoted(settings)}"
-            output.line(f"  pressroom token create --scope submitter{where}")
+            output.line(f"  {_token_command(settings)}")
             return
         output.line("try it:")
         output.line(
@@ -51,5 +54,7 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
     return exits.OK
 
 
-def _quoted(settings: Settings) -> str:
-    return shlex.quote(f"sqlite:///{os.path.abspath(settings.path)}")
+def _token_command(settings: Settings) -> str:
+    # The address of a PostgreSQL server holds a password, and is in the settings of those who may know it.
+    database = "" if settings.on_postgres else f" --database {shlex.quote(f'sqlite:///{os.path.abspath(settings.path)}')}"
+    return f"pressroom token create --scope submitter{database}"

@@ -28,7 +28,7 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
         artifacts = settings.artifact_location
         if output.as_json:
             told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
-            output.data(told if metrics is None else told | {"metrics": metrics})
+            output.data(told if metrics is None else told | {"metrics": metrics}, event="working")
         else:
             named = ", ".join(kinds) or "none"
             output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {named}; {artifacts}")

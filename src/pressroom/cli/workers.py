@@ -5,6 +5,7 @@ from typing import Any
 
 from pressroom.cli import exits
 from pressroom.cli.output import Output, ago
+from pressroom.cli.queues import show_coverage
 from pressroom.queue import Queue
 from pressroom.store.members import Member
 
@@ -48,6 +49,7 @@ async def list_workers(queue: Queue, args: Namespace, output: Output) -> int:  #
             for worker in found
         ),
     )
+    show_coverage(await queue.worker_coverage(), output)
     return exits.OK
 
 

@@ -9,8 +9,10 @@ import msgspec
 
 from pressroom.errors import NotFound
 from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, from_ms, to_ms
+from pressroom.store.members import members
 from pressroom.store.rows import compact, event_of, job_of
 from pressroom.store.steps import now
+from pressroom.store.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compare
 
 _OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
 _TROUBLED = frozenset({Status.FAILED, Status.COMPLETED_WITH_ERRORS, Status.CANCELLED})
@@ -130,7 +132,8 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Stats(msgspec.Struct, frozen=True):
-    """The queue at a glance. `ended` counts the last hour."""
+    """The queue at a glance. `ended` counts the last hour, and `workers` those that run. `without_worker` are kinds whose jobs
+    have been ready for a minute and that none of these takes."""
 
     at: datetime
     backlog: list[Backlog]
@@ -138,29 +141,39 @@ class Stats(msgspec.Struct, frozen=True):
     ended: list[Ended]
     paused: list[str]
     limits: dict[str, int] = {}
+    workers: int = 0
+    without_worker: list[KindWithoutWorker] = []
 
     @property
     def queued(self) -> int:
         return sum(line.queued for line in self.backlog)
 
+    @property
+    def coverage(self) -> WorkerCoverage:
+        return WorkerCoverage(at=self.at, workers=self.workers, without_worker=self.without_worker)
+
 
 def stats() -> Work[Stats]:
     moment = yield from now()
-    backlog = yield Statement("count_backlog")
+    waiting = [
+        Backlog(kind, Tier(tier), count, ready, from_ms(oldest), None if since is None else from_ms(since))
+        for kind, tier, count, ready, oldest, since in (yield Statement("count_backlog"))
+    ]
     running = yield Statement("count_running")
     ended = yield Statement("count_ended", {"since": moment - 3_600_000})
-    paused = yield Statement("list_paused")
+    paused = [name for (name,) in (yield Statement("list_paused"))]
     limited = yield Statement("list_limits")
+    ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in waiting]
+    coverage = compare(ready, (yield from members()), paused, from_ms(moment))
     return Stats(
         from_ms(moment),
-        [
-            Backlog(kind, Tier(tier), count, ready, from_ms(oldest), None if since is None else from_ms(since))
-            for kind, tier, count, ready, oldest, since in backlog
-        ],
+        waiting,
         [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
         [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
-        [name for (name,) in paused],
+        paused,
         dict(limited),
+        coverage.workers,
+        coverage.without_worker,
     )
 
 

@@ -11,6 +11,7 @@ from pressroom.overview import SLOW
 from pressroom.store import pulse
 from pressroom.store.members import Member
 from pressroom.store.overview import Active, ActiveList, Backlog
+from pressroom.store.worker_coverage import KindWithoutWorker, ReadyJobs, compare
 
 KEPT = 1.0  # seconds
 SHARE = 10  # a look that took long is kept for so many times as long: pages take a tenth of the database at most
@@ -30,6 +31,12 @@ class Glance:
     def slow(self) -> list[Active]:
         """Those that have run for too long. They come first among the active."""
         return [job for job in self.active.items if job.seconds > SLOW.total_seconds()]
+
+    @property
+    def without_worker(self) -> list[KindWithoutWorker]:
+        """Kinds that no running worker takes, of the jobs that are seen here."""
+        ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in self.backlog.items]
+        return compare(ready, self.members, self.backlog.paused, self.backlog.at).without_worker
 
     @property
     def is_quiet(self) -> bool:

@@ -18,7 +18,8 @@ from pressroom.store import Database, endings, jobs, look, upkeep
 from pressroom.store.jobs import NewJob
 from pressroom.store.steps import Kinds
 from pressroom.store.upkeep import Lost
-from pressroom.worker import process
+from pressroom.worker import coverage_watch, process
+from pressroom.worker.coverage_watch import CoverageWatch
 
 log = logging.getLogger("pressroom.chores")
 
@@ -94,12 +95,14 @@ class Chores:
         self._last_look: tuple[int, float] | None = None
         self._trust_clock_from = 0.0
         self._rounds = 0
+        self._coverage_watch = CoverageWatch(database, leads)
 
     def start(self) -> None:
         beats: list[tuple[float, Chore]] = [
             (RESCUE_INTERVAL, self._rescue_in_turn),
             (self._prune_interval, if_leading(self._leads, self.prune)),
             (ANNOUNCE_INTERVAL, self.announce_again),
+            (coverage_watch.INTERVAL, self.watch_coverage),
         ]
         if self._schedules:
             beats.append((SCHEDULE_INTERVAL, self._fire_in_turn))
@@ -200,6 +203,13 @@ class Chores:
             return
         if (await self._database.read(lambda: jobs.survey(self._kinds, look_for_work=True))).ready:
             await self._delivery.announce_again(self._kinds, self._waiting)
+
+    async def watch_coverage(self) -> None:
+        """Warn of kinds that no running worker takes."""
+        if self._leads():
+            await self._coverage_watch.look()
+        else:
+            self._coverage_watch.forget()
 
     async def _waiting(self) -> list[Notice]:
         return [Notice(*row) for row in await self._database.read(partial(look.waiting, self._kinds))]

@@ -18,6 +18,7 @@ _FILE_SIZE = 256 * 1024 * 1024
 _OPEN_FILES = 4096
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 # Landlock's system calls have the same numbers on every architecture.
@@ -52,6 +53,12 @@ def die_with_parent() -> None:
     """For a press, and for what it starts (as `preexec_fn`): nobody is left behind when the one above is killed."""
     if sys.platform == "linux":
         _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def become_subreaper() -> None:
+    """Become the parent of descendants whose own parent has ended, so that `processes.family_of` still finds them."""
+    if sys.platform == "linux":
+        _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _libc() -> ctypes.CDLL:
