@@ -154,10 +154,12 @@ class Settings:
                 yield f"allowed_hosts: {host!r} is not a host name without a port, such as press.example.org, .example.org or *"
         if self.log_format not in ("text", "json"):
             yield f"log_format: {self.log_format!r} is not text or json"
-        if self.s3_bucket:
-            for name in ("s3_endpoint", "s3_access_key", "s3_secret_key"):
-                if not getattr(self, name):
-                    yield f"{name}: is needed when s3_bucket is set"
+        if self.s3_bucket and not self.s3_endpoint:
+            yield "s3_endpoint: is needed when s3_bucket is set"
+        if self.s3_bucket and self.s3_secret_key and not self.s3_access_key:
+            yield "s3_access_key: is needed when s3_secret_key is set"
+        if self.s3_bucket and self.s3_access_key and not self.s3_secret_key:
+            yield "s3_secret_key: is needed when s3_access_key is set"
 
     @property
     def on_postgres(self) -> bool:

@@ -18,8 +18,11 @@ PROBE_FAILED = "probe_failed"
 MENDS: dict[str, str] = {
     "s3_unreachable": "start the S3 server, or correct s3_endpoint and s3_use_ssl",
     "s3_bucket_missing": "create the bucket, or correct s3_bucket",
-    "s3_access_key_unknown": "correct s3_access_key",
-    "s3_secret_wrong": "correct s3_secret_key",
+    "s3_access_key_unknown": "correct s3_access_key, or the credentials that were found on this machine",
+    "s3_secret_wrong": "correct s3_secret_key, or the credentials that were found on this machine",
+    "s3_credentials_missing": "set s3_access_key and s3_secret_key, or give the process credentials as docs/settings.md says",
+    "s3_credentials_failed": "see the message, and docs/settings.md, S3 credentials",
+    "s3_credentials_expired": "find out why they were not renewed: see the message, and docs/settings.md, S3 credentials",
     "s3_access_denied": "allow this access key to list the bucket and to get, put and delete its objects",
     "s3_clock_skewed": "set the clock of this machine: S3 refuses signatures that are off by more than 15 minutes",
     "s3_refused": "see the S3 server's documentation for this error code, and check s3_endpoint and s3_region",

@@ -16,6 +16,9 @@ PressroomError
 │       ├── StoreBusy
 │       ├── StoreFull
 │       ├── StoreReadOnly
+│       ├── S3CredentialsMissing  neither the settings nor the machine has any
+│       ├── S3CredentialsFailed   where they should come from, they cannot be had
+│       ├── S3CredentialsExpired  they were not renewed in time
 │       └── SourceInUse     somebody may write to the database that is to be promoted
 ├── Unusable                an operator must mend the set-up
 │   ├── InvalidSettings
@@ -159,6 +162,18 @@ class StoreFull(StoreUnavailable):
 
 class StoreReadOnly(StoreUnavailable):
     code = "store_read_only"
+
+
+class S3CredentialsMissing(StoreUnavailable):
+    code = "s3_credentials_missing"
+
+
+class S3CredentialsFailed(StoreUnavailable):
+    code = "s3_credentials_failed"
+
+
+class S3CredentialsExpired(StoreUnavailable):
+    code = "s3_credentials_expired"
 
 
 class SourceInUse(StoreUnavailable):
