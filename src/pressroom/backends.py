@@ -64,7 +64,7 @@ def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Sche
         case "oban":
             crons = [schedule.cron for schedule in schedules]
             make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
-            oban: Delivery = make(settings.database, crons)
+            oban: Delivery = make(settings.database, crons, schema=settings.oban_schema)
             return oban
         case _:
             return inside
@@ -139,7 +139,7 @@ async def _probe_redis(settings: Settings) -> str:
 
 
 async def _probe_oban(settings: Settings) -> str:
-    place: str = await _delivery("oban", "oban.probe").probe(settings.database)
+    place: str = await _delivery("oban", "oban.probe").probe(settings.database, settings.oban_schema)
     return place
 
 
@@ -169,7 +169,7 @@ def require_database(settings: Settings) -> None:
 async def migrate(settings: Settings) -> None:
     await open_database(settings, SystemClock()).close()
     if settings.delivery == "oban":
-        await _delivery("oban").install(settings.database)
+        await _delivery("oban").install(settings.database, settings.oban_schema)
 
 
 def _postgres(module: str) -> Any:

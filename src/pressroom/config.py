@@ -25,6 +25,9 @@ SLOTS_PER_PRESS = 8
 FEWEST_SLOTS = 16  # more than queue_max_concurrent's default, which would have no effect otherwise
 SHORTEST_KEY = 32  # characters
 DELIVERIES = ("embedded", "redis", "oban")
+# Oban writes the name without quotes, and names of channels begin with it: 63 bytes in PostgreSQL, less `.oban_insert`.
+_SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+_SCHEMAS_IN_USE = ("information_schema", "pressroom", "pressroom_promotion")
 SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass", "secret_key")
 
 
@@ -40,6 +43,7 @@ class Settings:
     delivery: str = "embedded"
     redis_url: str = ""
     render_queue: str = "render_jobs"
+    oban_schema: str = "public"
     imports: tuple[str, ...] = ()
     home: str = ""
     listen: str = "127.0.0.1:8000"
@@ -110,6 +114,13 @@ class Settings:
             yield f"redis_url: {masked(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
         if self.delivery == "oban" and not self.on_postgres:
             yield "delivery: oban delivers on PostgreSQL only; set database to postgresql://USER@HOST/NAME"
+        if not _SCHEMA_NAME.fullmatch(self.oban_schema):
+            yield (
+                f"oban_schema: {self.oban_schema!r} is not the name of a schema: up to 51 lower-case letters, digits and "
+                "underscores, and no digit first"
+            )
+        elif self.oban_schema.startswith("pg_") or self.oban_schema in _SCHEMAS_IN_USE:
+            yield f"oban_schema: {self.oban_schema!r} is not for oban's tables; name another schema"
         host, _, port = self.listen.rpartition(":")
         if not host or not port.isdigit() or int(port) > 65_535:
             yield f"listen: {self.listen!r} is not HOST:PORT"
@@ -278,6 +289,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "delivery": _text,
     "redis_url": _text,
     "render_queue": _text,
+    "oban_schema": _text,
     "imports": _names,
     "home": _text,
     "listen": _text,

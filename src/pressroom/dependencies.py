@@ -36,6 +36,7 @@ MENDS: dict[str, str] = {
     "oban_tables_missing": "start a Pressroom process with a role that may create tables; it makes them (docs/oban.md)",
     "oban_triggers_missing": "start a Pressroom process with delivery = oban and a role that owns the tables; it makes them",
     "oban_schema_outdated": "install the schema of the oban version that is installed here (docs/oban.md)",
+    "oban_schema_mismatch": "give every process the same oban_schema, or move to another schema as docs/oban.md says",
     "import_failed": "correct the module, or the setting imports",
     "privileges_missing": "grant what docs/deployment.md lists for this role",
     "store_full": "free some space",

@@ -31,6 +31,7 @@ PressroomError
 │   ├── CopyDiffers         what arrived is not what was sent
 │   ├── ArtifactsDamaged
 │   ├── ArtifactStoreMismatch  the settings name another artifact store than the one that the database records
+│   ├── ObanSchemaMismatch  the settings name another schema than the one that our triggers insert oban jobs into
 │   ├── UnsafeFilesystem
 │   └── CannotUnseal        a secret was encrypted with a key that is not here
 ├── Attempt                 raised by a handler to say how its attempt ended
@@ -246,6 +247,16 @@ class ArtifactsDamaged(Unusable):
 class ArtifactStoreMismatch(Unusable):
     code = "artifact_store_mismatch"
     status = 503
+
+
+class ObanSchemaMismatch(Unusable):
+    code = "oban_schema_mismatch"
+
+    def __init__(self, found: str, schema: str) -> None:
+        super().__init__(
+            f"this database's triggers insert oban jobs into the schema {found}, and oban_schema is {schema}; give every "
+            "process the same oban_schema, or move to another one as docs/oban.md says"
+        )
 
 
 class UnsafeFilesystem(Unusable):

@@ -10,6 +10,7 @@ from pressroom.errors import (
     JobFailed,
     NotADatabase,
     NotFound,
+    ObanSchemaMismatch,
     PackageMissing,
     PressroomError,
     PrivilegesMissing,
@@ -54,7 +55,7 @@ def code_for(error: PressroomError) -> int:
         # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
         case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | NotADatabase() | UnsafeFilesystem() | PackageMissing():
             return USAGE
-        case DatabaseMissing() | ArtifactStoreMismatch() | PrivilegesMissing():
+        case DatabaseMissing() | ArtifactStoreMismatch() | ObanSchemaMismatch() | PrivilegesMissing():
             return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED
