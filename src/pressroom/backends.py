@@ -1,6 +1,7 @@
 """The one place that names databases, deliveries and artifact stores, and picks them as the settings say."""
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pressroom import dependencies
 from pressroom.artifacts import ArtifactStore
+from pressroom.artifacts.aws_credentials import find_credentials
+from pressroom.artifacts.credentials import CredentialProvider, RenewedCredentials
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.folder_probe import probe_folder
 from pressroom.artifacts.store_id import read_folder_id
@@ -64,7 +67,8 @@ def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Sche
         case "oban":
             crons = [schedule.cron for schedule in schedules]
             make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
-            oban: Delivery = make(settings.database, crons, count_error=partial(errands.count_error, "oban"))
+            count_error = partial(errands.count_error, "oban")
+            oban: Delivery = make(settings.database, crons, count_error=count_error, schema=settings.oban_schema)
             return oban
         case _:
             return inside
@@ -105,7 +109,11 @@ def examine(settings: Settings, schema: Schema) -> list[Finding]:
 
 def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependencies.Probe]:
     """Of everything beside the database that the settings name. With `write` they also write, and delete what they wrote."""
-    probes: dict[str, dependencies.Probe] = {"artifacts": partial(_probe_artifact_store, settings, write=write)}
+    clock = SystemClock()
+    credentials = _machine_credentials(settings, clock)  # kept from probe to probe: STS is not to be asked by each of them
+    probes: dict[str, dependencies.Probe] = {
+        "artifacts": partial(_probe_artifact_store, settings, clock, credentials, write=write)
+    }
     match settings.delivery:
         case "redis":
             probes["delivery"] = partial(_probe_redis, settings)
@@ -120,9 +128,11 @@ async def examine_dependencies(settings: Settings, *, write: bool) -> list[Findi
     return [Finding(one.name, one.code is None, one.detail, one.mend, code=one.code or "") for one in statuses]
 
 
-async def _probe_artifact_store(settings: Settings, *, write: bool) -> str:
+async def _probe_artifact_store(
+    settings: Settings, clock: Clock, credentials: CredentialProvider | None, *, write: bool
+) -> str:
     if settings.s3_bucket:
-        return await _s3(settings, SystemClock(), timeout=S3_PROBE_TIMEOUT, retries=0).probe(write=write)
+        return await _s3(settings, clock, credentials, timeout=S3_PROBE_TIMEOUT, retries=0).probe(write=write)
     folder = Path(settings.artifact_folder or tempfile.gettempdir())
     return await asyncio.to_thread(probe_folder, folder, write=write)
 
@@ -133,7 +143,7 @@ async def _probe_redis(settings: Settings) -> str:
 
 
 async def _probe_oban(settings: Settings) -> str:
-    place: str = await _delivery("oban", "oban.probe").probe(settings.database)
+    place: str = await _delivery("oban", "oban.probe").probe(settings.database, settings.oban_schema)
     return place
 
 
@@ -163,7 +173,7 @@ def require_database(settings: Settings) -> None:
 async def migrate(settings: Settings, schema: Schema) -> None:
     await open_database(settings, SystemClock(), schema).close()
     if settings.delivery == "oban":
-        await _delivery("oban").install(settings.database)
+        await _delivery("oban").install(settings.database, settings.oban_schema)
 
 
 def _postgres(module: str) -> Any:
@@ -173,7 +183,14 @@ def _postgres(module: str) -> Any:
         raise InvalidSettings(["database: needs the package psycopg; pip install 'pressroom[postgres]'"]) from None
 
 
-def _s3(settings: Settings, clock: Clock, **options: Any) -> "S3":
+def _machine_credentials(settings: Settings, clock: Clock) -> CredentialProvider | None:
+    """Those of the environment or of the machine's role. None if the settings have some, or no bucket."""
+    if not settings.s3_bucket or settings.s3_access_key:
+        return None
+    return RenewedCredentials(partial(find_credentials, os.environ, settings.s3_region), clock)
+
+
+def _s3(settings: Settings, clock: Clock, credentials: CredentialProvider | None = None, **options: Any) -> "S3":
     try:
         from pressroom.artifacts.s3 import S3, Bucket
     except ImportError:
@@ -190,5 +207,6 @@ def _s3(settings: Settings, clock: Clock, **options: Any) -> "S3":
             prefix=settings.s3_prefix,
         ),
         clock,
+        credentials=credentials or _machine_credentials(settings, clock),
         **options,
     )

@@ -26,6 +26,9 @@ SLOTS_PER_PRESS = 8
 FEWEST_SLOTS = 16  # more than queue_max_concurrent's default, which would have no effect otherwise
 SHORTEST_KEY = 32  # characters
 DELIVERIES = ("embedded", "redis", "oban")
+# Oban writes the name without quotes, and names of channels begin with it: 63 bytes in PostgreSQL, less `.oban_insert`.
+_SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+_SCHEMAS_IN_USE = ("information_schema", "pressroom", "pressroom_promotion")
 SECRETS = ("s3_access_key", "s3_secret_key", "auth_pass", "secret_key")
 
 
@@ -41,6 +44,7 @@ class Settings:
     delivery: str = "embedded"
     redis_url: str = ""
     render_queue: str = "render_jobs"
+    oban_schema: str = "public"
     imports: tuple[str, ...] = ()
     home: str = ""
     listen: str = "127.0.0.1:8000"
@@ -112,6 +116,13 @@ class Settings:
             yield f"redis_url: {masked(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
         if self.delivery == "oban" and not self.on_postgres:
             yield "delivery: oban delivers on PostgreSQL only; set database to postgresql://USER@HOST/NAME"
+        if not _SCHEMA_NAME.fullmatch(self.oban_schema):
+            yield (
+                f"oban_schema: {self.oban_schema!r} is not the name of a schema: up to 51 lower-case letters, digits and "
+                "underscores, and no digit first"
+            )
+        elif self.oban_schema.startswith("pg_") or self.oban_schema in _SCHEMAS_IN_USE:
+            yield f"oban_schema: {self.oban_schema!r} is not for oban's tables; name another schema"
         if not _is_address(self.listen):
             yield f"listen: {self.listen!r} is not HOST:PORT"
         if self.metrics_listen and not _is_address(self.metrics_listen):
@@ -157,10 +168,12 @@ class Settings:
                 yield f"allowed_hosts: {host!r} is not a host name without a port, such as press.example.org, .example.org or *"
         if self.log_format not in ("text", "json"):
             yield f"log_format: {self.log_format!r} is not text or json"
-        if self.s3_bucket:
-            for name in ("s3_endpoint", "s3_access_key", "s3_secret_key"):
-                if not getattr(self, name):
-                    yield f"{name}: is needed when s3_bucket is set"
+        if self.s3_bucket and not self.s3_endpoint:
+            yield "s3_endpoint: is needed when s3_bucket is set"
+        if self.s3_bucket and self.s3_secret_key and not self.s3_access_key:
+            yield "s3_access_key: is needed when s3_secret_key is set"
+        if self.s3_bucket and self.s3_access_key and not self.s3_secret_key:
+            yield "s3_secret_key: is needed when s3_access_key is set"
 
     @property
     def on_postgres(self) -> bool:
@@ -293,6 +306,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "delivery": _text,
     "redis_url": _text,
     "render_queue": _text,
+    "oban_schema": _text,
     "imports": _names,
     "home": _text,
     "listen": _text,

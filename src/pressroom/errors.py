@@ -16,6 +16,9 @@ PressroomError
 │       ├── StoreBusy
 │       ├── StoreFull
 │       ├── StoreReadOnly
+│       ├── S3CredentialsMissing  neither the settings nor the machine has any
+│       ├── S3CredentialsFailed   where they should come from, they cannot be had
+│       ├── S3CredentialsExpired  they were not renewed in time
 │       └── SourceInUse     somebody may write to the database that is to be promoted
 ├── Unusable                an operator must mend the set-up
 │   ├── InvalidSettings
@@ -29,6 +32,7 @@ PressroomError
 │   ├── CopyDiffers         what arrived is not what was sent
 │   ├── ArtifactsDamaged
 │   ├── ArtifactStoreMismatch  the settings name another artifact store than the one that the database records
+│   ├── ObanSchemaMismatch  the settings name another schema than the one that our triggers insert oban jobs into
 │   ├── UnsafeFilesystem
 │   └── CannotUnseal        a secret was encrypted with a key that is not here
 ├── Attempt                 raised by a handler to say how its attempt ended
@@ -168,6 +172,18 @@ class StoreReadOnly(StoreUnavailable):
     code = "store_read_only"
 
 
+class S3CredentialsMissing(StoreUnavailable):
+    code = "s3_credentials_missing"
+
+
+class S3CredentialsFailed(StoreUnavailable):
+    code = "s3_credentials_failed"
+
+
+class S3CredentialsExpired(StoreUnavailable):
+    code = "s3_credentials_expired"
+
+
 class SourceInUse(StoreUnavailable):
     code = "source_in_use"
 
@@ -243,6 +259,16 @@ class ArtifactStoreMismatch(Unusable):
     code = "artifact_store_mismatch"
     status = 503
     dependency = "artifacts"
+
+
+class ObanSchemaMismatch(Unusable):
+    code = "oban_schema_mismatch"
+
+    def __init__(self, found: str, schema: str) -> None:
+        super().__init__(
+            f"this database's triggers insert oban jobs into the schema {found}, and oban_schema is {schema}; give every "
+            "process the same oban_schema, or move to another one as docs/oban.md says"
+        )
 
 
 class UnsafeFilesystem(Unusable):

@@ -54,6 +54,22 @@ def test_each_problem_is_told(problems: Any, tmp_path: Path) -> None:
     ) == {"artifacts": "s3_unreachable", "delivery": "redis_unreachable", "imports": "import_failed"}
 
 
+def test_s3_credentials_may_come_from_the_machine(
+    problems: Any, give: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    nowhere = f"127.0.0.1:{free_ports(1)[0]}"
+    bucket = {"S3_BUCKET": "artifacts", "S3_ENDPOINT": nowhere, "S3_USE_SSL": "false", "HOME": str(tmp_path)}
+
+    assert problems(**bucket, AWS_EC2_METADATA_DISABLED="true") == {"artifacts": "s3_credentials_missing"}
+    assert problems(AWS_PROFILE="staging") == {"artifacts": "s3_credentials_failed"}
+    assert problems(AWS_ACCESS_KEY_ID="AKIA", AWS_SECRET_ACCESS_KEY="a-s3cret") == {"artifacts": "s3_unreachable"}
+    monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2020-01-01T00:00:00Z")
+    assert problems() == {"artifacts": "s3_credentials_expired"}
+
+
 def test_what_an_import_failed_with_is_one_line(give: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "failing_kinds.py").write_text("raise ValueError('first\\nlast')\n")

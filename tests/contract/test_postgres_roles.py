@@ -4,7 +4,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -99,6 +99,26 @@ async def test_a_role_that_may_create_nothing_runs_jobs(roles: Roles, tmp_path: 
 
     with psycopg.connect(roles.runtime, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("CREATE TABLE pressroom.mine (id int)")
+
+
+async def test_a_role_that_may_create_nothing_uses_oban_in_another_schema(roles: Roles, tmp_path: Path) -> None:
+    """With the GRANTs of docs/oban.md. The owner makes the schema, and needs no right on `public`."""
+    make_roles, grants, *_ = documented()
+    (oban_grants,) = re.findall(r"```sql\n(.*?)```", DOCS.with_name("oban.md").read_text(), re.DOTALL)
+    owner, runtime = (
+        replace(settings(one, tmp_path, "oban"), oban_schema="oban_tables") for one in (roles.owner, roles.runtime)
+    )
+    roles.grant(roles.admin, make_roles)
+    await backends.migrate(owner, BUILT_IN_SCHEMA)
+    roles.grant(roles.owner, grants)
+    with pytest.raises(PrivilegesMissing, match="permission denied for schema oban_tables"):
+        await backends.migrate(runtime, BUILT_IN_SCHEMA)
+    roles.grant(roles.owner, oban_grants)
+
+    async with Pressroom(settings=runtime, kinds=[Kind("echo", echo)], workers=2) as press:
+        assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
+        assert await press.wait(await press.submit("echo", 2, delay=0.01), timeout=60) == 2
+        assert all(one.well for one in await backends.examine_dependencies(runtime, write=True))
 
 
 async def test_tables_of_a_later_migration_are_granted_by_default(roles: Roles, tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def lists() -> str:
     return f"render_jobs_{next(_numbers)}"
 
 
-@pytest.fixture(params=["embedded-file", "embedded-server", "redis", "oban"])
+@pytest.fixture(
+    params=["embedded-file", "embedded-server", "redis", "oban", pytest.param("oban-schema", marks=pytest.mark.deep)]
+)
 def how(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """The settings of one way to deliver."""
     value = request.getfixturevalue
@@ -50,6 +52,8 @@ def how(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
         case "redis":
             redis = {"redis_url": value("redis_server"), "render_queue": value("lists")}
             return settings | {"database": value("on_server"), "delivery": "redis"} | redis
+        case "oban-schema":
+            return settings | {"database": value("on_server"), "delivery": "oban", "oban_schema": "jobs_of_oban"}
         case _:
             return settings | {"database": value("on_server"), "delivery": "oban"}
 

@@ -19,6 +19,7 @@ from pressroom.api.schema import answers, header, path, query, says, sends
 from pressroom.api.service import Service
 from pressroom.artifacts import CHUNK, DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
+from pressroom.artifacts.presign import lifetime_of
 from pressroom.errors import NotFound
 from pressroom.store.artifacts import Artifact
 
@@ -86,9 +87,8 @@ def router(service: Service) -> Routes:
         artifact = await _own(service, caller, uid)
         key = keeping.key_in_store(artifact)
         url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
-        return reply(
-            Link(f"{service.base_url}{url}" if url.startswith("/") else url, DOWNLOAD), headers={"Cache-Control": "no-store"}
-        )
+        link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or DOWNLOAD)
+        return reply(link, headers={"Cache-Control": "no-store"})
 
     @routes.get("/blobs/{key}")
     async def get_blob(request: Request, key: str) -> Response:

@@ -68,6 +68,9 @@ _STORE_TROUBLE = {
     "store_busy": "the store is busy with others just now; try again in a moment",
     "store_full": "the store has no room left; nothing was written",
     "artifact_store_mismatch": "this process has other artifact settings than its database; an operator must mend them",
+    "s3_credentials_missing": "the artifact store cannot be used: an operator must mend its credentials",
+    "s3_credentials_failed": "the artifact store cannot be used: an operator must mend its credentials",
+    "s3_credentials_expired": "the artifact store cannot be used: an operator must mend its credentials",
     "store_read_only": "the store cannot be written to just now; nothing was written",
 }
 

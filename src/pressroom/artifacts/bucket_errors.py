@@ -7,12 +7,15 @@ from obstore.exceptions import BaseError
 from pressroom.dependencies import DependencyFailed
 
 _CODE = re.compile(r"<Code>\s*([A-Za-z0-9.]{1,100})\s*</Code>")
+EXPIRED = ("ExpiredToken", "TokenRefreshRequired")  # codes of S3
 _PROBLEMS = {
     "NoSuchBucket": ("s3_bucket_missing", "there is no such bucket"),
     "InvalidAccessKeyId": ("s3_access_key_unknown", "the server does not know the access key"),
     "SignatureDoesNotMatch": ("s3_secret_wrong", "the secret key does not belong to the access key"),
     "AccessDenied": ("s3_access_denied", "the access key is not allowed to {action}"),
     "AllAccessDisabled": ("s3_access_denied", "the access key is not allowed to {action}"),
+    **dict.fromkeys(EXPIRED, ("s3_credentials_expired", "the session token has expired")),
+    "InvalidToken": ("s3_access_key_unknown", "the server does not know the session token"),
     "RequestTimeTooSkewed": ("s3_clock_skewed", "the clocks of this machine and of the server differ"),
 }
 

@@ -6,20 +6,20 @@ obstore signs links too, but not ones that say under which type and name the byt
 import hashlib
 import hmac
 from datetime import datetime
-from typing import NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
+
+from pressroom.artifacts.credentials import Credentials
 
 
-class Credentials(NamedTuple):
-    access_key: str
-    secret_key: str
-    region: str
+def presigned(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, answer: dict[str, str]) -> str:
+    """A link for GET on `url`. `answer` holds the headers that the server should answer with (`response-content-type`, ...).
 
-
-def presigned(url: str, credentials: Credentials, *, now: datetime, seconds: int, answer: dict[str, str]) -> str:
-    """A link for GET on `url`. `answer` holds the headers that the server should answer with (`response-content-type`, ...)."""
+    A server refuses it once the credentials have expired, so it says no later time.
+    """
+    left = credentials.seconds_left(now.timestamp())
+    seconds = max(1, int(min(left, seconds)))
     parts = urlsplit(url)
-    scope = f"{now:%Y%m%d}/{credentials.region}/s3/aws4_request"
+    scope = f"{now:%Y%m%d}/{region}/s3/aws4_request"
     moment = f"{now:%Y%m%dT%H%M%SZ}"
     fields = answer | {
         "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
@@ -28,6 +28,8 @@ def presigned(url: str, credentials: Credentials, *, now: datetime, seconds: int
         "X-Amz-Expires": str(seconds),
         "X-Amz-SignedHeaders": "host",
     }
+    if credentials.session_token is not None:
+        fields["X-Amz-Security-Token"] = credentials.session_token
     query = "&".join(sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in fields.items()))
     request = f"GET\n{parts.path}\n{query}\nhost:{parts.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
     to_sign = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
@@ -36,3 +38,9 @@ def presigned(url: str, credentials: Credentials, *, now: datetime, seconds: int
         key = hmac.digest(key, step.encode(), hashlib.sha256)
     signature = hmac.digest(key, to_sign.encode(), hashlib.sha256).hex()
     return f"{parts.scheme}://{parts.netloc}{parts.path}?{query}&X-Amz-Signature={signature}"
+
+
+def lifetime_of(url: str) -> int | None:
+    """The seconds for which a presigned link works; None for a link of another kind."""
+    values = parse_qs(urlsplit(url).query).get("X-Amz-Expires")
+    return int(values[0]) if values else None

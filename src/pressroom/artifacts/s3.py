@@ -4,11 +4,12 @@ import hashlib
 import secrets
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import obstore
@@ -29,16 +30,20 @@ from pressroom.artifacts import (
     is_key,
     key_of,
 )
-from pressroom.artifacts.bucket_errors import as_dependency_failed, error_code
+from pressroom.artifacts.bucket_errors import EXPIRED, as_dependency_failed, error_code
+from pressroom.artifacts.credentials import CredentialProvider, StaticCredentials
 from pressroom.artifacts.disposition import content_disposition
-from pressroom.artifacts.presign import Credentials, presigned
+from pressroom.artifacts.presign import presigned
 from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.artifacts.trouble import told_as_ours
 from pressroom.clock import Clock
 from pressroom.config import masked
-from pressroom.errors import NotFound, StoreUnavailable
+from pressroom.errors import NotFound, S3CredentialsExpired, StoreUnavailable
 from pressroom.ids import new_uid
+
+if TYPE_CHECKING:
+    from obstore.store import S3Credential
 
 PART = 8 * 1024 * 1024  # up to here in one request, from memory; above in parts, from a file
 PARTS_AT_ONCE = 2
@@ -49,12 +54,15 @@ PROBE_NAME = "pressroom-probe"  # of the objects that a probe asks for or writes
 
 @dataclass(frozen=True)
 class Bucket:
-    """Where the bucket is. `presign_endpoint` is the same server as browsers reach it; both may come without a scheme."""
+    """Where the bucket is. `presign_endpoint` is the same server as browsers reach it; both may come without a scheme.
+
+    Without an `access_key` the credentials come from a `CredentialProvider`.
+    """
 
     endpoint: str
     bucket: str
-    access_key: str
-    secret_key: str = field(repr=False)
+    access_key: str = ""
+    secret_key: str = field(default="", repr=False)
     use_ssl: bool = True
     presign_endpoint: str | None = None
     region: str = "us-east-1"
@@ -73,23 +81,48 @@ def _with_scheme(endpoint: str, use_ssl: bool) -> str:
 
 
 class S3:
-    """`Blobs` in a bucket. Uploads that died in the middle are the bucket's own to tidy: give it a lifecycle rule."""
+    """`Blobs` in a bucket. Uploads that died in the middle are the bucket's own to tidy: give it a lifecycle rule.
 
-    def __init__(self, place: Bucket, clock: Clock, *, timeout: float = 30.0, retries: int = 3) -> None:
+    `credentials` are used if the bucket has no access key.
+    """
+
+    def __init__(
+        self,
+        place: Bucket,
+        clock: Clock,
+        *,
+        credentials: CredentialProvider | None = None,
+        timeout: float = 30.0,
+        retries: int = 3,
+    ) -> None:
         self._place = place
         self._clock = clock
+        self._credentials: CredentialProvider
+        if credentials is None or place.access_key:
+            self._credentials = StaticCredentials(place.access_key, place.secret_key)
+        else:
+            self._credentials = credentials
         self._prefix = place.prefix.strip("/")
         self._store = S3Store(
             place.bucket,
             endpoint=place.address(),
-            access_key_id=place.access_key,
-            secret_access_key=place.secret_key,
+            # Always ours: left alone, obstore adds what it finds in the environment, such as a session token of other keys.
+            # Not a method: obstore would hold this object for ever.
+            credential_provider=partial(_held_credentials, self._credentials),
+            skip_signature=False,
             region=place.region,
             checksum_algorithm="SHA256",  # the server hashes what it got and refuses what was damaged on the way
             virtual_hosted_style_request=False,
             client_options={"allow_http": True, "timeout": timedelta(seconds=timeout), "connect_timeout": timedelta(seconds=5)},
             retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=timeout)},
         )
+
+    @asynccontextmanager
+    async def _requests(self) -> AsyncIterator[None]:
+        """Requests to the server, with valid credentials. Raises NotFound and StoreUnavailable."""
+        await self._credentials.current()
+        with _translated():
+            yield
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         if isinstance(data, bytes):
@@ -102,16 +135,16 @@ class S3:
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         path = self._path(key)
         if start == 0 and stop is None:
-            with _translated():
+            async with self._requests():
                 return _chunks(await obstore.get_async(self._store, path))
         start, stop = checked_range(start, stop, await self.size(key))
         if start == stop:  # S3 knows no empty range
             return _nothing()
-        with _translated():
+        async with self._requests():
             return _chunks(await obstore.get_async(self._store, path, options={"range": (start, stop)}))
 
     async def size(self, key: str) -> int:
-        with _translated():
+        async with self._requests():
             return (await obstore.head_async(self._store, self._path(key)))["size"]
 
     async def verify(self, key: str) -> bool:
@@ -127,7 +160,8 @@ class S3:
         }
         return presigned(
             f"{place.public_address()}/{quote(place.bucket)}/{quote(self._path(key))}",
-            Credentials(place.access_key, place.secret_key, place.region),
+            await self._credentials.current(),
+            place.region,
             now=datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC),
             seconds=min(seconds, LONGEST),
             answer=answer,
@@ -136,13 +170,14 @@ class S3:
     async def delete(self, keys: Iterable[str]) -> None:
         paths = [self._path(key) for key in keys]
         for first in range(0, len(paths), DELETE_BATCH):
-            with _translated():
+            async with self._requests():
                 await obstore.delete_async(self._store, paths[first : first + DELETE_BATCH])
 
     async def listing(self) -> AsyncIterator[Listed]:
         now = datetime.now(UTC)
-        with _translated():
+        async with self._requests():
             async for page in obstore.list(self._store, self._prefix or None, chunk_size=1_000):
+                await self._credentials.current()  # a long listing may outlive those that it began with
                 for found in page:
                     key = found["path"].removeprefix(f"{self._prefix}/" if self._prefix else "")
                     if is_key(key):
@@ -156,6 +191,7 @@ class S3:
         place = f"the bucket {self._place.bucket} at {masked(self._place.address())}"
         path = f"{self._prefix}/{PROBE_NAME}" if self._prefix else PROBE_NAME
         action = "list objects"
+        credentials = await self._credentials.current()
         try:
             async for _ in obstore.list(self._store, path, chunk_size=1):
                 break
@@ -173,11 +209,11 @@ class S3:
                 await obstore.delete_async(self._store, path)
         except (BaseError, FileNotFoundError, PermissionError) as error:
             raise as_dependency_failed(error, place, action) from None
-        return place
+        return f"{place}, with credentials from {credentials.origin}" if credentials.origin else place
 
     async def read_id(self) -> str | None:
         try:
-            with _translated():
+            async with self._requests():
                 found = await obstore.get_async(self._store, self._id_path)
                 data = bytes(await found.bytes_async())
         except NotFound:
@@ -187,8 +223,9 @@ class S3:
     async def create_id(self) -> str:
         found = await self.read_id()
         if found is None:
-            with suppress(AlreadyExistsError), _translated():
-                await obstore.put_async(self._store, self._id_path, f"{new_uid()}\n".encode(), mode="create")
+            with suppress(AlreadyExistsError):
+                async with self._requests():
+                    await obstore.put_async(self._store, self._id_path, f"{new_uid()}\n".encode(), mode="create")
             found = await self.read_id()
         if found is None:
             message = f"the bucket {self._place.bucket} does not keep what is put into it"
@@ -209,7 +246,7 @@ class S3:
             await self._upload_in_parts(key, data, len(data))
         else:
             try:
-                with _translated():
+                async with self._requests():
                     await obstore.put_async(self._store, self._path(key), data, mode="create")
             except AlreadyExistsError:
                 pass  # the same bytes: the key says so
@@ -239,10 +276,22 @@ class S3:
                 return
         except NotFound:
             pass
-        with _translated():
+        async with self._requests():
             await obstore.put_async(
                 self._store, self._path(key), source, use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
             )
+
+
+def _held_credentials(credentials: CredentialProvider) -> "S3Credential":
+    """Called by obstore before each request, in a thread of its own, which must not be kept waiting."""
+    held = credentials.held()
+    return {
+        "access_key_id": held.access_key,
+        "secret_access_key": held.secret_key,
+        "token": held.session_token,
+        # A past time: obstore is not to keep those that are renewed.
+        "expires_at": None if isinstance(credentials, StaticCredentials) else datetime.now(UTC),
+    }
 
 
 async def _split(data: AsyncIterable[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:
@@ -301,6 +350,8 @@ def _translated() -> Iterator[None]:
     except (NotFoundError, FileNotFoundError):
         raise NotFound("there are no bytes under that key") from None
     except BaseError as error:
+        if error_code(error) in EXPIRED:
+            raise S3CredentialsExpired("the artifact bucket refuses the session token: it has expired") from error
         # obstore's message holds the address and the server's whole answer: for the log, not for a caller.
         message = "the artifact bucket does not answer as it should"
         raise StoreUnavailable(message, dependency="artifacts") from error

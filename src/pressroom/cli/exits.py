@@ -11,6 +11,7 @@ from pressroom.errors import (
     MigrationEdited,
     NotADatabase,
     NotFound,
+    ObanSchemaMismatch,
     PackageMissing,
     PressroomError,
     PrivilegesMissing,
@@ -55,7 +56,7 @@ def code_for(error: PressroomError) -> int:
         # Starting again would end the same way. A service manager is told by this code not to (RestartPreventExitStatus).
         case DatabaseTooNew() | DatabaseTooOld() | DatabasePromoted() | NotADatabase() | UnsafeFilesystem() | PackageMissing():
             return USAGE
-        case DatabaseMissing() | ArtifactStoreMismatch() | PrivilegesMissing() | MigrationEdited():
+        case DatabaseMissing() | MigrationEdited() | ArtifactStoreMismatch() | ObanSchemaMismatch() | PrivilegesMissing():
             return USAGE
         case Refused() if error.status in (401, 403):
             return NOT_ALLOWED

@@ -23,12 +23,14 @@ YEARLY = "0 0 1 1 *"  # so that no minute brings a tick of its own into the midd
 
 
 class Tables:
-    """Oban's tables, and ours, as an operator with psql has them."""
+    """Oban's tables, and ours, as an operator with psql has them. What is said of `public.oban_…` is done in `schema`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, schema: str = "public") -> None:
         self.url = url
+        self.schema = schema
 
     def do(self, sql: str, *parameters: Any) -> list[dict[str, Any]]:
+        sql = sql.replace("public.oban_", f"{self.schema}.oban_")
         with psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection:
             cursor = connection.execute(sql, parameters or None)
             return cursor.fetchall() if cursor.description is not None else []
@@ -88,9 +90,12 @@ async def reconciler_of(press: Pressroom) -> Reconciler:
 
 
 @asynccontextmanager
-async def client(url: str, **options: Any) -> AsyncIterator[Oban]:
+async def client(tables: Tables, **options: Any) -> AsyncIterator[Oban]:
     """Somebody else's oban. Without queues it is what an operator has at hand."""
-    async with AsyncConnectionPool(url, min_size=1, max_size=4, open=False) as pool, Oban(pool=pool, **options) as oban:
+    async with (
+        AsyncConnectionPool(tables.url, min_size=1, max_size=4, open=False) as pool,
+        Oban(pool=pool, prefix=tables.schema, **options) as oban,
+    ):
         await until(lambda: not oban._notifier._pending_listen)
         yield oban
 

@@ -28,7 +28,8 @@ async def hold(job, payload):
     await asyncio.sleep(3600)
 
 async def main():
-    async with Pressroom(sys.argv[1], kinds=[Kind("echo", hold)], workers=2, delivery="oban", home=sys.argv[2], lease=60):
+    settings = {"delivery": "oban", "oban_schema": sys.argv[3], "home": sys.argv[2], "lease": 60}
+    async with Pressroom(sys.argv[1], kinds=[Kind("echo", hold)], workers=2, **settings):
         print("open", flush=True)
         await asyncio.sleep(3600)
 
@@ -54,9 +55,8 @@ async def test_a_job_of_a_node_that_was_killed_is_done_by_another(
     """D17: by its pid or by its lease. Oban alone would wait for minutes (gotcha 4), and its row is closed as well."""
     async with open_press(Kind("echo", echo), workers=None) as front:
         job = await front.submit("echo", "done after all")
-        doomed = await asyncio.to_thread(
-            subprocess.Popen, [sys.executable, "-c", HOLDS, on_server, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        )
+        command = [sys.executable, "-c", HOLDS, on_server, str(tmp_path), tables.schema]
+        doomed = await asyncio.to_thread(subprocess.Popen, command, stdout=subprocess.PIPE, text=True)
         with doomed:
             assert doomed.stdout is not None
             while (await asyncio.to_thread(doomed.stdout.readline)).strip() != "holding":

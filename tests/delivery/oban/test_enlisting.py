@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom import Backoff, Kind, OnKey, Request, Schedule, Status, Tier, Transient
-from tests.delivery.oban.conftest import Eventually, Open
+from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
 from tests.delivery.oban.stage import PERFORM, YEARLY, Tables, serving
 from tests.journeys.stage import Gate
 
@@ -16,6 +16,7 @@ async def echo(job: Any, payload: Any) -> Any:
     return payload
 
 
+@in_both_schemas
 async def test_an_oban_job_carries_the_uid_and_the_row_names_it(open_press: Open, tables: Tables) -> None:
     """Q3: `delivery_ref` is oban's id. Tiers are queues and priorities."""
     async with open_press(Kind("echo", echo), workers=None) as press:
@@ -102,6 +103,7 @@ async def test_webhook_deliveries_are_not_obans_business(open_press: Open, table
         assert len(tables.jobs()) == 1
 
 
+@in_both_schemas
 async def test_a_retry_is_a_snooze_for_the_policys_time(open_press: Open, tables: Tables, eventually: Eventually) -> None:
     """Q33, D30: oban's own attempts are not used up, and its default backoff (gotcha 10: 15 s and more) is never asked."""
 
@@ -144,6 +146,7 @@ async def test_the_status_is_never_asked_of_oban(open_press: Open, tables: Table
         assert (await press.cancel(waiting)).status is Status.CANCELLED
 
 
+@in_both_schemas
 async def test_ticks_come_through_obans_scheduler_once_for_two_nodes(
     open_press: Open, tables: Tables, eventually: Eventually
 ) -> None:

@@ -10,7 +10,7 @@ from oban._producer import Producer
 from pressroom import Kind, Request, Status, Tier, Transient
 from pressroom.delivery.oban.node import Node, queues_of
 from pressroom.errors import StopTimeout
-from tests.delivery.oban.conftest import Eventually, Open
+from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
 from tests.delivery.oban.stage import PERFORM, Tables, node_of, pause, reconciler_of, serving
 from tests.journeys.stage import Gate
 
@@ -99,6 +99,7 @@ async def test_a_kind_that_pressroom_paused_is_not_fetched(open_press: Open, tab
         await press.wait(job, timeout=60)
 
 
+@in_both_schemas
 async def test_a_graceful_stop_leaves_nothing_executing(open_press: Open, tables: Tables, eventually: Eventually) -> None:
     """Gotcha 6: oban leaves what it has to cut off in `executing`. What we give back has an answer before oban stops."""
     gate = Gate()

@@ -31,6 +31,12 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture
+def schema() -> str:
+    """Other schemas have tests of their own: test_schema.py."""
+    return "public"
+
+
 async def echo(job: Any, payload: Any) -> Any:
     return payload
 

@@ -9,7 +9,7 @@ from oban._scheduler import clear_scheduled, register_scheduled, scheduled_entri
 
 from pressroom import Kind, Schedule, Status
 from tests import postgres
-from tests.delivery.oban.conftest import Eventually, Open
+from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
 from tests.delivery.oban.stage import YEARLY, Mail, Tables, client, serving
 from tests.journeys.stage import Gate
 
@@ -22,7 +22,7 @@ async def test_a_queue_that_oban_paused_keeps_its_jobs_until_it_is_resumed(
     open_press: Open, tables: Tables, eventually: Eventually, on_server: str
 ) -> None:
     queue = "pressroom-echo-background"
-    async with open_press(Kind("echo", echo), Kind("other", echo)) as press, client(on_server) as oban:
+    async with open_press(Kind("echo", echo), Kind("other", echo)) as press, client(tables) as oban:
         node = await serving(press)
         await oban.pause_queue(queue)
         await eventually(lambda: node._producers[queue]._paused)
@@ -38,7 +38,7 @@ async def test_a_queue_is_scaled_and_looked_at(
 ) -> None:
     gate = Gate()
     queue = "pressroom-hold-background"
-    async with open_press(Kind("hold", lambda job, payload: gate.hold()), workers=8) as press, client(on_server) as oban:
+    async with open_press(Kind("hold", lambda job, payload: gate.hold()), workers=8) as press, client(tables) as oban:
         node = await serving(press)
         await oban.scale_queue(queue=queue, limit=1)
         await eventually(lambda: node._producers[queue]._limit == 1)
@@ -55,12 +55,13 @@ async def test_a_queue_is_scaled_and_looked_at(
             await press.wait(job, timeout=60)
 
 
+@in_both_schemas
 async def test_a_running_job_is_cancelled_with_obans_tools(
     open_press: Open, tables: Tables, eventually: Eventually, on_server: str
 ) -> None:
     """Gotcha 5: oban only sends word, and a body that does not ask runs on. Ours is stopped."""
     gate = Gate()
-    async with open_press(Kind("hold", lambda job, payload: gate.hold())) as press, client(on_server) as oban:
+    async with open_press(Kind("hold", lambda job, payload: gate.hold())) as press, client(tables) as oban:
         job = await press.submit("hold")
         await eventually(lambda: gate.came)
         await oban.cancel_job(tables.of(job.uid)["id"])
@@ -72,7 +73,7 @@ async def test_a_completed_job_that_oban_retries_is_not_run_again(
     open_press: Open, tables: Tables, eventually: Eventually, on_server: str
 ) -> None:
     """An ended job stays ended; another try is another job."""
-    async with open_press(Kind("echo", echo)) as press, client(on_server) as oban:
+    async with open_press(Kind("echo", echo)) as press, client(tables) as oban:
         job = await press.submit("echo", 1)
         await press.wait(job, timeout=60)
         await eventually(lambda: tables.of(job.uid)["state"] == "completed")
@@ -85,7 +86,7 @@ async def test_a_completed_job_that_oban_retries_is_not_run_again(
 async def test_a_queue_that_somebody_starts_everywhere_is_not_ours_to_serve(
     open_press: Open, tables: Tables, eventually: Eventually, on_server: str
 ) -> None:
-    async with open_press(Kind("echo", echo)) as press, client(on_server, leadership=False) as oban:
+    async with open_press(Kind("echo", echo)) as press, client(tables, leadership=False) as oban:
         node = await serving(press)
         await oban.start_queue(queue="mail", limit=3)
         await oban.scale_queue(queue="pressroom-echo", limit=3)
@@ -101,7 +102,7 @@ async def test_an_oban_beside_ours_works_as_it_does_alone(
     async with open_press(Kind("echo", echo), workers=2 if ours else None) as press:
         if ours:
             await serving(press)
-        async with client(on_server, queues={"mail": 5}, node="theirs") as oban:
+        async with client(tables, queues={"mail": 5}, node="theirs") as oban:
             sent = {}
             for what in ("nothing", "record", "snooze", "cancel", "fail", "hold"):
                 sent[what] = await oban.enqueue(Mail.new({"do": what}))
@@ -141,7 +142,7 @@ async def test_our_ticks_are_not_theirs_nor_theirs_ours(open_press: Open, tables
     register_scheduled(YEARLY, Mail)
     try:
         schedule = Schedule("yearly", YEARLY, "echo")
-        async with open_press(Kind("echo", echo), schedules=[schedule]) as press, client(on_server, queues={"idle": 1}) as oban:
+        async with open_press(Kind("echo", echo), schedules=[schedule]) as press, client(tables, queues={"idle": 1}) as oban:
             minute = datetime(2030, 1, 1, tzinfo=UTC)
             await (await serving(press))._scheduler._evaluate(minute)
             await oban._scheduler._evaluate(minute)

@@ -9,6 +9,12 @@ from tests.delivery.oban.test_installing import delivery
 from tests.servers import free_ports
 
 
+@pytest.fixture
+def schema() -> str:
+    """Other schemas have tests of their own: test_schema.py."""
+    return "public"
+
+
 async def problem_of(url: str) -> tuple[str, str]:
     with pytest.raises(DependencyFailed) as failed:
         await probe(url)

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom import Kind, Request, Status
 from pressroom.delivery.oban import reconciler, uninstall
-from tests.delivery.oban.conftest import Eventually, Open
+from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
 from tests.delivery.oban.stage import PERFORM, Tables, client, pause, reconciler_of, serving
 from tests.journeys.stage import Gate
 
@@ -78,6 +78,7 @@ async def test_two_that_repair_at_once_enlist_each_job_once(open_press: Open, ta
         assert len(uids) == len(set(uids)) == 300
 
 
+@in_both_schemas
 async def test_a_table_that_was_emptied_is_soon_full_again(
     open_press: Open, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +122,7 @@ async def test_a_job_whose_oban_job_was_cancelled_is_cancelled(
     async with open_press(Kind("echo", echo)) as press:
         await pause(press, "echo")
         jobs = [await press.submit("echo", n, delay=delay) for n in range(3)]
-        async with client(on_server) as oban:
+        async with client(tables) as oban:
             await oban.cancel_many_jobs([tables.of(job.uid)["id"] for job in jobs[:2]])
         for job in jobs[:2]:
             ended = await press.settled(job, timeout=60)
@@ -138,13 +139,14 @@ async def test_a_cancel_is_looked_for_once_and_none_is_passed_over(
         found = await reconciler_of(press)
         await pause(press, "echo")
         answers = await press.submit_many([Request("echo", n) for n in range(10)])
-        async with client(on_server) as oban:
+        async with client(tables) as oban:
             await oban.cancel_many_jobs([row["id"] for row in tables.jobs()])
         for one in answers:
             assert (await press.settled(one, timeout=60)).status is Status.CANCELLED
         await eventually(lambda: found._looked_at is not None)
 
 
+@in_both_schemas
 async def test_rows_left_by_a_node_that_is_gone_are_closed(open_press: Open, tables: Tables, eventually: Eventually) -> None:
     async with open_press(Kind("echo", echo)) as press:
         await serving(press)
@@ -157,6 +159,7 @@ async def test_rows_left_by_a_node_that_is_gone_are_closed(open_press: Open, tab
         await eventually(lambda: tables.states() == ["completed", "completed", "executing"], within=60)
 
 
+@in_both_schemas
 async def test_only_our_own_rows_are_pruned(open_press: Open, tables: Tables) -> None:
     """Somebody else in the same table may want theirs for longer."""
     async with open_press(Kind("echo", echo)) as press:
@@ -212,7 +215,7 @@ async def test_a_rescue_by_somebody_elses_lifeline_runs_nothing_twice(
         job = await press.submit("hold")
         await eventually(lambda: gate.came)
         tables.do("UPDATE public.oban_jobs SET attempted_at = attempted_at - interval '1 hour'")
-        async with client(on_server) as oban:
+        async with client(tables) as oban:
             assert await oban._query.rescue_jobs(300) == 1
         if node_is == "idle":
             await eventually(lambda: tables.of(job.uid)["state"] == "completed")
@@ -230,7 +233,7 @@ async def test_a_round_that_fails_is_counted_and_the_next_one_comes(eventually: 
             raise OSError("the server is away")
 
     away: Any = Away()
-    failing = reconciler.Reconciler(away, echo, counted.append)  # type: ignore[arg-type]
+    failing = reconciler.Reconciler(away, echo, "public", counted.append)  # type: ignore[arg-type]
 
     tidying = asyncio.create_task(failing.keep_tidy("node", list, lambda: False))
     await eventually(lambda: len(counted) >= 2)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import psycopg
 from oban.schema import install_sql
+from psycopg import sql
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
@@ -21,18 +22,19 @@ from pressroom.delivery import Taker, Waiting
 from pressroom.delivery.oban import hooks, serving
 from pressroom.delivery.oban.instance import Instance, understands
 from pressroom.delivery.oban.node import Dispatcher, Node
-from pressroom.delivery.oban.reconciler import Reconciler
-from pressroom.errors import PrivilegesMissing
+from pressroom.delivery.oban.reconciler import Reconciler, compare_schemas
+from pressroom.errors import InvalidSettings, PrivilegesMissing
 from pressroom.model import Submitted
 
 INSTALLING = 4721004  # the lock of whoever changes the tables
 CONNECTIONS = 4
-TABLES = ("public.oban_jobs", "public.oban_leaders", "public.oban_producers")
+TABLES = ("oban_jobs", "oban_leaders", "oban_producers")
 
 
 class Oban:
     """`fire` submits the jobs of the schedules whose time has come; `cancel` ends a job whose oban job was cancelled; `paused`
-    tells which kinds are not to be handed out; `count_error` is called with each error of oban's tables."""
+    tells which kinds are not to be handed out; `count_error` is called with each error of oban's tables; `schema` is
+    where oban's tables are, or are made."""
 
     sweep = math.inf
 
@@ -45,8 +47,10 @@ class Oban:
         cancel: Callable[[str], Awaitable[object]],
         paused: Callable[[], Awaitable[Collection[str]]],
         count_error: Callable[[BaseException], object] = lambda _reason: None,
+        schema: str = "public",
     ) -> None:
         self._url = url
+        self._schema = schema
         self._crons = [cron for cron in dict.fromkeys(crons) if understands(cron)]
         self.keeps_time = len(self._crons) == len(set(crons))
         self._fire = fire
@@ -58,7 +62,7 @@ class Oban:
 
     async def open(self) -> None:
         """Make oban's tables and our triggers, if they are not there."""
-        await install(self._url)
+        await install(self._url, self._schema)
 
     def announce(self, jobs: Sequence[Submitted]) -> None:
         """It was said in the transaction that made them."""
@@ -72,12 +76,20 @@ class Oban:
         node = Node(taker, self._fire, self._cancel, self._paused)
         async with self._make_pool() as pool:
             queues = node.queues | {serving.TICKS: 1}
-            instance = Instance(pool=pool, node=node.name, queues=queues, dispatcher=Dispatcher(node), crons=self._crons)
+            instance = Instance(
+                pool=pool,
+                schema=self._schema,
+                node=node.name,
+                queues=queues,
+                dispatcher=Dispatcher(node),
+                crons=self._crons,
+            )
             node.producers = instance._producers
             serving.begin(node.name, node)
             try:
                 async with instance:
-                    await self._tend(instance, node, Reconciler(pool, self._cancel, self._count_error))
+                    reconciler = Reconciler(pool, self._cancel, self._schema, self._count_error)
+                    await self._tend(instance, node, reconciler)
             finally:
                 serving.end(node.name)
                 self.instance = self.reconciler = None
@@ -96,31 +108,46 @@ class Oban:
             together.create_task(reconciler.keep_tidy(node.name, lambda: node.held, lambda: instance.is_leader))
 
 
-async def install(url: str) -> None:
-    """Make oban's tables and our triggers, if they are not there. A role that needs to make neither needs no right to do so.
-    Raises PrivilegesMissing."""
+async def install(url: str, schema: str = "public") -> None:
+    """Make the schema, oban's tables and our triggers, if they are not there. A role that needs to make none of them needs no
+    right to do so. Raises PrivilegesMissing, ObanSchemaMismatch and InvalidSettings."""
     try:
         async with await psycopg.AsyncConnection.connect(url) as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALLING,))
-            await connection.execute("SET LOCAL search_path TO public")  # oban looks for its types in the current schema
-            missing = await connection.execute(
-                "SELECT 1 FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", (list(TABLES),)
-            )
-            if await missing.fetchone() is not None:
-                await connection.execute(install_sql())
-            ours = hooks.statement("install")
-            known = await connection.execute(
-                "SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')"
-            )
-            if await known.fetchone() != (_mark(ours),):
-                await connection.execute(ours)
-                await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_mark(ours)}'")
+            found = await connection.execute(hooks.statement("find_schema"))
+            compare_schemas(await found.fetchall(), schema)
+            await _install_oban(connection, schema)
+            await _install_triggers(connection, schema)
     except psycopg.errors.InsufficientPrivilege as refused:
         raise PrivilegesMissing(
             f"{masked(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
             f"{refused.diag.message_primary}; run `pressroom migrate` with delivery = oban as the role that owns the schema "
             "pressroom (docs/deployment.md, Roles on PostgreSQL)"
         ) from None
+
+
+async def _install_oban(connection: psycopg.AsyncConnection[Any], schema: str) -> None:
+    names = [f"{schema}.{table}" for table in TABLES]
+    missing = await connection.execute("SELECT 1 FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", (names,))
+    if await missing.fetchone() is None:
+        return
+    reserved = await connection.execute(hooks.statement("is_reserved"), {"name": schema})
+    if await reserved.fetchone() == (True,):
+        raise InvalidSettings([f"oban_schema: {schema!r} is a reserved word of PostgreSQL; name another schema"])
+    there = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
+    if await there.fetchone() is None:  # IF NOT EXISTS would need the right to create one also where it exists
+        await connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    # Oban looks for its types in the current schema, and makes a function there.
+    await connection.execute(sql.SQL("SET LOCAL search_path TO {}").format(sql.Identifier(schema)))
+    await connection.execute(install_sql(schema))
+
+
+async def _install_triggers(connection: psycopg.AsyncConnection[Any], schema: str) -> None:
+    ours = hooks.statement("install", schema)
+    known = await connection.execute("SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')")
+    if await known.fetchone() != (_mark(ours),):
+        await connection.execute(ours)
+        await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_mark(ours)}'")
 
 
 async def uninstall(url: str) -> None:
@@ -137,5 +164,5 @@ async def _hurry(connection: psycopg.AsyncConnection[Any]) -> None:
     set_json_loads(msgspec.json.decode, connection)  # three columns of each oban job
 
 
-def _mark(sql: str) -> str:
-    return hashlib.sha256(sql.encode()).hexdigest()[:16]
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

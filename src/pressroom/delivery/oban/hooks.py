@@ -22,8 +22,10 @@ _before: dict[str, Any] = {}
 
 
 @cache
-def statement(name: str) -> str:
-    return files("pressroom.delivery.oban").joinpath(f"sql/{name}.sql").read_text(encoding="utf-8")
+def statement(name: str, schema: str | None = None) -> str:
+    """`schema` is where oban's tables are, for those statements that use them."""
+    text = files("pressroom.delivery.oban").joinpath(f"sql/{name}.sql").read_text(encoding="utf-8")
+    return text if schema is None else text.replace("{schema}", schema)
 
 
 def install() -> None:
@@ -49,7 +51,7 @@ async def ack(query: Query, acks: Sequence[AckAction]) -> list[int]:
         "metas": [_as_text(one.meta) for one in ordered],
     }
     async with query.connection() as connection:
-        cursor = await connection.execute(statement("ack"), rows)
+        cursor = await connection.execute(statement("ack", query._prefix), rows)
         return [id for (id,) in await cursor.fetchall()]
 
 

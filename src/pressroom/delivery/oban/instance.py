@@ -22,9 +22,12 @@ class Instance(Oban):
     """Other obans may live in the same tables and in the same process. Oban's lifeline and pruner would rescue and delete
     their jobs as it suits ours, and its scheduler inserts whatever any module of the process has registered."""
 
-    def __init__(self, *, pool: Any, node: str, queues: dict[str, Any], dispatcher: Any, crons: Sequence[str]) -> None:
+    def __init__(
+        self, *, pool: Any, schema: str, node: str, queues: dict[str, Any], dispatcher: Any, crons: Sequence[str]
+    ) -> None:
         super().__init__(
             pool=pool,
+            prefix=schema,
             name=NAME,
             node=node,
             queues=queues,

@@ -9,7 +9,9 @@ from oban.schema import install_sql
 
 from pressroom.config import masked
 from pressroom.delivery.oban import hooks
+from pressroom.delivery.oban.reconciler import compare_schemas
 from pressroom.dependencies import DependencyFailed
+from pressroom.errors import ObanSchemaMismatch
 
 CONNECT_TIMEOUT = 4  # seconds
 TABLES = ("oban_jobs", "oban_leaders", "oban_producers")
@@ -22,8 +24,13 @@ async def probe(url: str, schema: str = "public") -> str:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
             columns = await (await connection.execute(hooks.statement("list_columns"), {"schema": schema})).fetchall()
             triggers = await (await connection.execute(hooks.statement("list_triggers"))).fetchall()
+            of_triggers = await (await connection.execute(hooks.statement("find_schema"))).fetchall()
     except psycopg.Error:
         raise DependencyFailed("store_unavailable", f"oban's tables at {masked(url)}: the database cannot be read") from None
+    try:
+        compare_schemas(of_triggers, schema)
+    except ObanSchemaMismatch as mismatch:
+        raise DependencyFailed(mismatch.code, str(mismatch)) from None
     _require_tables(schema, {(table, column) for table, column in columns})
     if missing := sorted(set(TRIGGERS) - {name for (name,) in triggers}):
         raise DependencyFailed("oban_triggers_missing", f"pressroom.job lacks the triggers {', '.join(missing)}")

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from psycopg_pool import AsyncConnectionPool
 
 from pressroom.delivery.oban import hooks
-from pressroom.errors import PressroomError
+from pressroom.errors import ObanSchemaMismatch, PressroomError
+from pressroom.outages import Outage
 
 log = logging.getLogger("pressroom.delivery")
 
@@ -22,17 +23,21 @@ COMMIT_WITHIN = 60.0  # seconds; a cancel is dated when its transaction begins
 
 
 class Reconciler:
-    """`cancel` ends a job of ours whose oban job was cancelled; `count_error` is called with the error of a failed round."""
+    """`cancel` ends a job of ours whose oban job was cancelled; `schema` is where oban's tables are; `count_error` is called
+    with the error of a failed round."""
 
     def __init__(
         self,
         pool: AsyncConnectionPool[Any],
         cancel: Callable[[str], Awaitable[object]],
+        schema: str,
         count_error: Callable[[BaseException], object] = lambda _reason: None,
     ) -> None:
         self._pool = pool
         self._cancel = cancel
+        self._schema = schema
         self._count_error = count_error
+        self._mismatch = Outage("looking for jobs that oban forgot", log)
         self._looked_at: float | None = None
         self._pruned_at = time.monotonic()
 
@@ -56,7 +61,16 @@ class Reconciler:
             await self.prune()
 
     async def enlist_forgotten(self, kinds: Iterable[str]) -> int:
-        """Page after page for as long as something is found, so that a table that was emptied is soon full again."""
+        """Page after page for as long as something is found, so that a table that was emptied is soon full again.
+
+        Does nothing if our triggers use another schema by now: its workers and we would take every job from each other.
+        """
+        try:
+            compare_schemas(await self._run("find_schema"), self._schema)
+        except ObanSchemaMismatch as mismatch:
+            self._mismatch.failed(mismatch)
+            return 0
+        self._mismatch.recovered()
         after = {kind: (-1, -1) for kind in kinds if kind != "webhook"}
         enlisted = 0
         while after:
@@ -93,8 +107,15 @@ class Reconciler:
 
     async def _run(self, name: str, parameters: dict[str, Any] | None = None) -> list[Any]:
         async with self._pool.connection() as connection:
-            cursor = await connection.execute(hooks.statement(name), parameters)
+            cursor = await connection.execute(hooks.statement(name, self._schema), parameters)
             return await cursor.fetchall() if cursor.description is not None else []
+
+
+def compare_schemas(found: Sequence[tuple[str | None]], schema: str) -> None:
+    """Raises ObanSchemaMismatch. `found` are the rows of `find_schema`: none if there are no triggers yet."""
+    for (of_triggers,) in found:
+        if of_triggers is not None and of_triggers != schema:
+            raise ObanSchemaMismatch(of_triggers, schema)
 
 
 def _as_columns(after: dict[str, tuple[int, int]]) -> dict[str, list[Any]]:

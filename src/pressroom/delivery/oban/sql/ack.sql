@@ -1,6 +1,6 @@
 -- Oban's own ack, for many at once. Each names when it was handed out: a late one changes nothing.
-UPDATE public.oban_jobs AS job
-   SET state = acked.state::public.oban_job_state,
+UPDATE {schema}.oban_jobs AS job
+   SET state = acked.state::{schema}.oban_job_state,
        cancelled_at = CASE WHEN acked.state = 'cancelled' THEN timezone('UTC', now()) ELSE job.cancelled_at END,
        completed_at = CASE WHEN acked.state = 'completed' THEN timezone('UTC', now()) ELSE job.completed_at END,
        discarded_at = CASE WHEN acked.state = 'discarded' THEN timezone('UTC', now()) ELSE job.discarded_at END,

@@ -1,5 +1,5 @@
 -- Oban jobs in the hands of a node that is gone. What they carried was enlisted anew or has ended.
-UPDATE public.oban_jobs
+UPDATE {schema}.oban_jobs
    SET state = 'completed', completed_at = timezone('UTC', now())
  WHERE state = 'executing'
    AND worker IN ('pressroom.delivery.oban.workers.Perform', 'pressroom.delivery.oban.workers.Tick')

@@ -23,7 +23,7 @@ WITH looked AS (
 ), forgotten AS (
     SELECT looked.id, looked.delivery_ref
       FROM looked
-      LEFT JOIN public.oban_jobs AS known ON known.id = looked.delivery_ref::bigint AND known.args->>'uid' = looked.uid
+      LEFT JOIN {schema}.oban_jobs AS known ON known.id = looked.delivery_ref::bigint AND known.args->>'uid' = looked.uid
      WHERE known.id IS NULL
         OR known.state = 'discarded'
         OR known.state = 'completed'
@@ -40,12 +40,12 @@ WITH looked AS (
        FOR NO KEY UPDATE OF job SKIP LOCKED
 ), numbered AS (
     UPDATE pressroom.job
-       SET delivery_ref = nextval('public.oban_jobs_id_seq')::text
+       SET delivery_ref = nextval('{schema}.oban_jobs_id_seq')::text
       FROM still
      WHERE job.id = still.id
     RETURNING job.id, job.delivery_ref, job.uid, job.kind, job.tier, job.seq
 ), enlisted AS (
-    INSERT INTO public.oban_jobs (id, queue, worker, priority, args)
+    INSERT INTO {schema}.oban_jobs (id, queue, worker, priority, args)
     OVERRIDING SYSTEM VALUE
     SELECT delivery_ref::bigint, pressroom.oban_queue(kind, tier), 'pressroom.delivery.oban.workers.Perform', tier,
            jsonb_build_object('uid', uid, 'tier', tier)

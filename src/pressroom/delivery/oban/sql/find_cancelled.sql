@@ -1,6 +1,6 @@
 -- Jobs that wait while somebody cancelled their oban job.
 SELECT job.uid
-  FROM public.oban_jobs AS known
+  FROM {schema}.oban_jobs AS known
   JOIN pressroom.job ON job.uid = known.args->>'uid' AND job.delivery_ref = known.id::text
  WHERE known.state = 'cancelled' AND known.cancelled_at > timezone('UTC', now()) - make_interval(secs => %(age)s)
    AND known.worker = 'pressroom.delivery.oban.workers.Perform'

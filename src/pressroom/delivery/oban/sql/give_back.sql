@@ -1,6 +1,6 @@
 -- Oban jobs that a node was given and does not have: the answer to its fetch was lost, or it had to begin anew. Oban itself
 -- knows only how old an attempt is, and a job may take its time.
-UPDATE public.oban_jobs
+UPDATE {schema}.oban_jobs
    SET state = 'available', attempt = greatest(attempt - 1, 0)
  WHERE state = 'executing'
    AND worker IN ('pressroom.delivery.oban.workers.Perform', 'pressroom.delivery.oban.workers.Tick')

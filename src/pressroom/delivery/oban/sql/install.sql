@@ -6,21 +6,21 @@ $$ SELECT 'pressroom-' || kind || CASE WHEN tier > 0 THEN '-background' ELSE '' 
 CREATE OR REPLACE FUNCTION pressroom.oban_enlist(ref BIGINT, uid TEXT, kind TEXT, tier BIGINT, run_at BIGINT) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO public.oban_jobs (id, state, queue, worker, priority, args, scheduled_at)
+    INSERT INTO {schema}.oban_jobs (id, state, queue, worker, priority, args, scheduled_at)
     OVERRIDING SYSTEM VALUE
-    VALUES (ref, CASE WHEN run_at IS NULL THEN 'available' ELSE 'scheduled' END::public.oban_job_state,
+    VALUES (ref, CASE WHEN run_at IS NULL THEN 'available' ELSE 'scheduled' END::{schema}.oban_job_state,
             pressroom.oban_queue(kind, tier), 'pressroom.delivery.oban.workers.Perform', tier,
             jsonb_build_object('uid', uid, 'tier', tier),
             coalesce(timezone('UTC', to_timestamp(run_at / 1000.0)), timezone('UTC', now())));
     IF run_at IS NULL THEN
-        PERFORM pg_notify('public.oban_insert', json_build_object('queue', pressroom.oban_queue(kind, tier))::text);
+        PERFORM pg_notify('{schema}.oban_insert', json_build_object('queue', pressroom.oban_queue(kind, tier))::text);
     END IF;
 END $$;
 
 -- A number first, for each row; then all of a statement's oban jobs at once.
 CREATE OR REPLACE FUNCTION pressroom.oban_number() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.delivery_ref := nextval('public.oban_jobs_id_seq')::text;
+    NEW.delivery_ref := nextval('{schema}.oban_jobs_id_seq')::text;
     RETURN NEW;
 END $$;
 
@@ -28,10 +28,10 @@ CREATE OR REPLACE FUNCTION pressroom.oban_enlist_added() RETURNS trigger LANGUAG
 DECLARE
     named TEXT;
 BEGIN
-    INSERT INTO public.oban_jobs (id, state, queue, worker, priority, args, scheduled_at)
+    INSERT INTO {schema}.oban_jobs (id, state, queue, worker, priority, args, scheduled_at)
     OVERRIDING SYSTEM VALUE
     SELECT delivery_ref::bigint,
-           CASE WHEN waits_for IS NULL THEN 'available' ELSE 'scheduled' END::public.oban_job_state,
+           CASE WHEN waits_for IS NULL THEN 'available' ELSE 'scheduled' END::{schema}.oban_job_state,
            pressroom.oban_queue(kind, tier), 'pressroom.delivery.oban.workers.Perform', tier,
            jsonb_build_object('uid', uid, 'tier', tier),
            CASE WHEN waits_for IS NULL THEN timezone('UTC', now()) ELSE timezone('UTC', to_timestamp(run_at / 1000.0)) END
@@ -40,14 +40,14 @@ BEGIN
      ORDER BY seq;
     FOR named IN SELECT DISTINCT pressroom.oban_queue(kind, tier) FROM added WHERE delivery_ref IS NOT NULL AND waits_for IS NULL
     LOOP
-        PERFORM pg_notify('public.oban_insert', json_build_object('queue', named)::text);
+        PERFORM pg_notify('{schema}.oban_insert', json_build_object('queue', named)::text);
     END LOOP;
     RETURN NULL;
 END $$;
 
 CREATE OR REPLACE FUNCTION pressroom.oban_enlist_again() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.delivery_ref := nextval('public.oban_jobs_id_seq')::text;
+    NEW.delivery_ref := nextval('{schema}.oban_jobs_id_seq')::text;
     PERFORM pressroom.oban_enlist(NEW.delivery_ref::bigint, NEW.uid, NEW.kind, NEW.tier,
                                   CASE WHEN NEW.waits_for = 'time' THEN NEW.run_at END);
     RETURN NEW;

@@ -1,7 +1,7 @@
 -- Only our own: whoever else uses these tables has a say in how long theirs are kept.
-DELETE FROM public.oban_jobs
+DELETE FROM {schema}.oban_jobs
  WHERE id IN (SELECT id
-                FROM public.oban_jobs
+                FROM {schema}.oban_jobs
                WHERE (   (state = 'completed' AND completed_at <= timezone('UTC', now()) - make_interval(secs => %(age)s))
                       OR (state = 'cancelled' AND cancelled_at <= timezone('UTC', now()) - make_interval(secs => %(age)s))
                       OR (state = 'discarded' AND discarded_at <= timezone('UTC', now()) - make_interval(secs => %(age)s)))
