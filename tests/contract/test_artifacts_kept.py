@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.backends import open_database
 from pressroom.config import Settings
 from pressroom.errors import NotFound
@@ -20,7 +21,7 @@ DAY = 86_400_000
 
 @asynccontextmanager
 async def opened(database: str, shelf: Shelf) -> AsyncIterator[Database]:
-    rows = open_database(Settings(database=database), shelf.clock)
+    rows = open_database(Settings(database=database), shelf.clock, BUILT_IN_SCHEMA)
     try:
         yield rows
     finally:

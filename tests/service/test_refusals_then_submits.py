@@ -41,6 +41,10 @@ NOT_PROVOKED: dict[Refusal, str] = {
         "artifact_store_mismatch",
     ): "only a process with other artifact settings meets it; tests/contract/test_artifact_store_id.py",
     (503, "dependency_failed"): "raised by probes; /health and /readyz tell its cause with 200; tests/service/test_health.py",
+    **{
+        (503, f"s3_credentials_{how}"): "only a service with artifacts in S3 meets it; tests/unit/test_renewed_credentials.py"
+        for how in ("missing", "failed", "expired")
+    },
     (499, "gone"): "for a caller who has hung up, and so does not see it",
 }
 # Where a status or code is computed, and what may come of it beside what stands elsewhere.
