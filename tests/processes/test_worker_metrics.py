@@ -334,7 +334,7 @@ async def test_a_service_shows_the_figures_of_its_workers_if_it_has_any(
     assert seen.total("worker_claims_total", kind="stamp") == 1
     assert seen.total("worker_slots", worker="jobs") > 0
     assert seen.total("worker_dependency_errors_total") == 0
-    assert "pressroom_worker" not in without.text
+    assert "pressroom_worker_" not in without.text
 
 
 async def test_the_variable_in_the_environment_does_the_same_and_without_it_nothing_listens(begin: Start) -> None:
