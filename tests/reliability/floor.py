@@ -67,5 +67,6 @@ class Floor(ABC):
                 time.sleep(BEAT)
             if not victim.has_ended():
                 self.toll.hung += 1
+                victim.show_stacks()
                 victim.signal(signal.SIGKILL)
                 victim.wait()

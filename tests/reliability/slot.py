@@ -68,7 +68,7 @@ class Slot:
             self._fill(now)
         elif self.victim.has_ended():
             self._bury(self.victim)
-        elif now < self._starting_until and not self._at_work(self.victim):
+        elif not self._struck and now < self._starting_until and not self._at_work(self.victim):
             self._due = now + self._fault.after
         elif self._resume_at is not None:
             if now >= self._resume_at:
@@ -103,6 +103,7 @@ class Slot:
                 self._due = now + STOP_LIMIT
                 self._toll.count("terminate", victim)
             case Terminate():
+                victim.show_stacks()
                 victim.signal(signal.SIGKILL)
                 self._due = float("inf")
                 self._toll.hung += 1

@@ -1,14 +1,20 @@
 """Faults upon real processes, and the judge finds nothing. The deep suite makes three hundred."""
 
+import signal
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from pressroom.failpoints import JOB_POINTS
 from tests.depth import by_depth
 from tests.reliability import nemesis
+from tests.reliability.journal import Journal
+from tests.reliability.nemesis import Terminate
 from tests.reliability.run_lab import run_lab
+from tests.reliability.slot import STOP_LIMIT, Slot, Toll
 from tests.reliability.trial import TOO_WEAK, exit_code
+from tests.reliability.victims import Victim
 
 SEED = 20261115
 
@@ -43,3 +49,27 @@ def test_a_run_that_was_only_too_weak_is_told_from_one_that_broke_a_promise() ->
         1,
         1,
     ]
+
+
+def test_a_process_that_stops_slowly_while_it_still_started_is_not_taken_for_one_that_hangs(tmp_path: Path) -> None:
+    """A server that was told to stop answers no longer, as one that has not started yet."""
+
+    class SlowVictim(Victim):
+        def signal(self, number: signal.Signals) -> None:
+            signals.append(number)
+
+        def has_ended(self) -> bool:
+            return False
+
+    signals: list[signal.Signals] = []
+    toll = Toll(Journal(tmp_path / "journal.jsonl"))
+    answers = iter([True])
+    slot = Slot("server", iter([Terminate(1.0)]), lambda *_: SlowVictim(1), toll, lambda _: next(answers, False))
+
+    for now in (0.0, 1.0, 1.5, 3.0, STOP_LIMIT):
+        slot.step(now)
+
+    assert signals == [signal.SIGTERM]
+    assert toll.hung == 0
+    slot.step(1.0 + STOP_LIMIT)
+    assert toll.hung == 1

@@ -2,11 +2,14 @@
 second to start, and a lab that kills seven processes a second would do nothing else."""
 
 import asyncio
+import contextlib
 import ctypes
+import faulthandler
 import logging
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -36,6 +39,14 @@ class Victim:
                 self.ended = os.waitstatus_to_exitcode(status)
         return self.ended is not None
 
+    def show_stacks(self) -> None:
+        """Have it write where its tasks and threads are to its log: it hangs."""
+        self.signal(signal.SIGUSR2)
+        for _ in range(20):
+            if self.has_ended():
+                return
+            time.sleep(0.1)
+
     def wait(self) -> None:
         if self.ended is None:
             self.ended = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
@@ -50,6 +61,7 @@ def fork(act: Callable[[], int]) -> Victim:
     status = 1
     try:
         _leave_no_orphans(lab)
+        signal.signal(signal.SIGUSR2, _write_stacks)
         status = act()
     except BaseException:
         logging.getLogger("lab").exception("a role broke")
@@ -75,6 +87,14 @@ async def _until_terminated(role: Role) -> None:
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     await role(stopping)
+
+
+def _write_stacks(*_: object) -> None:
+    print(f"process {os.getpid()} hangs", file=sys.stderr)
+    with contextlib.suppress(RuntimeError):  # no event loop runs
+        for task in asyncio.all_tasks():
+            task.print_stack(file=sys.stderr)
+    faulthandler.dump_traceback(file=2, all_threads=True)
 
 
 def _leave_no_orphans(lab: int) -> None:
