@@ -43,21 +43,21 @@ async def both_ways(path: Path, files: Files) -> tuple[Spent, Spent]:
     """An import from the first file read to the last page kept, and then all of it rendered again."""
     async with opened(path) as press:
         with measured(files.count, press.rendering.presses) as importing:
-            await take_in(press, files)
+            await import_files(press, files)
         with measured(files.count + WARM_UP, press.rendering.presses) as rendering:
             await rerender(press)
     return importing, rendering
 
 
-async def take_in(press: Pressroom, files: Files) -> None:
-    await Folders(press.articles).take_in(
+async def import_files(press: Pressroom, files: Files) -> None:
+    await Folders(press.app("wiki").articles).import_folder(
         files.folder, org_id=None, author="bench", comment="", tell=lambda what, done, total: None
     )
     await _until_idle(press)
 
 
 async def rerender(press: Pressroom) -> None:
-    await press.articles.rerender_all(None, Order("all"))
+    await press.app("wiki").articles.rerender_all(None, Order("all"))
     await _until_idle(press)
 
 
@@ -65,13 +65,15 @@ async def rerender(press: Pressroom) -> None:
 async def opened(path: Path) -> AsyncIterator[Pressroom]:
     """With warm presses, and after the look for stale pages that every start brings."""
     async with Pressroom(f"sqlite:///{path}", grace=0.0) as press:
-        await asyncio.wait([press._looking])
+        await asyncio.wait([press._leading])
         await asyncio.gather(*(_save(press, number) for number in range(WARM_UP)))
         yield press
 
 
 async def _save(press: Pressroom, number: int) -> None:
-    await press.articles.post(None, make_draft(f"Warm_{number}", f"# {number}", author="bench", previous=0), wait=30)
+    await press.app("wiki").articles.post(
+        None, make_draft(f"Warm_{number}", f"# {number}", author="bench", previous=0), wait=30
+    )
 
 
 async def _until_idle(press: Pressroom) -> None:

@@ -34,7 +34,7 @@ async def beside_files(path: Path, files: Files, saves: int, rounds: int) -> tup
     """Seconds of each save while nothing goes on, and while all files are rendered again and again."""
     idle, busy = [], []
     async with wiki_press.opened(path) as press:
-        await wiki_press.take_in(press, files)
+        await wiki_press.import_files(press, files)
         numbers = count()
         for _ in range(rounds):
             idle += await _steadily(press, numbers, saves)
@@ -48,11 +48,11 @@ async def beside_many(path: Path, articles: int, saves: int) -> tuple[list[float
     async with wiki_press.opened(path) as press:
         started = time.monotonic()
         for some in batched(_small(articles), TAKEN_AT_ONCE):  # past the service, which would have them rendered
-            await press._database.run(partial(store.take_in, "", some), name="article")
+            await press._database.run(partial(store.save_many, "", some), name="article")
         say(f"  {articles:,} articles were made in {time.monotonic() - started:.0f} s")
         numbers = count()
         idle = await _steadily(press, numbers, saves)
-        await press.articles.rerender_all(None, Order("all"))
+        await press.app("wiki").articles.rerender_all(None, Order("all"))
         busy = await _steadily(press, numbers, saves)
     return idle, busy
 
@@ -64,9 +64,9 @@ async def _rendering_again(press: Pressroom) -> AsyncIterator[None]:
 
     async def render() -> None:
         while wanted:
-            batch = await press.articles.rerender_all(None, Order("all"))
+            batch = await press.app("wiki").articles.rerender_all(None, Order("all"))
             await press.settled(batch)
-            while (await press.articles.batch(batch.uid)).waiting:  # noqa: ASYNC110
+            while (await press.app("wiki").articles.batch(batch.uid)).waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
     rendering = asyncio.create_task(render())
@@ -88,7 +88,7 @@ async def _steadily(press: Pressroom, numbers: Iterator[int], saves: int) -> lis
 
 
 async def _save(press: Pressroom, number: int, due: float) -> float:
-    posted = await press.articles.post(None, _draft(f"Note_{number}", number), wait=30)
+    posted = await press.app("wiki").articles.post(None, _draft(f"Note_{number}", number), wait=30)
     assert posted.revision.render_status is RenderStatus.RENDERED
     return time.monotonic() - due
 

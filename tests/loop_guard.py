@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pressroom.serving import compile_templates
+from pressroom.app import BUILT_IN
+from pressroom.web.desk import compile_templates
 
 LIMIT = 0.25
 _RUN = asyncio.Handle._run
@@ -71,7 +72,7 @@ def watched_loops() -> Iterator[list[str]]:
 
 @pytest.fixture(autouse=True)
 def _no_callback_holds_the_loop() -> Iterator[None]:
-    compile_templates()  # as a service does while it starts
+    compile_templates([(name, f"pressroom.apps.{name}") for name in BUILT_IN])  # as a service does while it starts
     with watched_loops() as holders:
         yield
     if holders:

@@ -1,6 +1,153 @@
-"""The apps that Pressroom comes with."""
+"""What an app is, and the apps that Pressroom comes with.
 
+An app is one folder and one value, an `App`. Everything that it brings is found through that value: kinds, schedules, routes,
+pages, search, settings, commands, SQL, migrations, templates, static files, invariants and demo data. See
+docs/writing-an-app.md.
+"""
+
+import importlib
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pressroom.clock import Clock
+from pressroom.config import Settings
+from pressroom.errors import InvalidArgument, InvalidSettings
+from pressroom.model import Kind, Schedule, Work
+from pressroom.sealing import Keyring
 from pressroom.store.schema import CORE, Schema, SqlPackage
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
+    from pressroom.api.views import JobFormatter
+    from pressroom.queue import Queue
+    from pressroom.rendering import Rendering
+    from pressroom.store import Database
+    from pressroom.store.finding import Found, Viewer
+    from pressroom.web.desk import Desk
+    from pressroom.web.navigation import Pages
+
+# The built-in apps, in the order in which pages name them. To add one, add its name: it is `APP` in `pressroom.apps.NAME.app`.
 BUILT_IN = ("diagrams", "wiki")
+
+_NAME = re.compile(r"[a-z][a-z0-9]{0,30}")
+
+
+@dataclass(frozen=True)
+class Core:
+    """What an app is made with. `own` are the app's settings. The queue and the database can be used once it is open."""
+
+    queue: "Queue"
+    rendering: "Rendering"
+    settings: Settings
+    own: Any
+    clock: Clock
+    keyring: Keyring
+
+    @property
+    def database(self) -> "Database":
+        return self.rendering.database
+
+
+class RunningApp:
+    """An app in a process. All that it does not override, it does not have."""
+
+    kinds: Sequence[Kind] = ()
+    schedules: Sequence[Schedule] = ()  # saved when workers start
+
+    async def open(self) -> None:
+        """The database is open, and no job has been claimed yet. Called again if the database was busy."""
+
+    async def on_leading(self) -> None:
+        """Called once, when this process leads the workers: for work that one process is to do at a start."""
+
+    async def stop(self) -> None:
+        """Jobs have ended or were released; the database is still open."""
+
+    def job_formatters(self) -> Mapping[str, "JobFormatter"]:
+        """For kinds whose jobs the HTTP interface shows in other words than the core's."""
+        return {}
+
+    def routes(self, service: "Service") -> Iterable["Route"]:  # noqa: ARG002
+        return ()
+
+    def pages(self, site: "Desk") -> "Pages | None":  # noqa: ARG002
+        return None
+
+    def find(self, text: str, viewer: "Viewer") -> Work[list["Found"]]:  # noqa: ARG002
+        """Its part of the search box: what of its own the text may name. Every statement goes by an index."""
+        yield from ()
+        return []
+
+
+@dataclass(frozen=True)
+class App:
+    """`name` is the prefix of its kinds, tables, keys, addresses, settings and commands. In `package` are its folders `sql/`,
+    `migrations/`, `templates/` and `static/`, as far as it has them.
+
+    `settings` is a frozen dataclass with a default for each field: the section `[name]` of the file and `PRESSROOM_NAME_*` in
+    the environment. `commands` adds subcommands to `pressroom NAME`. `demo` fills a new database with something to look at.
+    """
+
+    name: str
+    package: str
+    make: Callable[[Core], RunningApp]
+    settings: type | None = None
+    commands: "Callable[[AddCommand], None] | None" = None
+    about: str = ""  # one line for `pressroom --help`
+    demo: Callable[[RunningApp], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name == CORE.app:
+            raise InvalidArgument(f"an app's name is a short word of lower-case letters and digits, not {self.name!r}")
+
+
+# Adds `pressroom NAME ACTION`: the action's name, its coroutine function `(app, args, output) -> exit code`, and its help.
+type AddCommand = Callable[..., "ArgumentParser"]
+
+
+def find_apps(names: Sequence[App | str]) -> list[App]:
+    """Apps by the names of built-in ones, as `module:NAME`, or as they are. Raises InvalidSettings with every problem."""
+    found: dict[str, App] = {}
+    problems: list[str] = []
+    for name in names:
+        try:
+            app = name if isinstance(name, App) else _load(name)
+        except InvalidSettings as invalid:
+            problems += invalid.problems
+            continue
+        if found.setdefault(app.name, app) is not app:
+            problems.append(f"apps: two apps are named {app.name!r}")
+    if problems:
+        raise InvalidSettings(problems)
+    return list(found.values())
+
+
+def _load(name: str) -> App:
+    module, _, attribute = f"pressroom.apps.{name}.app:APP".partition(":") if name in BUILT_IN else name.partition(":")
+    if not attribute:
+        raise InvalidSettings([f"apps: there is no app {name!r}; use {', '.join(BUILT_IN)}, or MODULE:NAME for your own"])
+    try:
+        app = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as reason:
+        raise InvalidSettings([f"apps: {name!r} cannot be imported: {reason}"]) from reason
+    if not isinstance(app, App):
+        raise InvalidSettings([f"apps: {name!r} is not an App"])
+    return app
+
+
+def schema_of(apps: Iterable[App]) -> Schema:
+    """The SQL of the core and of these apps."""
+    return (CORE, *(SqlPackage(app.name, app.package) for app in apps))
+
+
+def settings_types(names: Sequence[str]) -> dict[str, type | None]:
+    """By the name of the app: what its section may hold."""
+    return {app.name: app.settings for app in find_apps(names)}
+
+
 BUILT_IN_SCHEMA: Schema = (CORE, *(SqlPackage(name, f"pressroom.apps.{name}") for name in BUILT_IN))

@@ -2,12 +2,13 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pressroom import app, backends, cli, config, import_check, registry
-from pressroom.apps.wiki.command import WikiCommands
+from pressroom import backends, cli, config, import_check, registry
+from pressroom.app import BUILT_IN, App, RunningApp, find_apps, schema_of, settings_types
 from pressroom.config import Settings
 from pressroom.dependencies import MENDS
 from pressroom.errors import InvalidSettings, PackageMissing, Unusable
@@ -15,6 +16,7 @@ from pressroom.keeping.fsck import fsck as walk_artifacts
 from pressroom.store import fsck
 from pressroom.store.artifacts_fsck import Unsound
 from pressroom.store.care import Finding
+from pressroom.store.schema import Schema
 from pressroom.webhooks import Webhooks
 from pressroom.wiring import Pressroom
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 class _Wires:
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings:
-        return config.load(flags, file=file)
+        return config.load(flags, file=file, find_sections=settings_types)
 
     def open(
         self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None, all_but: Sequence[str] = ()
@@ -79,7 +81,7 @@ class _Wires:
             listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
             async with asyncio.TaskGroup() as together:
                 together.create_task(server.serve(application, service, listener, grace=settings.grace))
-                together.create_task(asyncio.to_thread(compile_templates))
+                together.create_task(asyncio.to_thread(compile_templates, press, service.closing.is_set))
                 if not works:
                     together.create_task(press.watch_coverage(service.closing))
                 await service.closing.wait()
@@ -105,21 +107,24 @@ class _Wires:
         async with Pressroom(settings=settings, workers=None) as press:
             yield press.webhooks
 
+    def find_apps(self) -> list[App]:
+        return find_apps(config.find_apps_setting(sys.argv[1:]) or BUILT_IN)
+
     @asynccontextmanager
-    async def wiki(self, settings: Settings, *, works: bool) -> AsyncIterator[WikiCommands]:
+    async def app(self, settings: Settings, name: str, *, works: bool) -> AsyncIterator[RunningApp]:
         async with Pressroom(settings=settings, workers=settings.workers if works else None) as press:
-            yield WikiCommands(press, press.articles)
+            yield press.app(name)
 
     def require_database(self, settings: Settings) -> None:
         backends.require_database(settings)
 
     def examine(self, settings: Settings, *, quick: bool) -> list[Finding]:
-        findings = backends.examine(settings, app.BUILT_IN_SCHEMA)
+        findings = backends.examine(settings, _schema(settings))
         findings += asyncio.run(backends.examine_dependencies(settings, write=not quick))
         return findings + _examine_imports(settings)
 
     def audit(self, settings: Settings) -> list[fsck.Violation]:
-        return backends.audit(settings, app.BUILT_IN_SCHEMA)
+        return backends.audit(settings, _schema(settings))
 
     async def audit_artifacts(self, settings: Settings, *, adopt_store: bool) -> list[Unsound]:
         async with Pressroom(settings=settings, workers=None) as press:
@@ -130,7 +135,7 @@ class _Wires:
     def rehearse_promotion(self, settings: Settings, to: str, *, artifacts_to_s3: bool) -> "Promotion":
         from pressroom import promote
 
-        return promote.rehearse(settings, app.BUILT_IN_SCHEMA, to, artifacts_to_s3=artifacts_to_s3)
+        return promote.rehearse(settings, _schema(settings), to, artifacts_to_s3=artifacts_to_s3)
 
     def promote(
         self, settings: Settings, to: str, *, artifacts_to_s3: bool, wait: float, tell: "Tell", note: Callable[[str], None]
@@ -138,13 +143,13 @@ class _Wires:
         from pressroom import promote
 
         return promote.promote(
-            settings, app.BUILT_IN_SCHEMA, to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note
+            settings, _schema(settings), to, artifacts_to_s3=artifacts_to_s3, wait=wait, tell=tell, note=note
         )
 
     def migrations(self, settings: Settings, *, apply: bool) -> list[str]:
-        missing = backends.pending_migrations(settings, app.BUILT_IN_SCHEMA)
+        missing = backends.pending_migrations(settings, _schema(settings))
         if apply and (missing or settings.delivery == "oban"):
-            asyncio.run(backends.migrate(settings, app.BUILT_IN_SCHEMA))
+            asyncio.run(backends.migrate(settings, _schema(settings)))
         return [str(migration) for migration in missing]
 
 
@@ -164,6 +169,10 @@ async def _serve_metrics(press: Pressroom) -> AsyncIterator[str | None]:
     with closing(listener):
         async with serve_worker_endpoint(press, press.settings, lambda: press.rendering.presses, listener):
             yield f"{server.url_of(listener)}/metrics"
+
+
+def _schema(settings: Settings) -> Schema:
+    return schema_of(find_apps(settings.apps))
 
 
 def _examine_imports(settings: Settings) -> list[Finding]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from pressroom.errors import InvalidSettings
 from pressroom.regular_files import NotRegular, read_regular
@@ -45,6 +45,7 @@ class Settings:
     redis_url: str = ""
     render_queue: str = "render_jobs"
     oban_schema: str = "public"
+    apps: tuple[str, ...] = ("diagrams", "wiki")
     imports: tuple[str, ...] = ()
     home: str = ""
     listen: str = "127.0.0.1:8000"
@@ -87,6 +88,7 @@ class Settings:
     s3_access_key: str = field(default="", repr=False)
     s3_secret_key: str = field(default="", repr=False)
     s3_use_ssl: bool = True
+    sections: Mapping[str, "Section"] = field(default_factory=dict)  # of the apps, as they were written
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def problems(self) -> Iterator[str]:
@@ -307,6 +309,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "redis_url": _text,
     "render_queue": _text,
     "oban_schema": _text,
+    "apps": _names,
     "imports": _names,
     "home": _text,
     "listen": _text,
@@ -400,8 +403,18 @@ _NOT_OURS = frozenset(
 )
 
 
+# What was set for one app: by the name of the field, the value and where it was set.
+type Section = Mapping[str, tuple[Any, str]]
+
+# By the name of each app: the dataclass of its settings, or None if it has none.
+type FindSections = Callable[[Sequence[str]], Mapping[str, type | None]]
+
+
 def load(
-    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    file: str | Path | None = None,
+    find_sections: FindSections = dict.fromkeys,
 ) -> Settings:
     """The settings of all layers together. Raises InvalidSettings with every problem found."""
     environ = os.environ if environ is None else environ
@@ -409,9 +422,11 @@ def load(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     path = Path(file or environ.get("PRESSROOM_CONFIG") or FILE)
+    in_file = _read_file(path, required=file is not None, problems=problems)
+    in_environment = _from_environment(environ)
     layers = [
-        (str(path), IN_FILE, _read_file(path, required=file is not None, problems=problems)),
-        ("environment", ENVIRONMENT, _from_environment(environ, problems)),
+        (str(path), IN_FILE, {name: value for name, value in in_file.items() if not isinstance(value, dict)}),
+        ("environment", ENVIRONMENT, {name: value for name, value in in_environment.items() if name in ENVIRONMENT}),
         ("flag", IN_FILE, {name: value for name, value in (flags or {}).items() if value is not None}),
     ]
     for origin, names, layer in layers:
@@ -424,7 +439,15 @@ def load(
                 problems.append(f"{spelling}: {layer[spelling]!r} is not {_expected(reason)} ({origin})")
         for unknown in layer.keys() - names.keys():
             problems.append(f"{unknown}: there is no such setting{_suggest(unknown, names)} ({origin})")
-    settings = Settings(**values, origins=origins)
+    try:
+        types = find_sections(values.get("apps", Settings.apps))
+    except InvalidSettings as invalid:
+        problems += invalid.problems
+        types = {}
+    sections = _sections(types, str(path), in_file, in_environment, problems)
+    settings = Settings(**values, sections=sections, origins=origins)
+    for app, section in sections.items():
+        problems += _problems_of(app, section, types[app])
     problems += settings.problems()
     if problems:
         raise InvalidSettings(problems)
@@ -445,6 +468,18 @@ def find_log_format(argv: Sequence[str], environ: Mapping[str, str] | None = Non
         except (OSError, ValueError):  # ValueError: a path with a NUL
             named = None
     return "json" if named == "json" else "text"
+
+
+def find_apps_setting(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The setting `apps`, if it is set, before the settings are read: commands of apps are needed to read the flags."""
+    environ = os.environ if environ is None else environ
+    if named := environ.get("PRESSROOM_APPS"):
+        return _names(named)
+    path = Path(_config_flag(argv) or environ.get("PRESSROOM_CONFIG") or FILE)
+    try:
+        return _names(_read_file(path, required=False, problems=[]).get("apps", ()))
+    except ValueError:  # which the settings tell
+        return ()
 
 
 def _config_flag(argv: Sequence[str]) -> str | None:
@@ -469,7 +504,11 @@ def describe(settings: Settings) -> list[tuple[str, str, str]]:
     return [
         (one.name, _told(one.name, getattr(settings, one.name)), settings.origins.get(one.name, "default"))
         for one in fields(Settings)
-        if one.name != "origins"
+        if one.name not in ("origins", "sections")
+    ] + [
+        (f"[{app}] {name}", _told(name, value), origin)
+        for app, section in settings.sections.items()
+        for name, (value, origin) in section.items()
     ]
 
 
@@ -488,14 +527,78 @@ def _read_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, 
     return {}
 
 
-def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, str]:
-    ours = {name: value for name, value in environ.items() if name in ENVIRONMENT and value != ""}
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What may be meant for us: the names that we know, and others that begin like ours."""
     for name in environ:
-        if name.startswith("PRESSROOM_") and name not in ENVIRONMENT and name not in _NOT_OURS:
-            problems.append(f"{name}: there is no such setting{_suggest(name, ENVIRONMENT)} (environment)")
-        elif name.startswith(_DESIGN_PREFIXES) and name not in ENVIRONMENT:  # it may belong to another program: only a warning
+        if name.startswith(_DESIGN_PREFIXES) and name not in ENVIRONMENT:  # it may belong to another program: only a warning
             log.warning("%s is set in the environment, but there is no such setting%s", name, _suggest(name, ENVIRONMENT))
-    return ours
+    ours = {name: value for name, value in environ.items() if name in ENVIRONMENT and value != ""}
+    others = {name for name in environ if name.startswith("PRESSROOM_")} - ENVIRONMENT.keys() - _NOT_OURS
+    return ours | {name: environ[name] for name in others}
+
+
+def _sections(
+    types: Mapping[str, type | None],
+    path: str,
+    in_file: Mapping[str, Any],
+    in_environment: Mapping[str, str],
+    problems: list[str],
+) -> dict[str, dict[str, tuple[Any, str]]]:
+    """The tables of the file, and over them what the environment says. What belongs to no app is a problem."""
+    sections: dict[str, dict[str, tuple[Any, str]]] = {name: {} for name in types}
+    for name, table in in_file.items():
+        if isinstance(table, dict) and name in sections:
+            sections[name] |= {field_name: (value, path) for field_name, value in table.items()}
+        elif isinstance(table, dict):
+            known = ", ".join(f"[{app}]" for app in types)
+            problems.append(f"[{name}]: there is no such section; the apps have {known or 'none'} ({path})")
+    for variable in in_environment.keys() - ENVIRONMENT.keys():
+        owner = next((name for name in types if variable.startswith(f"PRESSROOM_{name.upper()}_")), None)
+        if owner is None:
+            problems.append(f"{variable}: there is no such setting{_suggest(variable, ENVIRONMENT)} (environment)")
+        elif in_environment[variable] != "":
+            field_name = variable.removeprefix(f"PRESSROOM_{owner.upper()}_").lower()
+            sections[owner][field_name] = (in_environment[variable], "environment")
+    return {name: section for name, section in sections.items() if section}
+
+
+_FIELD_READERS: dict[Any, Callable[[Any], Any]] = {
+    int: _whole,
+    float: _number,
+    str: _text,
+    bool: _switch,
+    tuple[str, ...]: _names,
+}
+
+
+def read_section(name: str, section: Section, settings_type: type | None) -> Any:
+    """The settings of an app. Raises InvalidSettings with every problem found."""
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    types = get_type_hints(settings_type) if settings_type is not None else {}
+    for field_name, (value, origin) in section.items():
+        spelling = f"PRESSROOM_{name}_{field_name}".upper() if origin == "environment" else f"[{name}] {field_name}"
+        if field_name not in types:
+            problems.append(f"{spelling}: there is no such setting{_suggest(field_name, types)} ({origin})")
+            continue
+        try:
+            values[field_name] = _FIELD_READERS[types[field_name]](value)
+        except ValueError as reason:
+            problems.append(f"{spelling}: {value!r} is not {_expected(reason)} ({origin})")
+    made = settings_type(**values) if settings_type is not None and not problems else None
+    if made is not None and hasattr(made, "problems"):
+        problems += [f"[{name}] {problem}" for problem in made.problems()]
+    if problems:
+        raise InvalidSettings(problems)
+    return made
+
+
+def _problems_of(name: str, section: Section, settings_type: type | None) -> list[str]:
+    try:
+        read_section(name, section, settings_type)
+    except InvalidSettings as invalid:
+        return invalid.problems
+    return []
 
 
 def _expected(reason: ValueError) -> str:

@@ -131,6 +131,8 @@ class Rendering:
         self, queue: Queue, asked: Asked, *, filename: str | None = None, kind: str = NAME, **how: Any
     ) -> Submitted:
         """Queue a render. The answer may be an earlier result, or a job that renders the same just now."""
+        if kind == NAME and NAME not in queue.kinds:
+            raise InvalidArgument("there are only kinds of the application's own here; Pressroom(kinds=…, apps=()) renders too")
         if kind == NAME and queue.kinds.get(NAME) is not self.kind:
             raise InvalidArgument(f"the application has its own kind {NAME!r}, which takes the place of ours")
         examine(asked)

@@ -1,6 +1,6 @@
-"""The service over a queue: its gate, its quotas, its routes and its pages, put together."""
+"""The service over a queue: its gate, its quotas, its routes and its pages, and those of the apps, put together."""
 
-from functools import cache, partial
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from pressroom.api import limits
@@ -9,26 +9,20 @@ from pressroom.api.access import Gate, is_loopback
 from pressroom.api.app import make_app
 from pressroom.api.basic import Basic
 from pressroom.api.metrics import Metrics
+from pressroom.api.routes import Route
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.api.worker_metrics import WorkerCollector
-from pressroom.apps.diagrams import compare, kroki, playground, playground_names
-from pressroom.apps.diagrams import renders as diagrams
-from pressroom.apps.diagrams import routes as diagram_routes
-from pressroom.apps.wiki import pages as wiki
 from pressroom.web import desk as web_desk
 from pressroom.web import routes as web
 from pressroom.web.desk import Desk
 from pressroom.web.door import Door
 from pressroom.wiring import Pressroom
 
-APPS = ("pressroom.apps.diagrams", "pressroom.apps.wiki")
 
-
-@cache
-def compile_templates() -> None:
-    """Takes most of a second, once in a process."""
-    web_desk.compile_templates(APPS)
+def compile_templates(press: Pressroom, stopping: Callable[[], bool] = lambda: False) -> None:
+    """Takes most of a second, once in a process; ends when it is `stopping`."""
+    web_desk.compile_templates(_packages(press), stopping)
 
 
 def make_service(press: Pressroom) -> tuple[Service, Application]:
@@ -47,23 +41,25 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
         own_host=urlsplit(settings.base_url).hostname,
         origins=settings.cors_origins,
     )
-    base_url = settings.base_url
-    voices = {diagrams.NAME: partial(press.diagrams.speak, base_url)}
     workers = None if press.worker is None else WorkerCollector(press)
-    service = Service(press, press.rendering, settings, gate, Metrics(workers), voices, quotas=quotas, keyring=press.keyring)
-    door = Door(gate, press.rendering.database, press.clock, base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks, APPS)
-    routers = [
-        diagram_routes.router(service, press.diagrams),
-        kroki.router(service, press.diagrams),
-        webhook_routes.router(service, press.webhooks),
-        playground.router(desk, press.diagrams),
-        playground_names.router(desk),
-        compare.router(desk),
-        wiki.router(desk, press.articles),
-        *web.routers(desk),
-    ]
-    return service, make_app(service, routers)
+    formatters = {kind: how for app in press.apps.values() for kind, how in app.job_formatters().items()}
+    service = Service(
+        press, press.rendering, settings, gate, Metrics(workers), formatters, quotas=quotas, keyring=press.keyring
+    )
+    door = Door(gate, press.rendering.database, press.clock, settings.base_url)
+    desk = Desk(service, door, press.tokens, press.webhooks, _packages(press))
+    routes: list[Route] = [route for app in press.apps.values() for route in app.routes(service)]
+    routes += webhook_routes.router(service, press.webhooks)
+    for app in press.apps.values():
+        desk.finders.append(app.find)
+        if pages := app.pages(desk):
+            desk.add_section(pages)
+            routes += pages.routes
+    return service, make_app(service, [routes, *web.routers(desk)])
+
+
+def _packages(press: Pressroom) -> Sequence[tuple[str, str]]:
+    return [(app.name, app.package) for app in press.installed]
 
 
 def _limit(wanted: int | None, usual: int | None) -> int | None:

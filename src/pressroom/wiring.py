@@ -13,21 +13,24 @@ from datetime import timedelta
 from functools import cached_property, partial
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
-from pressroom import app, backends, registry, rendering, webhooks
-from pressroom.apps.diagrams import embed_keys
-from pressroom.apps.diagrams.renders import Diagrams
-from pressroom.apps.wiki.articles import Articles
-from pressroom.apps.wiki.batches import Batches
-from pressroom.apps.wiki.renders import Renders
+from pressroom import backends, registry, rendering, webhooks
+from pressroom.app import App, Core, find_apps, schema_of
 from pressroom.artifacts import Blobs
 from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import Settings
+from pressroom.config import Settings, read_section
 from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
-from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy, StoreUnavailable
+from pressroom.errors import (
+    InvalidArgument,
+    InvalidSettings,
+    NotFound,
+    PressroomError,
+    StopTimeout,
+    StoreBusy,
+    StoreUnavailable,
+)
 from pressroom.ids import new_uid
 from pressroom.keeping.checked_store import CheckedStore, compare
 from pressroom.keeping.collect import collect
@@ -69,6 +72,9 @@ class Pressroom(Queue):
     `workers` is the number of jobs in progress at once. 0 is eight per core, and None is none: then this process only submits
     and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or `all_but` those. Leaving the block
     stops the workers gracefully.
+
+    With `kinds` alone there are these kinds and no others. With `apps` there are also those of the apps and of the core
+    (`render`, webhooks). With neither, or with `settings`, the apps are those of the settings.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Pressroom(Queue):
         workers: int | EllipsisType | None = ...,
         only: Sequence[str] | None = None,
         all_but: Sequence[str] = (),
+        apps: Sequence[App | str] | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
         **options: Any,
@@ -95,23 +102,35 @@ class Pressroom(Queue):
         self.clock = clock or SystemClock()
         lifetime = timedelta(seconds=self.settings.cache_ttl)
         self.rendering = Rendering(presses=self.settings.presses, cache_for=lifetime, clock=self.clock)
-        self.diagrams = Diagrams(self.rendering, self.settings)
         self.keyring = keyring_of(self.settings)
         self.webhooks = Webhooks(
             self.clock, allow=self.settings.webhook_allow, base_url=self.settings.base_url, keyring=self.keyring
         )
         self.bulk = Bulk()
-        self._wiki = Renders(self.rendering, urlsplit(self.settings.base_url or "").path.rstrip("/"))
-        self._batches = Batches()
-        apps = (self.rendering, self.diagrams, self.webhooks, self.bulk, self._wiki, self._batches)
-        ours = [one.kind for one in apps]
+        is_bare = bool(kinds) and apps is None and settings is None
+        named = self.settings.apps if apps is None else apps
+        self.installed = find_apps(() if is_bare else named)
+        self.apps = {app.name: app.make(self._core_for(app)) for app in self.installed}
+        core = () if is_bare else (self.rendering.kind, self.webhooks.kind, self.bulk.kind)
+        ours = [*core, *(kind for running in self.apps.values() for kind in running.kinds)]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
         self._taken = registry.chosen(self._registered, only, all_but)
-        self._schedules = registry.checked(schedules, self._registered)
+        brought = [schedule for running in self.apps.values() for schedule in running.schedules]
+        self._schedules = registry.checked([*brought, *schedules], self._registered)
         self._works = workers is not None
         self.worker_counters = WorkerCounters()
         self._open = False
         self._forget_last_time()
+
+    def _core_for(self, app: App) -> Core:
+        own = read_section(app.name, self.settings.sections.get(app.name, {}), app.settings)
+        return Core(self, self.rendering, self.settings, own, self.clock, self.keyring)
+
+    def app(self, name: str) -> Any:
+        """A running app, as its `make` returned it. Raises NotFound for one that is not in use."""
+        if name not in self.apps:
+            raise NotFound(f"the app {name!r} is not in use here; in use are {', '.join(self.apps) or 'none'}")
+        return self.apps[name]
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -134,7 +153,7 @@ class Pressroom(Queue):
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
                 loop.call_soon_threadsafe(inside.announce, ())
 
-        database = await asyncio.to_thread(backends.open_database, self.settings, self.clock, app.BUILT_IN_SCHEMA, heard)
+        database = await asyncio.to_thread(backends.open_database, self.settings, self.clock, schema_of(self.installed), heard)
         delivery: Delivery = inside
         try:
             delivery = backends.make_delivery(self.settings, inside, self._schedules, self._errands(database))
@@ -164,17 +183,16 @@ class Pressroom(Queue):
         self.rendering.open(database, self._make_artifact_store)
         self.webhooks.open(database, partial(inside.announce, ()))
         self.bulk.open(database, self)
-        self._wiki.open(database, self)
-        self.articles = Articles(self, database, self._wiki)
-        self._batches.open(database, self.articles)
+        for running in self.apps.values():
+            await _patiently(running.open)
         if self._works:
             await self.check_artifact_store()
         await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
-        await self._seal_stored_secrets(database)
+        await _patiently(self.webhooks.seal_stored_secrets)  # that an older version has stored as they are
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
         self._collecting = asyncio.create_task(self._collect())
-        self._looking = asyncio.create_task(self._look_for_stale_pages())
+        self._leading = asyncio.create_task(self._work_on_leading())
         self.chores = Chores(
             database,
             delivery,
@@ -189,12 +207,6 @@ class Pressroom(Queue):
         )
         if self._works:
             await self._start_work(inside, switchboard)
-
-    async def _seal_stored_secrets(self, database: Database) -> None:
-        """Encrypt what an older version has stored as it is. See sealing.py."""
-        await _patiently(self.webhooks.seal_stored_secrets)
-        if self.keyring.can_seal and await _patiently(partial(database.read, embed_keys.any_unsealed_embed_key)):
-            await _patiently(partial(database.run, partial(embed_keys.seal_embed_keys, self.keyring), name="version"))
 
     def _forget_last_time(self) -> None:
         """A queue that was stopped may be started again."""
@@ -230,10 +242,12 @@ class Pressroom(Queue):
         if self.leadership is not None:
             await self.leadership.stop()
         self._switchboard.close()
-        beside = (self._tail, self._collecting, self._looking)
+        beside = (self._tail, self._collecting, self._leading)
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        for running in self.apps.values():
+            await running.stop()
         await self.rendering.close()
         await self._delivery.close()
         await asyncio.sleep(0)  # let those who wait take a last look before the database closes
@@ -384,15 +398,17 @@ class Pressroom(Queue):
             except Exception:  # this round failed; the next one comes
                 log.exception("artifacts were not collected")
 
-    async def _look_for_stale_pages(self) -> None:
-        """Once, by whoever leads: the engines may be others than the last time."""
+    async def _work_on_leading(self) -> None:
+        """What the apps do once, in the process that leads."""
         while self._works and not self._leads():  # noqa: ASYNC110
             await asyncio.sleep(LOOK_AGAIN)
-        if self._works:
+        for name, running in self.apps.items() if self._works else ():
             try:
-                await self._batches.find_stale()
+                await running.on_leading()
             except PressroomError as reason:
-                log.warning("stale pages were not looked for: %s", reason)
+                log.warning("the app %s could not begin its work as the leader: %s", name, reason)
+            except Exception:  # of an app; the others go on
+                log.exception("the app %s could not begin its work as the leader", name)
 
     def _make_artifact_store(self) -> Blobs:
         folder = self.settings.artifact_folder

@@ -43,7 +43,11 @@ async def test_a_job_is_marked_rendering_then_rendered_then_stored_then_complete
         (answer,) = await submit(stage, "a")
         await eventually(lambda: easel.drew)
         during = (await stage.http.get(answer.json()["statusUrl"])).json()
-        assert (during["status"], during["shortlink"], stage.press.diagrams.slots.free) == ("rendering", None, 9)
+        assert (during["status"], during["shortlink"], stage.press.app("diagrams").diagrams.slots.free) == (
+            "rendering",
+            None,
+            9,
+        )
         easel.release()
 
         told = await ended(stage, answer)
@@ -51,7 +55,7 @@ async def test_a_job_is_marked_rendering_then_rendered_then_stored_then_complete
         history = [event.type for event in await stage.press.history(told["jobId"])]
         assert history == ["queued", "started", "completed"]
         assert (await stage.http.get(told["url"])).status_code == 200
-        assert stage.press.diagrams.slots.free == 10
+        assert stage.press.app("diagrams").diagrams.slots.free == 10
 
 
 # P2
@@ -100,7 +104,7 @@ async def test_the_slot_is_released_after_success_after_failure_and_after_any_un
         assert [one["status"] for one in told] == ["completed", "failed", "failed", "completed"]
         assert told[1]["error"] == "an arrow needs two ends"
         assert told[2]["code"] == "handler_error"
-        assert stage.press.diagrams.slots.free == 1
+        assert stage.press.app("diagrams").diagrams.slots.free == 1
 
 
 # P8, D15
@@ -235,7 +239,7 @@ async def test_on_disposal_those_who_wait_for_a_slot_go_back_to_the_queue(
     easel.hold()
     async with staged(workers=3, queue_max_concurrent=1, grace=0.1) as stage:
         answers = await submit(stage, "a", "b", "c")
-        await eventually(lambda: stage.press.diagrams.slots.waiting == 2)
+        await eventually(lambda: stage.press.app("diagrams").diagrams.slots.waiting == 2)
 
     async with staged(workers=None) as stage:
         found = [await stage.press.get(answer.json()["jobId"]) for answer in answers]

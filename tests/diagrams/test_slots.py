@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pressroom.apps.slots import Door, Slots
 from pressroom.errors import Backpressure
+from pressroom.fair_slots import Door, Slots
 from tests.diagrams.conftest import Easel, Staging, ended
 
 
@@ -178,7 +178,7 @@ async def test_queue_full_marks_the_job_failed_with_a_backpressure_error_and_the
         assert [told["status"] for told in full] == ["failed", "failed"]
         assert all(told["error"].startswith("BackpressureError") and told["code"] == "backpressure" for told in full)
         assert [told["status"] for told in fine] == ["completed", "completed"]
-        assert stage.press.diagrams.slots.free == 1
+        assert stage.press.app("diagrams").diagrams.slots.free == 1
 
 
 # D11
@@ -204,7 +204,7 @@ async def test_in_mode_sync_a_full_queue_is_a_429_with_retry_after_and_no_job(
         waiting = [
             asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content=f"digraph {{ {n} }}")) for n in range(2)
         ]
-        await eventually(lambda: stage.press.diagrams.slots.waiting == 1)
+        await eventually(lambda: stage.press.app("diagrams").diagrams.slots.waiting == 1)
 
         refused = await stage.http.post("/render?format=dot&mode=sync", content="digraph { one too many }")
         assert (refused.status_code, refused.json()["code"]) == (429, "backpressure")
@@ -252,7 +252,7 @@ async def test_what_is_being_rendered_is_waited_for_however_long_the_line(
 
         refused = await stage.http.post("/render?format=dot&mode=sync", content="digraph { new }")
         joining = asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content="digraph { slow }"))
-        await eventually(lambda: joining.done() or stage.press.diagrams.door._inside, within=60)
+        await eventually(lambda: joining.done() or stage.press.app("diagrams").diagrams.door._inside, within=60)
         easel.release()
         joined = await joining
 
@@ -291,13 +291,13 @@ async def test_one_organisation_cannot_take_all_the_slots_and_the_waiting_room(
     ):
         for n in range(12):
             await red.post("/render?format=dot", content=f"digraph {{ {n} }}")
-        await eventually(lambda: stage.press.diagrams.slots.waiting == 1)
+        await eventually(lambda: stage.press.app("diagrams").diagrams.slots.waiting == 1)
         await eventually(lambda: len(stage.press.worker._running) == 2)  # the others fail, for there is no room
         await stage.press.scale("diagram", 2)
         await red.post("/render?format=dot", content="digraph { behind }")
         tiny = asyncio.create_task(blue.post("/render?format=dot&mode=sync", content="digraph { tiny }"))
         refused = await red.post("/render?format=dot&mode=sync", content="digraph { more }")
-        await eventually(lambda: tiny.done() or "blue" in stage.press.diagrams.door._by_org)
+        await eventually(lambda: tiny.done() or "blue" in stage.press.app("diagrams").diagrams.door._by_org)
         easel.release()
 
         assert refused.status_code == 429

@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from pressroom import Pressroom, Transient, kind, wiring
+from pressroom.app import BUILT_IN
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import Expired, InvalidArgument, NotFound
@@ -76,7 +77,7 @@ async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_p
         draft = await keep(disk, press._database, data, media_type="image/svg+xml", filename="a.svg")
         return artifacts.result_of(draft, pages=1)
 
-    async with Pressroom(database, kinds=[draw], workers=1) as press:
+    async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
         result = await press.wait(await press.submit("draw", {"text": "<svg/>"}, org_id="acme"), timeout=60)
         found = await press._database.read(lambda: artifacts.by_link(result["short_link"]))
 
@@ -99,7 +100,7 @@ async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp
             await collect(disk, press._database, grace=0)
         return artifacts.result_of(draft)
 
-    async with Pressroom(database, kinds=[draw], workers=1) as press:
+    async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
         result = await press.wait(await press.submit("draw"), timeout=60)
         found = await press._database.read(lambda: artifacts.get(result["artifact"]))
 

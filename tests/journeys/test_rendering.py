@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pressroom import Answer, EngineMissing, JobFailed, NotFound, Pressroom, Submitted, Tier, TooLarge, failpoints
+from pressroom.app import BUILT_IN
 from pressroom.errors import InvalidArgument
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
@@ -187,7 +188,7 @@ async def test_an_application_may_have_its_own_kind_of_that_name(database: str) 
     async def render(job: Any, payload: Any) -> str:
         return "mine"
 
-    async with Pressroom(database, kinds=[render], workers=1) as press:
+    async with Pressroom(database, kinds=[render], apps=BUILT_IN, workers=1) as press:
         assert await press.wait(await press.submit("render"), timeout=60) == "mine"
         with pytest.raises(InvalidArgument, match="its own kind"):
             await press.render("markdown", "x", "html")

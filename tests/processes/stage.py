@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pressroom import Pressroom
+from pressroom.app import BUILT_IN
 from tests.processes.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 
 
 def here(database: str, *, workers: int | None = None, **options: Any) -> Pressroom:
-    return Pressroom(database, kinds=KINDS, workers=workers, poll_interval=0.02, **options)
+    return Pressroom(database, kinds=KINDS, apps=BUILT_IN, workers=workers, poll_interval=0.02, **options)
 
 
 class Process:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pressroom import Pressroom, SourceInvalid, Tier, kind
+from pressroom.app import BUILT_IN
 from tests import looking
 
 SOURCE = "digraph { old -> house }"
@@ -68,11 +69,11 @@ def furnish(folder: Path) -> None:
 
 
 async def _live(address: str) -> None:
-    async with Pressroom(address, kinds=KINDS, workers=2) as press:
+    async with Pressroom(address, kinds=KINDS, apps=BUILT_IN, workers=2) as press:
         await press.wait(await press.render("dot", SOURCE, "svg"), timeout=60)
         await press.wait(await press.submit("echo", {"text": "żółw \\ 🐢"}, subject="ended"), timeout=60)
         await press.settled(await press.submit("wrong", None), timeout=60)
-    async with Pressroom(address, kinds=KINDS, workers=None) as press:
+    async with Pressroom(address, kinds=KINDS, apps=BUILT_IN, workers=None) as press:
         await press.submit("echo", "queued", subject="queued", tier=Tier.INTERACTIVE)
         await press.submit("echo", "left", subject="left behind")
         await press.submit("echo", "later", delay=3600, key="edition:1")

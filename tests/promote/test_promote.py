@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from pressroom import Answer, Pressroom, Status
-from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.app import BUILT_IN, BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.errors import ArtifactStoreMismatch, DatabasePromoted
 from pressroom.promote.postgres_target import Target
@@ -59,7 +59,7 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
     uid = dict(looking.rows(source, "SELECT subject, uid FROM job WHERE subject IS NOT NULL"))
     assert promote().code == 0
 
-    async with Pressroom(on_server, kinds=KINDS, workers=2, artifacts=str(home / "press.artifacts")) as press:
+    async with Pressroom(on_server, kinds=KINDS, apps=BUILT_IN, workers=2, artifacts=str(home / "press.artifacts")) as press:
         assert (await press.get(uid["ended"])).result == {"said": {"text": "żółw \\ 🐢"}}
         assert await press.wait(uid["queued"], timeout=60) == {"said": "queued"}
         assert await press.wait(uid["left behind"], timeout=60) == {"said": "left"}
@@ -78,9 +78,9 @@ async def test_the_artifacts_that_stay_are_those_that_the_server_expects(
     assert promote().code == 0
 
     with pytest.raises(ArtifactStoreMismatch, match=r"press\.artifacts"):
-        async with Pressroom(on_server, kinds=KINDS, workers=1, artifacts=str(tmp_path / "another")):
+        async with Pressroom(on_server, kinds=KINDS, apps=BUILT_IN, workers=1, artifacts=str(tmp_path / "another")):
             pass
-    async with Pressroom(on_server, kinds=KINDS, workers=1, artifacts=str(home / "press.artifacts")):
+    async with Pressroom(on_server, kinds=KINDS, apps=BUILT_IN, workers=1, artifacts=str(home / "press.artifacts")):
         pass
 
 
@@ -90,7 +90,7 @@ async def test_numbers_go_on_after_the_old_ones(promote: Promote, source: str, o
     given = dict(looking.rows(source, "SELECT name, seq FROM sqlite_sequence"))
     assert promote().code == 0
 
-    async with Pressroom(on_server, kinds=KINDS, workers=None) as press:
+    async with Pressroom(on_server, kinds=KINDS, apps=BUILT_IN, workers=None) as press:
         job = await press.get(await press.submit("echo", "new"))
     looking.change(
         on_server,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from pressroom.app import BUILT_IN
 from pressroom.apps.wiki import renderers
 from pressroom.renderers import documents
 from pressroom.renderers.documents import Asked
@@ -17,8 +18,8 @@ from tests.reliability.victims import Victim
 from tests.reliability.wiki_desk import WikiDesk
 from tests.reliability.wiki_dump import WikiDump
 
-PACKAGES = ("pressroom.apps.diagrams", "pressroom.apps.wiki", "pressroom.web")
-TEMPLATES = ("wiki_article.html", "wiki_conflict.html", "wiki_edit.html", "wiki_missing.html", "wiki_rerender.html")
+PACKAGES = tuple((name, f"pressroom.apps.{name}") for name in BUILT_IN)
+TEMPLATES = tuple(f"wiki/{name}.html" for name in ("article", "conflict", "edit", "missing", "rerender"))
 
 
 class WikiLab(HttpLab):
@@ -56,7 +57,7 @@ class WikiLab(HttpLab):
 
 def _warm_up() -> None:
     """What every server would else do for itself: to compile templates takes longer than to fill them."""
-    templates = desk._templates(*PACKAGES)
+    templates = desk._templates(PACKAGES)
     for name in TEMPLATES:
         templates.get_template(name)
     documents.engines_of(Asked("markdown", "html", b"", renderers.OPTIONS))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom import Kind, Pressroom, Tier
+from pressroom.app import BUILT_IN
 from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.box.waiting import Caller, Ticket, TicketQueue
 from tests.renderers.toys import Patient
@@ -135,7 +136,9 @@ async def test_waiting_for_a_press_does_not_count_against_the_time_limit(databas
         await eventually(
             lambda: "patient" in presses.pools() and any(one.waiting for one in presses.pools()["patient"].presses)
         )
-        async with Pressroom(database, kinds=[Kind("waits", handle, timeout=0.2, retry_timeouts=False)], workers=2) as press:
+        async with Pressroom(
+            database, kinds=[Kind("waits", handle, timeout=0.2, retry_timeouts=False)], apps=BUILT_IN, workers=2
+        ) as press:
             job = await press.submit("waits", {})
             await eventually(lambda: press.worker is not None and press.worker.running)
             running = next(iter(press.worker._running.values()))  # type: ignore[union-attr]
@@ -158,7 +161,9 @@ async def test_the_time_limit_goes_on_when_the_wait_is_over(database: str) -> No
             await asyncio.sleep(0)
         await asyncio.sleep(600)
 
-    async with Pressroom(database, kinds=[Kind("sleeps", handle, timeout=0.2, max_attempts=1)], workers=2) as press:
+    async with Pressroom(
+        database, kinds=[Kind("sleeps", handle, timeout=0.2, max_attempts=1)], apps=BUILT_IN, workers=2
+    ) as press:
         job = await press.submit("sleeps", {})
         ended = await press.settled(job)
 

@@ -13,6 +13,7 @@ from pressroom import Pressroom, kind
 from pressroom.api.access import Scope
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
+from pressroom.app import BUILT_IN
 from pressroom.clock import Clock
 from pressroom.serving import make_service
 from tests import looking
@@ -51,7 +52,9 @@ async def on_stage(
     workers = 2 if works else None
     limits = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0}
     options = limits | {"allowed_hosts": ("pressroom",)} | options
-    async with Pressroom(database, kinds=[shout], workers=workers, clock=clock, listen=listen, **options) as press:
+    async with Pressroom(
+        database, kinds=[shout], apps=BUILT_IN, workers=workers, clock=clock, listen=listen, **options
+    ) as press:
         service, app = make_service(press)
         yield Stage(press, service, app)
 

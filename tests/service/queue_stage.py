@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pressroom import Pressroom, kind
+from pressroom.app import BUILT_IN
 from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Released, Stopped, Submitted, Succeeded, Work
 from pressroom.serving import make_service
 from pressroom.store import jobs, progress
@@ -78,7 +79,7 @@ class Floor(Stage):
 async def floor(database: str, clock: ManualClock | None = None, **options: Any) -> AsyncIterator[Floor]:
     clock = clock or ManualClock()
     options = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0, "listen": "0.0.0.0:8000"} | options
-    async with Pressroom(database, kinds=[*KINDS.values()], workers=None, clock=clock, **options) as press:
+    async with Pressroom(database, kinds=[*KINDS.values()], apps=BUILT_IN, workers=None, clock=clock, **options) as press:
         service, app = make_service(press)
         yield Floor(press, service, app, clock)
 

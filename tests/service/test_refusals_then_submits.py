@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 import pressroom
+from pressroom import fair_slots as slots
 from pressroom.admission import Admission
 from pressroom.api.access import Scope
-from pressroom.apps import slots
 from pressroom.apps.diagrams.kroki import ENCODED_LIMIT
 from pressroom.errors import PressroomError
 from pressroom.renderers import documents
@@ -305,7 +305,7 @@ async def _(scene: Scene) -> httpx.Response:
 @provokes(429, "backpressure")
 async def _(scene: Scene) -> httpx.Response:
     with scene.monkeypatch.context() as crowded:
-        crowded.setattr(scene.stage.press.diagrams.door, "_room", 0)
+        crowded.setattr(scene.stage.press.app("diagrams").diagrams.door, "_room", 0)
         return await scene.api.post("/render?mode=sync", json={"source": "one too many", "format": "dot"})
 
 

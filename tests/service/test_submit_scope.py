@@ -9,6 +9,7 @@ import pytest
 from pressroom import Kind, Pressroom, Schedule, Status, kind
 from pressroom.api.access import Scope
 from pressroom.api.submitting import may_repeat, may_submit
+from pressroom.app import BUILT_IN
 from pressroom.errors import InvalidArgument
 from pressroom.model import Job
 from pressroom.serving import make_service
@@ -39,7 +40,7 @@ def inner(job: object, payload: Any) -> Any:
 @asynccontextmanager
 async def stage_with(database: str, *kinds: Kind, schedules: list[Schedule] | None = None) -> AsyncIterator[Stage]:
     options = {"listen": "0.0.0.0:8000", "rate_limit": 0, "rate_limit_address": 0, "login_limit": 0}
-    async with Pressroom(database, kinds=kinds, schedules=schedules or (), workers=1, **options) as press:
+    async with Pressroom(database, kinds=kinds, apps=BUILT_IN, schedules=schedules or (), workers=1, **options) as press:
         yield Stage(press, *make_service(press))
 
 

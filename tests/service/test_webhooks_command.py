@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pressroom import Pressroom, command
+from pressroom.app import BUILT_IN
 from pressroom.cli import main
 from tests.service.webhook_stage import shout
 
@@ -77,7 +78,7 @@ def test_deliveries_are_listed_and_replayed(run: Run, database: str) -> None:
 
 
 async def _submit_and_cancel(database: str) -> None:
-    async with Pressroom(database, kinds=[shout], workers=None) as press:
+    async with Pressroom(database, kinds=[shout], apps=BUILT_IN, workers=None) as press:
         await press.cancel(await press.submit("shout", "hi"))
 
 

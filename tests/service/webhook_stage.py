@@ -20,6 +20,7 @@ from pressroom.api.app import make_app
 from pressroom.api.metrics import Metrics
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
+from pressroom.app import BUILT_IN
 from pressroom.notify.post import Poster
 
 NAME = "hooks.example.com"  # what the certificate is for
@@ -176,7 +177,7 @@ async def on_stage(database: str, *, tls: bool = False, workers: int | None = 2,
     async with receiving(tls=tls) as receiver:
         allow = (f"127.0.0.1:{receiver.port}", f"{NAME}:{receiver.port}")
         options = {"poll_interval": 0.01, "webhook_allow": allow, "base_url": "https://press.test"} | options
-        async with Pressroom(database, kinds=[shout], workers=workers, **options) as press:
+        async with Pressroom(database, kinds=[shout], apps=BUILT_IN, workers=workers, **options) as press:
             if tls:
                 press.webhooks.poster = Poster(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
             service = Service(press, press.rendering, press.settings, Gate(_lookup), Metrics())

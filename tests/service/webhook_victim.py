@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from pressroom import Pressroom, failpoints, kind
+from pressroom.app import BUILT_IN
 
 
 @kind("shout")
@@ -17,7 +18,8 @@ async def shout(job: Any, payload: Any) -> Any:
 
 
 async def main() -> None:
-    async with Pressroom(sys.argv[1], kinds=[shout], workers=2, poll_interval=0.01, webhook_allow=(sys.argv[2],)) as press:
+    options = {"poll_interval": 0.01, "webhook_allow": (sys.argv[2],)}
+    async with Pressroom(sys.argv[1], kinds=[shout], apps=BUILT_IN, workers=2, **options) as press:
         await press.submit("shout", "hi", org_id="acme")
         await asyncio.sleep(600)
 

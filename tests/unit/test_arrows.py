@@ -16,12 +16,14 @@ STEPS = [
     {"fingerprint", "config", "registry", "submit_scope"},
     {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
-    {"app", "request", "admission", "keeping", "backends", "overview", "import_check"},
+    {"request", "admission", "fair_slots", "keeping", "backends", "overview", "import_check"},
     {"worker", "queue"},
     {"rendering", "webhooks", "promote", "bulk"},
     {"api"},
     {"web", "process_output"},
-    {"cli", "apps"},
+    {"app"},
+    {"cli"},
+    {"apps"},
     {"wiring"},
     {"serving", "demo"},
     {"command"},
@@ -52,6 +54,16 @@ def test_imports_point_downwards(path: Path) -> None:
     part = part_of(path)
     for other in imported_parts(path) - {part}:
         assert STEP_OF[other] < STEP_OF[part], f"{part} may not import {other}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "apps").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_apps_do_not_import_each_other(path: Path) -> None:
+    own = path.relative_to(ROOT / "apps").parts[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            assert not name.startswith("pressroom.apps.") or name.split(".")[2] == own, f"{own} may not import {name}"
 
 
 def test_only_wiring_and_backends_name_a_backend() -> None:

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Status, backends
-from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.app import BUILT_IN, BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.errors import MigrationEdited
 from pressroom.store import migrations
@@ -65,8 +65,8 @@ async def test_an_old_database_keeps_its_rows_and_gets_the_new_ledger(old: str, 
 
 
 async def test_its_articles_diagrams_and_jobs_are_there_and_its_queue_goes_on(old: str) -> None:
-    async with Pressroom(old, kinds=KINDS, workers=2, lease=1.0) as press:
-        reading = await press.articles.read(None, "Home")
+    async with Pressroom(old, kinds=KINDS, apps=BUILT_IN, workers=2, lease=1.0) as press:
+        reading = await press.app("wiki").articles.read(None, "Home")
         waiting = (await press.list(subject="queued")).jobs
         for job in waiting:
             await press.wait(job, timeout=60)
@@ -146,6 +146,6 @@ async def test_a_crash_while_the_ledger_is_replaced_leaves_the_old_one(old: str,
     with pytest.raises((apsw.SQLError, psycopg.Error)):
         ledger(old)
 
-    async with Pressroom(old, kinds=[Kind("echo", echo)], workers=None) as press:
+    async with Pressroom(old, kinds=[Kind("echo", echo)], apps=BUILT_IN, workers=None) as press:
         assert (await press.list(subject="ended")).jobs
     assert ledger(old)

@@ -63,7 +63,7 @@ async def test_strangers_are_shown_the_way_in(file: str) -> None:  # C
             path: await stranger.get(plain(path)) for method, path in routes_of(stage, changing=False) if method == "GET"
         }
 
-    del answers[LOGIN], answers["/desk/static/{tag}/{name}"]
+    del answers[LOGIN], answers["/desk/static/{tag}/{name:path}"]
     assert answers.pop("/desk/live").status_code == 401
     assert len(answers) >= 8
     for path, answer in answers.items():
@@ -149,7 +149,7 @@ class Scene:
     async def pages(self) -> AsyncIterator[tuple[str, Any]]:
         """Every page, of something that is there where we know of something."""
         for method, path in routes_of(self.stage, changing=False):
-            if method != "GET" or path in ("/desk/live", "/desk/static/{tag}/{name}"):
+            if method != "GET" or path in ("/desk/live", "/desk/static/{tag}/{name:path}"):
                 continue
             yield path, await self.admin.get(self._filled(path))
         for path, query in (

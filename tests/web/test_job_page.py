@@ -12,6 +12,7 @@ import pytest
 
 from pressroom import Kind, Pressroom, keeping, kind
 from pressroom.api.access import Scope
+from pressroom.app import BUILT_IN
 from pressroom.model import Job, Status, Work
 from pressroom.serving import make_service
 from pressroom.store import artifacts
@@ -41,7 +42,7 @@ async def desk(database: str, scope: Scope = Scope.OPERATOR, org: str | None = "
 
 @asynccontextmanager
 async def on_stage_with(work: Kind, database: str) -> AsyncIterator[Stage]:
-    async with Pressroom(database, kinds=[work], workers=2, listen="0.0.0.0:8000", rate_limit=0) as press:
+    async with Pressroom(database, kinds=[work], apps=BUILT_IN, workers=2, listen="0.0.0.0:8000", rate_limit=0) as press:
         yield Stage(press, *make_service(press))
 
 

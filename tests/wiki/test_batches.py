@@ -13,11 +13,11 @@ from pressroom.apps.wiki.orders import Order
 async def write(
     press: Pressroom, url: str, source: str, previous: int = 0, *, wait: float = 600, org: str | None = None
 ) -> Any:
-    return await press.articles.post(org, make_draft(url, source, author="ada", previous=previous), wait=wait)
+    return await press.app("wiki").articles.post(org, make_draft(url, source, author="ada", previous=previous), wait=wait)
 
 
 async def status_of(press: Pressroom, url: str) -> RenderStatus:
-    return (await press.articles.read(None, url)).head.render_status
+    return (await press.app("wiki").articles.read(None, url)).head.render_status
 
 
 async def test_everything_is_rendered_again_behind_whoever_waits(database: str, eventually: Any) -> None:
@@ -26,13 +26,13 @@ async def test_everything_is_rendered_again_behind_whoever_waits(database: str, 
         for number in range(7):
             await write(press, f"Page_{number}", f"text {number}")
         await write(press, "Theirs", "text", org="acme")
-        before = [await press.articles.read(None, f"Page_{number}") for number in range(7)]
-        batch = await press.articles.rerender_all(None, Order("all"))
+        before = [await press.app("wiki").articles.read(None, f"Page_{number}") for number in range(7)]
+        batch = await press.app("wiki").articles.rerender_all(None, Order("all"))
         assert await press.wait(batch, timeout=60) == {"queued": 7}
         children = (await press.list(parent=batch.uid)).jobs
         for child in children:
             await press.settled(child, timeout=60)
-        after = [await press.articles.read(None, f"Page_{number}") for number in range(7)]
+        after = [await press.app("wiki").articles.read(None, f"Page_{number}") for number in range(7)]
 
     assert {child.tier for child in children} == {Tier.BACKGROUND}
     assert len(children) == 7
@@ -50,7 +50,7 @@ async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
     async with Pressroom(database, workers=slots, max_queued=3) as press:
         for number in range(9):
             await write(press, f"Page_{number}", f"text {number}")
-        batch = await press.articles.rerender_all(None, Order("all"))
+        batch = await press.app("wiki").articles.rerender_all(None, Order("all"))
         assert await press.wait(batch, timeout=60) == {"queued": 9}
         children = (await press.list(parent=batch.uid)).jobs
 
@@ -61,9 +61,9 @@ async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
 
 async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:
     async with Pressroom(database, workers=None) as press:
-        first = await press.articles.rerender_all(None, Order("all"))
-        again = await press.articles.rerender_all(None, Order("all"))
-        others = await press.articles.rerender_all("acme", Order("all"))
+        first = await press.app("wiki").articles.rerender_all(None, Order("all"))
+        again = await press.app("wiki").articles.rerender_all(None, Order("all"))
+        others = await press.app("wiki").articles.rerender_all("acme", Order("all"))
 
     assert again.uid == first.uid
     assert others.uid != first.uid
@@ -72,15 +72,15 @@ async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:
 async def test_a_red_link_turns_blue_when_its_page_is_written(database: str, eventually: Any) -> None:
     async with Pressroom(database, workers=2) as press:
         await write(press, "Home", "see [[Other page|that]] and [[Elsewhere]]")
-        red = (await press.articles.read(None, "Home")).head.html
+        red = (await press.app("wiki").articles.read(None, "Home")).head.html
         await write(press, "Other_page", "here I am")
 
         async def is_blue() -> bool:
-            html = (await press.articles.read(None, "Home")).head.html or ""
+            html = (await press.app("wiki").articles.read(None, "Home")).head.html or ""
             return 'class="wikilink" href="/wiki/Other_page"' in html
 
         await eventually(is_blue, within=60)
-        page = (await press.articles.read(None, "Home")).head
+        page = (await press.app("wiki").articles.read(None, "Home")).head
 
     assert 'class="wikilink missing" href="/wiki/Other_page"' in (red or "")
     assert 'class="wikilink missing" href="/wiki/Elsewhere"' in (page.html or "")
@@ -104,19 +104,19 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
         await write(press, "Other", "text")
     monkeypatch.setattr(renderers, "SHAPE", "2")
     async with Pressroom(database, workers=None) as press:
-        assert await press._batches.find_stale() == 1
+        assert await press.app("wiki")._batches.find_stale() == 1
         assert await status_of(press, "Home") is RenderStatus.STALE
-        assert "two" in ((await press.articles.read(None, "Home")).head.html or "")
+        assert "two" in ((await press.app("wiki").articles.read(None, "Home")).head.html or "")
         assert [job.status for job in (await press.list(kind=orders.NAME)).jobs] == [Status.QUEUED]
     async with Pressroom(database, workers=2) as press:
 
         async def are_current() -> bool:
-            heads = [(await press.articles.read(None, url)).head for url in ("Home", "Other")]
+            heads = [(await press.app("wiki").articles.read(None, url)).head for url in ("Home", "Other")]
             return all(head.renderer.startswith("shape=2") for head in heads)
 
         await eventually(are_current, within=60)
-        old = (await press.articles.revision(None, "Home", 1))[1]
-        assert await press._batches.find_stale() == 0
+        old = (await press.app("wiki").articles.revision(None, "Home", 1))[1]
+        assert await press.app("wiki")._batches.find_stale() == 0
 
     assert old.render_status is RenderStatus.STALE
 
@@ -124,7 +124,7 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
 async def test_nothing_is_stale_when_nothing_changed(database: str) -> None:
     async with Pressroom(database, workers=2) as press:
         await write(press, "Home", "```mermaid\ngraph TD; a-->b\n```")
-        assert await press._batches.find_stale() == 0
+        assert await press.app("wiki")._batches.find_stale() == 0
         assert await status_of(press, "Home") is RenderStatus.RENDERED
 
 
@@ -135,10 +135,10 @@ async def test_an_interactive_save_goes_before_a_batch(database: str) -> None:
         await write(press, "Other", "one", wait=0)
         for job in (await press.list(kind=renders.NAME)).jobs:
             await press.cancel(job)
-        article = (await press.articles.read(None, "Home")).article
-        other = (await press.articles.read(None, "Other")).article
+        article = (await press.app("wiki").articles.read(None, "Home")).article
+        other = (await press.app("wiki").articles.read(None, "Other")).article
         assert (
-            await press.articles.rerender_many(
+            await press.app("wiki").articles.rerender_many(
                 [other.id, article.id], parent=(await press.submit(orders.NAME, {"which": "all"})).uid
             )
             == 2

@@ -23,8 +23,8 @@ async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: 
     """With one slot too: who waits for another job stands aside."""
     monkeypatch.setattr(drawing, "TAKEN_WITHIN", 600)
     async with Pressroom(database, workers=workers) as press:
-        first = await press.articles.post(None, draft(DIAGRAM), wait=600)
-        second = await press.articles.post(None, draft(DIAGRAM + "more", url="Other"), wait=600)
+        first = await press.app("wiki").articles.post(None, draft(DIAGRAM), wait=600)
+        second = await press.app("wiki").articles.post(None, draft(DIAGRAM + "more", url="Other"), wait=600)
 
         assert first.revision.render_status is second.revision.render_status is RenderStatus.RENDERED
         assert 'src="data:image/svg+xml;base64,' in (first.revision.html or "")
@@ -41,7 +41,9 @@ async def test_more_articles_than_slots_wait_for_their_diagrams_at_once(
     texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(3)]
     async with Pressroom(file, workers=2) as press:
         await press.pause("render")
-        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)]
+        posts = [
+            press.app("wiki").articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)
+        ]
         posting = asyncio.gather(*posts)
 
         async def all_wait() -> bool:
@@ -63,7 +65,9 @@ async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: st
     monkeypatch.setattr(drawing, "TAKEN_WITHIN", TAKEN_WITHIN)  # then an article draws its own, as it does for users
     texts = [f"```mermaid\ngraph LR; a{number} --> b\n```\n" for number in range(6)]
     async with Pressroom(database, workers=2) as press:
-        posts = [press.articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)]
+        posts = [
+            press.app("wiki").articles.post(None, draft(text, url=f"P{number}"), wait=600) for number, text in enumerate(texts)
+        ]
         posted = await asyncio.gather(*posts)
 
         assert {one.revision.render_status for one in posted} == {RenderStatus.RENDERED}
@@ -74,7 +78,7 @@ async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: st
 
 async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_made(database: str) -> None:
     async with Pressroom(database, workers=1) as press:
-        posted = await press.articles.post(None, draft("# A\n\n```mermaid\ngraph LR\na -- \n```\n"), wait=600)
+        posted = await press.app("wiki").articles.post(None, draft("# A\n\n```mermaid\ngraph LR\na -- \n```\n"), wait=600)
 
     assert posted.revision.render_status is RenderStatus.RENDERED
     assert "This mermaid diagram could not be drawn</strong> (line" in (posted.revision.html or "")
@@ -83,7 +87,7 @@ async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_mad
 async def test_where_nobody_draws_diagrams_the_article_draws_its_own(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "TAKEN_WITHIN", 0.1)
     async with Pressroom(database, workers=1, only=["wiki.render"]) as press:
-        posted = await press.articles.post(None, draft(DIAGRAM), wait=600)
+        posted = await press.app("wiki").articles.post(None, draft(DIAGRAM), wait=600)
 
         assert "data:image/svg+xml" in (posted.revision.html or "")
         assert await drawn(press) == [Status.QUEUED]

@@ -36,8 +36,8 @@ async def test_no_attack_gets_a_script_into_an_article_or_a_preview(file: str) -
     async with Pressroom(file, workers=2) as press:
 
         async def attack(number: int, source: str) -> None:
-            posted = await press.articles.post(None, draft(source, url=f"A{number}", title=source[:200]), wait=600)
-            previewed = await press.articles.preview(None, source)
+            posted = await press.app("wiki").articles.post(None, draft(source, url=f"A{number}", title=source[:200]), wait=600)
+            previewed = await press.app("wiki").articles.preview(None, source)
             assert posted.revision.render_status is RenderStatus.RENDERED, source
             for html in (posted.revision.html or "", previewed.html):
                 assert offences_in_html(html) == [], source
@@ -76,9 +76,9 @@ async def test_the_longest_articles_are_rendered_or_refused_and_others_are_serve
     async with Pressroom(file, workers=2) as press:
         with own_work():  # a service makes one draft at a time, not nine
             heavy = {name: COSTLY[name](MB - 100) for name in HEAVY} | {"links": "[[a b]] " * (MB // 8 - 20)}
-            posts = [press.articles.post(None, draft(text, url=name), wait=600) for name, text in heavy.items()]
+            posts = [press.app("wiki").articles.post(None, draft(text, url=name), wait=600) for name, text in heavy.items()]
         tasks = [asyncio.ensure_future(post) for post in posts]
-        light = await press.articles.post(None, draft("light", url="Light"), wait=600)
+        light = await press.app("wiki").articles.post(None, draft("light", url="Light"), wait=600)
         posted = await asyncio.gather(*tasks)
 
         assert light.revision.render_status is RenderStatus.RENDERED

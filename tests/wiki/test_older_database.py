@@ -60,8 +60,8 @@ async def test_an_older_database_gets_the_column_and_old_rows_are_rendered(older
     assert "render_status" not in _columns(older)
     for _ in range(2):
         async with Pressroom(older, workers=None) as press:
-            reading = await press.articles.read(None, "Home")
-            _, first = await press.articles.revision(None, "Home", 1)
+            reading = await press.app("wiki").articles.read(None, "Home")
+            _, first = await press.app("wiki").articles.revision(None, "Home", 1)
 
         assert "render_status" in _columns(older)
         assert (reading.head.render_status, first.render_status) == (RenderStatus.RENDERED, RenderStatus.RENDERED)
@@ -71,7 +71,7 @@ async def test_an_older_database_gets_the_column_and_old_rows_are_rendered(older
 async def test_what_is_written_then_goes_through_the_queue(older: str) -> None:
     async with Pressroom(older, workers=1) as press:
         draft = make_draft("Home", "three", author="ada", previous=2)
-        posted = await press.articles.post(None, draft, wait=600)
+        posted = await press.app("wiki").articles.post(None, draft, wait=600)
 
     assert (posted.revision.number, posted.revision.render_status) == (3, RenderStatus.RENDERED)
 

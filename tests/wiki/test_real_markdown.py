@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pressroom import Pressroom, Status
-from pressroom.apps.wiki.folders import Folders, Taken
+from pressroom.apps.wiki.folders import Folders, ImportReport
 from pressroom.apps.wiki.model import RenderStatus, Revision
 from tests.conformance import documentation
 from tests.conformance.registries import OutOfReach
@@ -34,7 +34,7 @@ SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Imported:
-    taken: Taken
+    taken: ImportReport
     heads: dict[str, Revision]
 
     @property
@@ -58,15 +58,15 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
 
 async def _import(database: str, folder: Path) -> Imported:
     async with Pressroom(database, workers=8) as press:
-        taken = await Folders(press.articles).take_in(
+        taken = await Folders(press.app("wiki").articles).import_folder(
             folder, org_id=None, author="ada", comment="", tell=lambda what, done, total: None
         )
         while (await press.list(status=[Status.QUEUED, Status.IN_PROGRESS], limit=1)).jobs:  # noqa: ASYNC110
             await asyncio.sleep(0.2)
         heads, after = {}, 0
-        while some := await press.articles.some(None, after, 500):
+        while some := await press.app("wiki").articles.some(None, after, 500):
             for article in some:
-                heads[article.url] = (await press.articles.read(None, article.url)).head
+                heads[article.url] = (await press.app("wiki").articles.read(None, article.url)).head
             after = some[-1].id
     return Imported(taken, heads)
 

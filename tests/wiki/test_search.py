@@ -21,14 +21,14 @@ TEXTS = {
 
 
 async def found(press: Pressroom, text: str, page: int = 1) -> list[str]:
-    hits, _ = await press.articles.search(None, text, page)
+    hits, _ = await press.app("wiki").articles.search(None, text, page)
     return [hit.article.url for hit in hits]
 
 
 async def test_words_are_found_in_titles_and_texts_whatever_their_case_and_accents(database: str) -> None:
     async with Pressroom(database, workers=None) as press:
         for url, text in TEXTS.items():
-            await press.articles.post(None, draft(text, url=url), wait=0)
+            await press.app("wiki").articles.post(None, draft(text, url=url), wait=0)
 
         assert await found(press, "coffee") == ["Coffee", "Café_au_lait"]  # the title counts for more
         assert await found(press, "CAFE") == ["Café_au_lait"]
@@ -47,14 +47,14 @@ async def test_words_are_found_in_titles_and_texts_whatever_their_case_and_accen
 )
 async def test_no_question_is_an_error(database: str, text: str) -> None:
     async with Pressroom(database, workers=None) as press:
-        await press.articles.post(None, draft("coffee"), wait=0)
+        await press.app("wiki").articles.post(None, draft("coffee"), wait=0)
         await found(press, text)
 
 
 async def test_only_the_newest_revision_is_found(database: str) -> None:
     async with Pressroom(database, workers=None) as press:
-        await press.articles.post(None, draft("about tea"), wait=0)
-        await press.articles.post(None, draft("about coffee", previous=1, title="Drinks"), wait=0)
+        await press.app("wiki").articles.post(None, draft("about tea"), wait=0)
+        await press.app("wiki").articles.post(None, draft("about coffee", previous=1, title="Drinks"), wait=0)
 
         assert await found(press, "tea") == []
         assert await found(press, "coffee") == await found(press, "drinks") == ["Home"]
@@ -62,7 +62,7 @@ async def test_only_the_newest_revision_is_found(database: str) -> None:
 
 async def test_one_organisation_does_not_find_anothers_articles(database: str) -> None:
     async with Pressroom(database, workers=None) as press:
-        await press.articles.post("acme", draft("secret"), wait=0)
+        await press.app("wiki").articles.post("acme", draft("secret"), wait=0)
 
         assert await found(press, "secret") == []
 
@@ -71,14 +71,14 @@ async def test_a_long_text_with_many_words_can_be_saved_and_found(database: str)
     """PostgreSQL takes no more than a megabyte of different words."""
     text = " ".join(f"w{number:x}" for number in range(130_000)) + " " + "y" * 3000
     async with Pressroom(database, workers=None) as press:
-        await press.articles.post(None, draft(text), wait=0)
+        await press.app("wiki").articles.post(None, draft(text), wait=0)
 
         assert await found(press, "wff") == ["Home"]
 
 
 async def test_articles_from_before_there_was_search_are_found_after_a_start(database: str, eventually) -> None:
     async with Pressroom(database, workers=None) as press:
-        await press.articles.post(None, draft("coffee"), wait=0)
+        await press.app("wiki").articles.post(None, draft("coffee"), wait=0)
     looking.change(database, "DELETE FROM wiki_text")
     async with Pressroom(database, workers=1) as press:
 

@@ -85,8 +85,8 @@ async def test_one_old_revision_is_rendered_again(database: str) -> None:
         looking.change(database, "UPDATE wiki_html SET html = 'spoilt'")
         asked = await person.get("/wiki/Home?rerender&revision=1")
         done = await person.post("/wiki/Home", {"action": "rerender", "revision": "1"})
-        _, first = await stage.press.articles.revision(None, "Home", 1)
-        article, second = await stage.press.articles.revision(None, "Home", 2)
+        _, first = await stage.press.app("wiki").articles.revision(None, "Home", 1)
+        article, second = await stage.press.app("wiki").articles.revision(None, "Home", 2)
         old = await person.get("/wiki/Special:WhatLinksHere/Old")
         new = await person.get("/wiki/Special:WhatLinksHere/New")
 

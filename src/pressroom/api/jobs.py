@@ -21,7 +21,7 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, answers, path, query, says, takes
 from pressroom.api.service import Service
 from pressroom.api.submitting import require_repeat, require_submit
-from pressroom.api.views import Estimate, JobView, Place, forms, spoken, view
+from pressroom.api.views import Estimate, JobView, Place, format_job, view, view_types
 from pressroom.api.waiting import Patience, patience_of, settled
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
@@ -79,7 +79,7 @@ _ID = path("id", examples.JOB_ID, "The job")
 
 def router(service: Service) -> Routes:
     routes = Routes("jobs")
-    job_view = forms(service.voices)
+    job_view = view_types(service.job_formatters)
 
     @routes.post(
         "/jobs",
@@ -274,7 +274,7 @@ async def _waited(service: Service, job: Job, patience: Patience) -> Job:
 
 async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
     where = await _place(service, job) if job.status is Status.QUEUED else None
-    told = await spoken(job, view(job, where, prefix=service.base_url), service.voices)
+    told = await format_job(job, view(job, where, prefix=service.base_url), service.job_formatters)
     headers = {} if job.status.ended else {"Retry-After": "1"}
     return reply(
         told, request=request if status == 200 else None, status=status, headers=headers | {"Cache-Control": "no-cache"}

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from pressroom.api.access import Gate
 from pressroom.api.limits import Quotas
 from pressroom.api.metrics import Metrics
-from pressroom.api.views import Voice
+from pressroom.api.views import JobFormatter
 from pressroom.config import Settings
 from pressroom.queue import Queue
 from pressroom.rendering import Rendering
@@ -23,7 +23,7 @@ class Service:
     settings: Settings
     gate: Gate
     metrics: Metrics
-    voices: Mapping[str, Voice] = field(default_factory=dict)
+    job_formatters: Mapping[str, JobFormatter] = field(default_factory=dict)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     keyring: Keyring = field(default_factory=Keyring)
     quotas: Quotas = field(default_factory=lambda: Quotas(None, None))

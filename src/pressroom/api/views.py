@@ -60,7 +60,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # An app may show the jobs of its kinds in its own words: it is given the usual view and returns its own.
-type Voice = Callable[[Job, JobView], Awaitable[Any]]
+type JobFormatter = Callable[[Job, JobView], Awaitable[Any]]
 
 
 def view(job: Job, place: Place | None = None, *, prefix: str = "") -> JobView:
@@ -95,11 +95,11 @@ def view(job: Job, place: Place | None = None, *, prefix: str = "") -> JobView:
     )
 
 
-def forms(voices: Mapping[str, Voice]) -> tuple[Any, ...]:
-    """All that a job may be shown as: the usual view, and whatever the voices say that they return."""
-    return (JobView, *dict.fromkeys(signature(voice).return_annotation for voice in voices.values()))
+def view_types(formatters: Mapping[str, JobFormatter]) -> tuple[Any, ...]:
+    """All that a job may be shown as: the usual view, and what the formatters say that they return."""
+    return (JobView, *dict.fromkeys(signature(formatter).return_annotation for formatter in formatters.values()))
 
 
-async def spoken(job: Job, shown: JobView, voices: Mapping[str, Voice]) -> Any:
-    voice = voices.get(job.kind)
-    return shown if voice is None else await voice(job, shown)
+async def format_job(job: Job, shown: JobView, formatters: Mapping[str, JobFormatter]) -> Any:
+    formatter = formatters.get(job.kind)
+    return shown if formatter is None else await formatter(job, shown)

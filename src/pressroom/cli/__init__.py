@@ -6,11 +6,13 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from functools import partial
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from pressroom import config, process_output
 from pressroom.api import logs
+from pressroom.app import App
 from pressroom.cli import (
     care,
     demo,
@@ -23,7 +25,6 @@ from pressroom.cli import (
     serve,
     tokens,
     webhooks,
-    wiki,
     work,
     workers,
 )
@@ -73,7 +74,10 @@ def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
     argv = sys.argv[1:] if argv is None else argv
     logs_json = config.find_log_format(argv) == "json"
-    args = _parser(logs_json=logs_json).parse_args(argv)
+    try:
+        args = _parser(wires.find_apps(), logs_json=logs_json).parse_args(argv)
+    except InvalidSettings as invalid:  # an app that the settings name cannot be imported
+        return _report_settings(invalid, logs_json=logs_json)
     output = Output(as_json=args.json, as_log=logs_json and args.command in process_output.LOGGED_COMMANDS)
     logging.basicConfig(level=_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     if logs_json:
@@ -83,9 +87,7 @@ def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
     try:
         return _run(wires, args, output)
     except InvalidSettings as invalid:
-        for problem in invalid.problems:
-            _report(problem, invalid.code, logs_json=logs_json)
-        return exits.USAGE
+        return _report_settings(invalid, logs_json=logs_json)
     except PressroomError as error:
         _report(str(error) if logs_json else f"{error} [{error.code}]", error.code, logs_json=logs_json)
         return exits.code_for(error)
@@ -94,6 +96,12 @@ def main(wires: Wires, argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.OK
+
+
+def _report_settings(invalid: InvalidSettings, *, logs_json: bool) -> int:
+    for problem in invalid.problems:
+        _report(problem, invalid.code, logs_json=logs_json)
+    return exits.USAGE
 
 
 def _report(message: str, code: str, *, logs_json: bool) -> None:
@@ -117,6 +125,8 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
     logs.set_log_format(settings.log_format)
     if args.command not in _MAKE_DATABASES and not getattr(args, "makes_database", False):
         wires.require_database(settings)
+    if (name := getattr(args, "app", None)) is not None:
+        return asyncio.run(_with_app(wires, settings, name, args, output))
     match args.command:
         case "fsck":
             return care.fsck(wires, settings, args, output)
@@ -132,8 +142,6 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
             return asyncio.run(_with_tokens(wires, settings, args, output))
         case "webhooks":
             return asyncio.run(_with_webhooks(wires, settings, args, output))
-        case "wiki":
-            return asyncio.run(wiki.run(wires, settings, args, output))
         case "work":
             return asyncio.run(work.work(wires, settings, args, output))
         case _:
@@ -143,6 +151,12 @@ def _run(wires: Wires, args: Namespace, output: Output) -> int:
 async def _with_queue(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
     async with wires.open(settings) as queue:
         result: int = await args.act(queue, args, output)
+        return result
+
+
+async def _with_app(wires: Wires, settings: Settings, name: str, args: Namespace, output: Output) -> int:
+    async with wires.app(settings, name, works=getattr(args, "works", False)) as app:
+        result: int = await args.act(app, args, output)
         return result
 
 
@@ -170,7 +184,7 @@ class _JsonParser(ArgumentParser):
         self.exit(exits.USAGE)
 
 
-def _parser(*, logs_json: bool = False) -> ArgumentParser:
+def _parser(apps: Sequence[App] = (), *, logs_json: bool = False) -> ArgumentParser:
     common = ArgumentParser(add_help=False)
     common.add_argument("--database", metavar="URL", help="sqlite:///FILE or postgresql://… (default: the setting `database`)")
     common.add_argument("--config", metavar="FILE", help="read settings from this file instead of ./pressroom.toml")
@@ -190,7 +204,7 @@ def _parser(*, logs_json: bool = False) -> ArgumentParser:
     _add_render(commands, common)
     _add_token(commands, common)
     _add_webhooks(commands, common)
-    wiki.add_wiki(commands, common)
+    _add_apps(commands, common, apps)
     check = commands.add_parser("check", parents=[common], help="look at settings, database and engines; say what to mend")
     check.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
     fsck = commands.add_parser(
@@ -204,6 +218,22 @@ def _parser(*, logs_json: bool = False) -> ArgumentParser:
     migrate.add_argument("--dry-run", action="store_true", help="only say what would be applied")
     _add_promote(commands, common)
     _add_demo(commands, common)
+    return parser
+
+
+def _add_apps(commands: Any, common: ArgumentParser, apps: Sequence[App]) -> None:
+    for app in apps:
+        if app.commands is not None:
+            actions = commands.add_parser(app.name, help=app.about).add_subparsers(required=True, metavar="ACTION")
+            app.commands(partial(_add_app_command, actions, common, app.name))
+
+
+def _add_app_command(
+    actions: Any, common: ArgumentParser, app: str, name: str, act: Any, text: str, *, makes_database: bool = False
+) -> ArgumentParser:
+    parser: ArgumentParser = actions.add_parser(name, parents=[common], help=text)
+    parser.add_argument("--home", metavar="FOLDER", help="where the database lies")
+    parser.set_defaults(app=app, act=act, makes_database=makes_database)
     return parser
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from pressroom.app import App, RunningApp
 from pressroom.config import Settings
 from pressroom.queue import Queue
 from pressroom.webhooks import Webhooks
@@ -56,48 +56,6 @@ class Filled(Protocol):
     def secret(self) -> str: ...
 
 
-class Taken(Protocol):
-    """What an import of files did."""
-
-    @property
-    def files(self) -> int: ...
-    @property
-    def created(self) -> int: ...
-    @property
-    def changed(self) -> int: ...
-    @property
-    def same(self) -> int: ...
-    @property
-    def problems(self) -> Mapping[str, str]: ...
-    @property
-    def batch(self) -> str: ...
-
-
-class Fares(Protocol):
-    """How the renders of a batch fare."""
-
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def rendered(self) -> int: ...
-    @property
-    def failed(self) -> int: ...
-    @property
-    def over(self) -> bool: ...
-
-
-class Wiki(Protocol):
-    async def take_in(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: "Tell") -> Taken: ...
-
-    async def put_out(self, folder: Path, *, org_id: str | None, tell: "Tell") -> int: ...
-
-    async def rerender(self, which: Literal["all", "stale"], *, org_id: str | None) -> str: ...
-
-    async def fares(self, batch: str) -> Fares: ...
-
-    async def failures(self, batch: str, most: int) -> Sequence[str]: ...
-
-
 class Wires(Protocol):
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings: ...
 
@@ -128,7 +86,11 @@ class Wires(Protocol):
 
     def webhooks(self, settings: Settings) -> AbstractAsyncContextManager[Webhooks]: ...
 
-    def wiki(self, settings: Settings, *, works: bool) -> AbstractAsyncContextManager[Wiki]: ...
+    def find_apps(self) -> Sequence[App]:
+        """The apps whose commands there are: the built-in ones, and those that the environment names."""
+        ...
+
+    def app(self, settings: Settings, name: str, *, works: bool) -> AbstractAsyncContextManager[RunningApp]: ...
 
     def require_database(self, settings: Settings) -> None:
         """Raises DatabaseMissing where there is none yet."""

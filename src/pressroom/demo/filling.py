@@ -57,6 +57,9 @@ async def fill(settings: Settings, *, jobs: int, seed: int, add: bool, tell: Tel
         finally:
             await timeline.leave()
         await crew.show_up()
+        for app in press.installed:
+            if app.demo is not None:
+                await app.demo(press.apps[app.name])
         return Filled(await _count(press), day.admin)
 
 

@@ -12,7 +12,7 @@ from pressroom.errors import NotFound
 from pressroom.ids import parse_uid
 from pressroom.model import Row, Statement, Work, from_ms
 from pressroom.store import webhooks
-from pressroom.store.artifacts import link_digest, parse_link
+from pressroom.store.artifacts import parse_link
 from pressroom.store.steps import now
 from pressroom.store.tokens import Token, token_of
 from pressroom.store.webhooks import Delivery
@@ -25,21 +25,22 @@ NEWEST_TOKEN = "Z" * 27
 
 _HEX = frozenset("0123456789abcdef")
 
-type What = Literal["job", "artifact", "diagram", "failure", "webhook", "delivery", "worker", "token", "key", "subject"]
-
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """`name` is what its page is called by; `about` is for people. An artifact has the job that made it, or else a link."""
+    """`what` and `about` are for people; `name` is what its page is called by. An artifact has the job that made it, or else a
+    link. Whatever an app finds has the `path` of its page.
+    """
 
-    what: What
+    what: str
     name: str
     about: str
     job: str | None = None
     link: str | None = None
+    path: str | None = None
 
 
-class Eyes(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose eyes look. Diagrams are looked for where their owner would find them, which is in one organisation."""
+class Viewer(msgspec.Struct, frozen=True, kw_only=True):
+    """Who looks. `own_org` is where apps look for what belongs to one organisation."""
 
     org_id: str | None
     own_org: str
@@ -48,25 +49,25 @@ class Eyes(msgspec.Struct, frozen=True, kw_only=True):
     sees_tokens: bool
 
 
-def look(word: str, eyes: Eyes) -> Work[list[Found]]:
+def look(word: str, viewer: Viewer) -> Work[list[Found]]:
     """All that the word may name, each thing once."""
     found: list[Found] = []
     for search in (_ids, _links, _hashes, _names, _tokens, _groups):
-        found += yield from search(word, eyes)
+        found += yield from search(word, viewer)
     return list({(one.what, one.name): one for one in found}.values())
 
 
-def _ids(word: str, eyes: Eyes) -> Work[list[Found]]:
+def _ids(word: str, viewer: Viewer) -> Work[list[Found]]:
     found: list[Found] = []
     uid = _uid_in(word)
     if uid is not None:
-        rows = yield Statement("desk_find_job", {"uid": uid, "org_id": eyes.org_id})
+        rows = yield Statement("desk_find_job", {"uid": uid, "org_id": viewer.org_id})
         found += [_job(row) for row in rows]
-        rows = yield Statement("desk_find_artifact", {"uid": uid, "org_id": eyes.org_id})
+        rows = yield Statement("desk_find_artifact", {"uid": uid, "org_id": viewer.org_id})
         found += [_artifact(row) for row in rows]
-    if eyes.sees_webhooks:
-        found += yield from _webhook(uid or word.removeprefix("wh_"), eyes)
-        found += yield from _delivery(word.lower().removeprefix("msg_"), eyes)
+    if viewer.sees_webhooks:
+        found += yield from _webhook(uid or word.removeprefix("wh_"), viewer)
+        found += yield from _delivery(word.lower().removeprefix("msg_"), viewer)
     return found
 
 
@@ -77,45 +78,42 @@ def _uid_in(word: str) -> str | None:
         return None
 
 
-def _webhook(uid: str, eyes: Eyes) -> Work[list[Found]]:
+def _webhook(uid: str, viewer: Viewer) -> Work[list[Found]]:
     try:
         webhook = yield from webhooks.get(uid)
     except NotFound:
         return []
-    if not _is_seen(webhook.org_id, eyes):
+    if not _is_seen(webhook.org_id, viewer):
         return []
     return [Found(what="webhook", name=f"wh_{webhook.uid}", about=webhook.url)]
 
 
-def _delivery(uid: str, eyes: Eyes) -> Work[list[Found]]:
+def _delivery(uid: str, viewer: Viewer) -> Work[list[Found]]:
     try:
         delivery = yield from webhooks.delivery(uid)
     except NotFound:
         return []
-    if not _is_seen(delivery.org_id, eyes):
+    if not _is_seen(delivery.org_id, viewer):
         return []
     return [Found(what="delivery", name=f"msg_{delivery.uid}", about=f"{delivery.type}, {delivery.state}")]
 
 
-def _links(word: str, eyes: Eyes) -> Work[list[Found]]:
+def _links(word: str, viewer: Viewer) -> Work[list[Found]]:
     try:
         link = parse_link(word)
     except NotFound:
         return []
-    rows = yield Statement("desk_find_link", {"link": link, "org_id": eyes.org_id})
-    diagrams = yield Statement(
-        "diagrams.desk_find_diagram_by_link", {"link": link, "digest": link_digest(link), "org_id": eyes.own_org}
-    )
-    return [_artifact(row) for row in rows] + [_diagram(name) for (name,) in diagrams]
+    rows = yield Statement("desk_find_link", {"link": link, "org_id": viewer.org_id})
+    return [_artifact(row) for row in rows]
 
 
-def _hashes(word: str, eyes: Eyes) -> Work[list[Found]]:
+def _hashes(word: str, viewer: Viewer) -> Work[list[Found]]:
     digest = word.lower().removeprefix("sha256:").removeprefix("sha256-")
     if not set(digest) <= _HEX:
         return []
-    asked = {"org_id": eyes.org_id, "limit": SHOWN}
+    asked = {"org_id": viewer.org_id, "limit": SHOWN}
     if len(digest) == 16:
-        rows = yield Statement("desk_find_failure", {"print": digest, "org_id": eyes.org_id, "most": LOOKED_AT})
+        rows = yield Statement("desk_find_failure", {"print": digest, "org_id": viewer.org_id, "most": LOOKED_AT})
         return [Found(what="failure", name=digest, about=f"{kind} jobs that failed alike") for (kind,) in rows]
     if len(digest) != 64:
         return []
@@ -124,23 +122,21 @@ def _hashes(word: str, eyes: Eyes) -> Work[list[Found]]:
     return [_job(row) for row in jobs] + [_artifact(row) for row in artifacts]
 
 
-def _names(word: str, eyes: Eyes) -> Work[list[Found]]:
-    diagrams = yield Statement("diagrams.find_diagram", {"name": word, "org_id": eyes.own_org})
-    workers = yield Statement("desk_find_worker", {"name": word, "hosts": int(eyes.sees_hosts), "limit": SHOWN})
-    found = [_diagram(row[2]) for row in diagrams]
-    return found + [Found(what="worker", name=uid, about=host if eyes.sees_hosts else "") for uid, host in workers]
+def _names(word: str, viewer: Viewer) -> Work[list[Found]]:
+    workers = yield Statement("desk_find_worker", {"name": word, "hosts": int(viewer.sees_hosts), "limit": SHOWN})
+    return [Found(what="worker", name=uid, about=host if viewer.sees_hosts else "") for uid, host in workers]
 
 
-def _tokens(word: str, eyes: Eyes) -> Work[list[Found]]:
-    if not eyes.sees_tokens:
+def _tokens(word: str, viewer: Viewer) -> Work[list[Found]]:
+    if not viewer.sees_tokens:
         return []
-    tokens = yield from find_tokens(word, eyes.org_id)
+    tokens = yield from find_tokens(word, viewer.org_id)
     return [Found(what="token", name=token.uid, about=f"{token.prefix}… {token.name}") for token in tokens]
 
 
-def _groups(word: str, eyes: Eyes) -> Work[list[Found]]:
+def _groups(word: str, viewer: Viewer) -> Work[list[Found]]:
     """Jobs by what they were given. One is itself; several are a list of jobs."""
-    asked = {"org_id": eyes.org_id, "limit": 2}
+    asked = {"org_id": viewer.org_id, "limit": 2}
     by_key = yield Statement("desk_find_jobs_by_key", asked | {"key": word, "most": LOOKED_AT})
     by_subject = yield Statement("desk_find_jobs_by_subject", asked | {"subject": word, "most": RECENT})
     return _one_or_many("key", word, by_key) + _one_or_many("subject", word, by_subject)
@@ -163,12 +159,8 @@ def _artifact(row: Row) -> Found:
     return Found(what="artifact", name=uid, about=f"{name}, {media_type}", job=job, link=link)
 
 
-def _diagram(name: str) -> Found:
-    return Found(what="diagram", name=name, about="a named diagram")
-
-
-def _is_seen(org_id: str | None, eyes: Eyes) -> bool:
-    return eyes.org_id is None or (org_id or "") == eyes.org_id
+def _is_seen(org_id: str | None, viewer: Viewer) -> bool:
+    return viewer.org_id is None or (org_id or "") == viewer.org_id
 
 
 def find_tokens(name: str, org_id: str | None) -> Work[list[Token]]:

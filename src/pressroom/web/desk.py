@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -23,10 +24,12 @@ from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import VERSION, Work
 from pressroom.store import look
 from pressroom.store.audit import EVERYWHERE, Deed, note
+from pressroom.store.finding import Found, Viewer
 from pressroom.web import forms, static, words
 from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.door import Browser, Door
 from pressroom.web.forms import Form
+from pressroom.web.navigation import DASHBOARD, Pages
 from pressroom.webhooks import Webhooks
 
 log = logging.getLogger("pressroom.web")
@@ -49,30 +52,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Cookie, HX-Request",
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place in the menu, for those who may go there."""
-
-    title: str
-    path: str
-    needs: Scope = Scope.VIEWER
-
-
-PLACES = [
-    Place("Overview", "/desk"),
-    Place("Jobs", "/desk/jobs"),
-    Place("Failures", "/desk/failures"),
-    Place("Queues", "/desk/queues"),
-    Place("Workers", "/desk/workers"),
-    Place("Schedules", "/desk/schedules"),
-    Place("Webhooks", "/desk/webhooks", Scope.OPERATOR),
-    Place("Tokens", "/desk/tokens", Scope.ADMIN),
-    Place("Audit", "/desk/audit", Scope.OPERATOR),
-    Place("Playground", "/playground"),
-    Place("Wiki", "/wiki"),
-]
 
 
 @dataclass
@@ -134,13 +113,16 @@ class Visit:
 
 
 type Handler = Callable[..., Awaitable[Response]]
+type Finder = Callable[[str, Viewer], Work[list[Found]]]
 
 
 @cache
-def _templates(*packages: str) -> Environment:
-    """Shared by all desks of a process: to compile them takes longer than most pages."""
+def _templates(apps: tuple[tuple[str, str], ...]) -> Environment:
+    """Shared by all sites of a process: to compile them takes longer than most pages. A template of an app is named with the
+    app's name in front (`wiki/article.html`), so that no app can take the place of another's or of the core's."""
+    loaders = {name: PackageLoader(package) for name, package in apps if (files(package) / "templates").is_dir()}
     templates = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
+        loader=ChoiceLoader([PackageLoader("pressroom.web"), PrefixLoader(loaders)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -151,24 +133,35 @@ def _templates(*packages: str) -> Environment:
     return templates
 
 
-def compile_templates(apps: Sequence[str]) -> None:
-    """All of them, for a desk of these apps: each would hold its first visitor, and the event loop, for a while."""
-    templates = _templates(*apps, "pressroom.web")
+def compile_templates(apps: Sequence[tuple[str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
+    """All of them, for a site with these apps: each would hold its first visitor, and the event loop, for a while."""
+    templates = _templates(tuple(apps))
     for name in templates.list_templates(extensions=["html"]):
+        if stopping():
+            break
         templates.get_template(name)
 
 
 class Desk:
-    """`apps` are packages whose templates may be shown here."""
+    """`apps` are the names and packages of the apps, whose templates and static files may be shown here."""
 
-    def __init__(self, service: Service, door: Door, tokens: Tokens, webhooks: Webhooks, apps: Sequence[str] = ()) -> None:
+    def __init__(
+        self, service: Service, door: Door, tokens: Tokens, webhooks: Webhooks, apps: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.service = service
         self.door = door
         self.tokens = tokens
         self.webhooks = webhooks
         self.prefix = urlsplit(service.base_url).path
-        self.places = PLACES
-        self._templates = _templates(*apps, "pressroom.web")
+        self.sections: list[Pages] = [DASHBOARD]
+        self.finders: list[Finder] = []  # of the apps, for the search box
+        self.assets = static.assets(tuple(apps))
+        self._templates = _templates(tuple(apps))
+
+    def add_section(self, pages: Pages) -> None:
+        """An app's pages, in the navigation before the dashboard."""
+        self.sections.insert(-1, pages)
+        self.door.returns_to.append(pages.path)
 
     def get(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
         async def answer(request: Request, **found: str) -> Response:
@@ -212,7 +205,8 @@ class Desk:
             visit=visit,
             desk=self,
             here=self.prefix + request.url.path,
-            places=[place for place in self.places if visit.may(place.needs)],
+            sections=[section for section in self.sections if visit.may(section.needs)],
+            section=next((one for one in self.sections if one.is_at(request.url.path)), None),
             nonce=nonce,
             theme=theme if theme in THEMES else "auto",
             notice=notice,
@@ -228,7 +222,7 @@ class Desk:
         return response
 
     def _static(self, name: str) -> str:
-        return self.prefix + static.address_of(name)
+        return self.prefix + static.address_of(name, self.assets)
 
     def url(self, path: str, **asked: Any) -> str:
         """An address of ours. What is empty is left out of the question."""

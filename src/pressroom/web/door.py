@@ -25,7 +25,7 @@ from pressroom.store import Database, sessions
 from pressroom.web.cookies import read_cookie
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
-_INSIDE = re.compile(r"/(desk|playground|wiki)(?=[/?]|$)[^\\\x00-\x20]*")
+_PLAIN = re.compile(r"[^\\\x00-\x20]*")
 _UPWARDS = re.compile(r"/(\.|%2e){1,2}(?=/|$)", re.IGNORECASE)  # as browsers read it, encoded or not
 HOME = "/desk"
 
@@ -50,6 +50,7 @@ class Door:
         self._database = database
         self._clock = clock
         self._base_url = base_url
+        self.returns_to = [HOME]  # what pages begin with, to which a login may lead
 
     async def browser(self, request: Request) -> Browser:
         """Whoever has a session is who they logged in as. Everybody else is judged as at any other door of the service."""
@@ -112,6 +113,13 @@ class Door:
             secure = self._is_secure(request)
             response.set_cookie(self._cookie(request), browser.secret, path="/", httponly=True, samesite="lax", secure=secure)
 
+    def inside(self, path: str) -> str:
+        """Where to go after the login: a page of ours, or else the first one."""
+        page = path.partition("?")[0]
+        is_ours = any(page == start or page.startswith(f"{start}/") for start in self.returns_to)
+        is_plain = len(path) < 2000 and _PLAIN.fullmatch(path) and not _UPWARDS.search(page)
+        return path if is_ours and is_plain else HOME
+
     def now_ms(self) -> int:
         return self._clock.now_ms()
 
@@ -137,12 +145,6 @@ class Door:
         if is_late:
             await self._database.run(partial(sessions.touch, digest), name="session", durable=False)
         return caller_of(token)
-
-
-def inside(path: str) -> str:
-    """Where to go after the login: a page of ours, or else the first one."""
-    is_ours = len(path) < 2000 and _INSIDE.fullmatch(path) and not _UPWARDS.search(path.partition("?")[0])
-    return path if is_ours else HOME
 
 
 def _digest(secret: str) -> str:

@@ -28,4 +28,4 @@ _PAGES = [
 
 
 def routers(desk: Desk) -> Sequence[Routes]:
-    return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router(), nowhere.router(desk)]
+    return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router(desk.assets), nowhere.router(desk)]

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -23,9 +24,18 @@ class Asset(NamedTuple):
 
 
 @cache
-def assets() -> dict[str, Asset]:
+def assets(apps: tuple[tuple[str, str], ...] = ()) -> dict[str, Asset]:
+    """The core's by their names, and those of each app with its name in front (`wiki/wiki.css`)."""
+    found = _assets_in("pressroom.web")
+    for app, package in apps:
+        found |= {f"{app}/{name}": asset for name, asset in _assets_in(package).items()}
+    return found
+
+
+def _assets_in(package: str) -> dict[str, Asset]:
+    folder = files(package) / "static"
     found = {}
-    for file in (files("pressroom.web") / "static").iterdir():
+    for file in folder.iterdir() if folder.is_dir() else ():
         ending = "." + file.name.rpartition(".")[2]
         if ending in _TYPES:
             data = file.read_bytes()
@@ -33,16 +43,16 @@ def assets() -> dict[str, Asset]:
     return found
 
 
-def address_of(name: str) -> str:
-    return f"/desk/static/{assets()[name].tag}/{name}"
+def address_of(name: str, known: Mapping[str, Asset]) -> str:
+    return f"/desk/static/{known[name].tag}/{name}"
 
 
-def router() -> Routes:
+def router(known: Mapping[str, Asset]) -> Routes:
     routes = Routes()
 
-    @routes.on("GET", "HEAD", path="/desk/static/{tag}/{name}")
+    @routes.on("GET", "HEAD", path="/desk/static/{tag}/{name:path}")
     async def get_static(request: Request, tag: str, name: str) -> Response:
-        asset = assets().get(name)
+        asset = known.get(name)
         if asset is None:
             raise NotFound("there is no such file")
         fresh = "public, max-age=31536000, immutable" if tag == asset.tag else "no-cache"

@@ -66,7 +66,7 @@ async def test_many_retries_and_ticks_are_enlisted_too(open_press: Open, tables:
         again = await press.retry(answers[0])
         assert tables.of(again.uid)["state"] == "available"
 
-        async with open_press(Kind("echo", echo), only=["render"], schedules=[tick]) as other:
+        async with open_press(Kind("echo", echo), apps=(), only=["render"], schedules=[tick]) as other:
             async with other.transaction() as tx:
                 moment = int((datetime.now(UTC) - timedelta(days=370)).timestamp() * 1000)
                 await tx.execute("UPDATE schedule SET last_tick = :last", {"last": moment})

@@ -163,7 +163,7 @@ async def test_a_serving_that_failed_begins_anew_and_leaves_nothing_running(
 
     monkeypatch.setattr(Producer, "start", start)
     monkeypatch.setattr("pressroom.worker.loop.SERVE_AGAIN", 0.01)
-    async with open_press(Kind("echo", echo)) as press:
+    async with open_press(Kind("echo", echo), Kind("another", echo)) as press:  # a producer for each tier of each
         await serving(press)
         assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
         assert all(one._loop_task.done() for one in started[:3])

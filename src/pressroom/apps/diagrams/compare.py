@@ -44,7 +44,7 @@ def router(desk: Desk) -> Routes:
         if before and after and before.source is not None and after.source is not None:
             lines = await compare_lines(before.source, after.source)
         values: dict[str, Any] = {"name": "", "left": "", "right": "", "numbers": [], "chosen": None} | asked
-        return visit.page("compare.html", before=before, after=after, lines=lines, **values)
+        return visit.page("diagrams/compare.html", before=before, after=after, lines=lines, **values)
 
     desk.get(routes, "/playground/compare", show)
     return routes

@@ -11,8 +11,8 @@ from pressroom.apps.diagrams import asking, trouble
 from pressroom.apps.diagrams.answers import Desk, RenderFailed, note_of, note_of_hit
 from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for
-from pressroom.apps.slots import RETRY_AFTER, no_room
 from pressroom.errors import Backpressure, QueueClosed, WaitTimeout
+from pressroom.fair_slots import RETRY_AFTER, no_room
 from pressroom.model import Answer, Job, Status, Submitted
 from pressroom.renderers.documents import Asked
 from pressroom.store import Transaction

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pressroom.apps.slots import share_of
+from pressroom.fair_slots import share_of
 from pressroom.model import Statement, Work
 from pressroom.store.rows import compact
 from pressroom.store.steps import now

@@ -37,7 +37,7 @@ def router(desk: Desk) -> Routes:
         cursor = found[SHOWN - 1].named.name if len(found) > SHOWN else None
         keys = {one.named.name: key_of(one.named, service.keyring) for one in found}
         return visit.page(
-            "playground_names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
+            "diagrams/names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
         )
 
     async def show_named(visit: Visit, name: str) -> Response:
@@ -77,7 +77,7 @@ def router(desk: Desk) -> Routes:
         theirs = await opened(visit, names, name)
         text = theirs.history.versions[0].text
         return visit.page(
-            "playground_conflict.html",
+            "diagrams/conflict.html",
             status=412,
             sheet=sheet,
             theirs=theirs,

@@ -59,7 +59,7 @@ def show(
 ) -> Response:
     known = offer.languages()
     return visit.page(
-        "playground.html",
+        "diagrams/playground.html",
         status=status,
         sheet=sheet,
         language=sheet.offered,
@@ -78,7 +78,7 @@ def show(
 def fragment(visit: Visit, sheet: Sheet, verdict: Verdict, opened: Opened | None, status: int) -> Response:
     """Only what changes while somebody types."""
     return visit.page(
-        "playground_preview.html", status=status, sheet=sheet, verdict=verdict, **elsewhere(visit, sheet, opened=opened)
+        "diagrams/preview.html", status=status, sheet=sheet, verdict=verdict, **elsewhere(visit, sheet, opened=opened)
     )
 
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import asking
-from pressroom.apps.slots import Slots
 from pressroom.errors import Attempt, Backpressure, PressroomError, SourceInvalid
+from pressroom.fair_slots import Slots
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.renderers.place import EXCERPT_LIMIT

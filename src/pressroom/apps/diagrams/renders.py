@@ -12,8 +12,8 @@ import msgspec
 from pressroom.api.views import JobView
 from pressroom.apps.diagrams import hits, versions
 from pressroom.apps.diagrams.hits import Found
-from pressroom.apps.slots import Door, Slots
 from pressroom.config import Settings
+from pressroom.fair_slots import Door, Slots
 from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work, from_ms
 from pressroom.queue import Queue
 from pressroom.renderers.documents import Asked
@@ -110,11 +110,11 @@ class Diagrams:
         until = await self._rendering.database.run(kept, name="renew")
         return None if until is None else from_ms(until)
 
-    async def speak(self, base_url: str, job: Job, shown: JobView) -> DiagramView:
+    async def format_job(self, base_url: str, job: Job, shown: JobView) -> DiagramView:
         """A job in the words of design 003."""
         uid = job.result.get("artifact") if isinstance(job.result, Mapping) else None
         expiry = None if uid is None else await self._rendering.expiry_of(uid)
-        return _speak(base_url, job, shown, expiry)
+        return _format_job(base_url, job, shown, expiry)
 
     async def _handle(self, job: Any, payload: Any) -> Any:
         async with self.slots.slot(job.org_id):
@@ -129,7 +129,7 @@ def _settle(plain: Settling | None, ending: Ending) -> Work[None]:
     yield from versions.settle(ending)
 
 
-def _speak(base_url: str, job: Job, shown: JobView, expiry: Expiry | None) -> DiagramView:
+def _format_job(base_url: str, job: Job, shown: JobView, expiry: Expiry | None) -> DiagramView:
     made = job.result if isinstance(job.result, Mapping) else {}
     link = made.get("short_link") if expiry is None or not expiry.is_over else None
     failed = _WORDS[job.status] == "failed"

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.slots import Slots
 from pressroom.apps.wiki import orders, store, words
 from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
 from pressroom.apps.wiki.orders import Order
@@ -15,6 +14,7 @@ from pressroom.apps.wiki.renders import NAME, Payload, Renders
 from pressroom.apps.wiki.store import Line, Page, Saved
 from pressroom.apps.wiki.words import Piece
 from pressroom.errors import Ended, QueueClosed, WaitTimeout
+from pressroom.fair_slots import Slots
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.request import Request
@@ -93,13 +93,13 @@ class Articles:
             orders.NAME, msgspec.to_builtins(order), tier=Tier.BACKGROUND, org_id=org_id or None, subject=order.subject
         )
 
-    async def take_in(self, org_id: str | None, drafts: Sequence[Draft], *, parent: str) -> "Sequence[Saved]":
+    async def save_many(self, org_id: str | None, drafts: Sequence[Draft], *, parent: str) -> "Sequence[Saved]":
         """Many texts in one transaction, each as the newest of its article, and its render behind whoever waits.
 
         Pages that say of a new one that it is not there become stale: `rerender_all` lets them be rendered.
         """
         async with self._queue.transaction() as tx:
-            saved = await tx.run(partial(store.take_in, org_id or "", drafts), name="article")
+            saved = await tx.run(partial(store.save_many, org_id or "", drafts), name="article")
             await self._submit_many([one.article for one in saved if one.modified], parent, within=tx)
         return saved
 

@@ -21,7 +21,7 @@ READ_AT_ONCE = 500
 type Tell = Callable[[str, int, int], None]
 
 
-class Taken(msgspec.Struct, frozen=True):
+class ImportReport(msgspec.Struct, frozen=True):
     """What an import did. `problems` are files that could not be taken, each with the reason; `batch` is the job."""
 
     files: int
@@ -36,7 +36,7 @@ class Folders:
     def __init__(self, articles: Articles) -> None:
         self._articles = articles
 
-    async def take_in(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: Tell) -> Taken:
+    async def import_folder(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: Tell) -> ImportReport:
         """Every Markdown file becomes the newest revision of its article, and its render is queued behind whoever waits.
 
         What is there already with the same text stays as it is, so that an import which was cut short can be begun again.
@@ -46,7 +46,7 @@ class Folders:
         created = changed = same = done = 0
         batch = (await self._articles.begin_import(org_id, f"{folder.name or folder} ({len(found):,} files)")).uid
         async for some in _prepared(batched(_drafts(folder, found, problems, author, comment), AT_ONCE)):
-            saved = await self._articles.take_in(org_id, some, parent=batch)
+            saved = await self._articles.save_many(org_id, some, parent=batch)
             created += sum(one.created for one in saved)
             changed += sum(one.modified and not one.created for one in saved)
             same += sum(not one.modified for one in saved)
@@ -55,9 +55,9 @@ class Folders:
         tell("files", len(found), len(found))
         if created:  # pages that were there before may say of these that they are not
             await self._articles.rerender_all(org_id, Order("stale"))
-        return Taken(len(found), created, changed, same, problems, batch)
+        return ImportReport(len(found), created, changed, same, problems, batch)
 
-    async def put_out(self, folder: Path, *, org_id: str | None, tell: Tell) -> int:
+    async def export_folder(self, folder: Path, *, org_id: str | None, tell: Tell) -> int:
         """The newest source of every article. What lies there under such a name is written over."""
         listed: dict[str, Named] = {}
         total, after = await self._articles.count(org_id), 0

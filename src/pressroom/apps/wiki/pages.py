@@ -70,7 +70,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         try:
             reading = await articles.read(visit.caller.org_id, url)
         except NotFound:
-            return page(visit, "wiki_missing.html", status=404, url_of_article=url, name=title_of(url))
+            return page(visit, "wiki/missing.html", status=404, url_of_article=url, name=title_of(url))
         if reading.head.render_status is RenderStatus.STALE:
             await articles.rerender(visit.caller.org_id, url, wait=PATIENCE)
             reading = await articles.read(visit.caller.org_id, url)
@@ -179,7 +179,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         except PressroomError as wrong:
             problem = wrong
         if "hx-request" in visit.request.headers:
-            return page(visit, "wiki_preview.html", preview=made, problem=problem)
+            return page(visit, "wiki/preview.html", preview=made, problem=problem)
         status = 200 if problem is None else problem.status
         return _editor(visit, url, **draft, previous=previous, preview=made, problem=problem, status=status)
 
@@ -189,7 +189,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         differences = await lines.compare_lines(theirs.source if theirs else "", draft["source"])
         return page(
             visit,
-            "wiki_conflict.html",
+            "wiki/conflict.html",
             status=409,
             url_of_article=url,
             name=title_of(url),
@@ -204,7 +204,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         article, shown, older = await articles.history(
             visit.caller.org_id, url, None if before is None else whole_number(before)
         )
-        return page(visit, "wiki_history.html", article=article, lines=shown, older=older, is_first=before is None)
+        return page(visit, "wiki/history.html", article=article, lines=shown, older=older, is_first=before is None)
 
     async def compare(visit: Visit, url: str) -> Response:
         asked = visit.request.query_params
@@ -212,7 +212,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         article, before = await articles.revision(visit.caller.org_id, url, first)
         _, after = await articles.revision(visit.caller.org_id, url, second)
         differences = await lines.compare_lines(before.source, after.source)
-        return page(visit, "wiki_compare.html", article=article, before=before, after=after, lines=differences)
+        return page(visit, "wiki/compare.html", article=article, before=before, after=after, lines=differences)
 
     async def rerender(visit: Visit, url: str) -> Response:
         """A page with a button: to look at an address must not make anybody work."""
@@ -221,7 +221,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
         revision = reading.head
         if asked is not None:
             _, revision = await articles.revision(visit.caller.org_id, url, whole_number(asked))
-        return page(visit, "wiki_rerender.html", article=reading.article, revision=revision)
+        return page(visit, "wiki/rerender.html", article=reading.article, revision=revision)
 
     desk.get(routes, "/wiki", start)
     desk.get(routes, "/wiki/{url:path}", show)
@@ -232,7 +232,7 @@ def router(desk: Desk, articles: Articles) -> Routes:
 def _article(visit: Visit, reading: Reading, *, old: bool = False) -> Response:
     return page(
         visit,
-        "wiki_article.html",
+        "wiki/article.html",
         article=reading.article,
         head=reading.head,
         shown=reading.shown,
@@ -286,7 +286,7 @@ def _editor(
 ) -> Response:
     return page(
         visit,
-        "wiki_edit.html",
+        "wiki/edit.html",
         status=status,
         url_of_article=url,
         name=title_of(url),

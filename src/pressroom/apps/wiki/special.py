@@ -28,7 +28,7 @@ class Special:
         if name == RERENDER:
             visit.require(Scope.OPERATOR)
             count, batches = await self._articles.count(visit.caller.org_id), await self._articles.batches(visit.caller.org_id)
-            return page(visit, "wiki_rerender_all.html", count=count, batches=batches)
+            return page(visit, "wiki/rerender_all.html", count=count, batches=batches)
         if name == SEARCH:
             return await self._search(visit)
         ours = ", ".join(SPECIAL + one for one in (SEARCH, ALL, LINKS + "NAME"))
@@ -45,13 +45,13 @@ class Special:
     async def _all(self, visit: Visit) -> Response:
         after = whole_number(visit.request.query_params.get("after", "0"), least=0)
         found, more = await self._articles.list(visit.caller.org_id, after)
-        return page(visit, "wiki_all.html", articles=found, more=more, is_first=after == 0)
+        return page(visit, "wiki/all.html", articles=found, more=more, is_first=after == 0)
 
     async def _linking(self, visit: Visit, url: str) -> Response:
         after = whole_number(visit.request.query_params.get("after", "0"), least=0)
         found, more = await self._articles.linking(visit.caller.org_id, url, after)
         here = address_of(f"{SPECIAL}{LINKS}{url}")
-        return page(visit, "wiki_linking.html", url_of_article=url, articles=found, more=more, place=here)
+        return page(visit, "wiki/linking.html", url_of_article=url, articles=found, more=more, place=here)
 
     async def _search(self, visit: Visit) -> Response:
         asked, org_id = visit.request.query_params, visit.caller.org_id
@@ -64,4 +64,4 @@ class Special:
         except (InvalidArgument, NotFound):
             pass  # what is searched for need not be a name, nor one that is there
         values = {"sought": sought, "found": found, "more": more and number < MOST_PAGES, "page": number}
-        return page(visit, "wiki_search.html", **values, name=name, exact=exact, first=(number - 1) * FOUND + 1)
+        return page(visit, "wiki/search.html", **values, name=name, exact=exact, first=(number - 1) * FOUND + 1)

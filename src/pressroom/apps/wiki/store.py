@@ -78,7 +78,7 @@ def save(org_id: str, draft: Draft) -> Work[Saved]:
     return (yield from _insert(org_id, article, draft))
 
 
-def take_in(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
+def save_many(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
     """As the newest revisions, whatever was there. Pages that say of one of them that it is not there are stale."""
     saved = []
     for draft in drafts:

@@ -10,7 +10,6 @@ from pressroom.api.routes import Routes
 from pressroom.errors import PressroomError
 from pressroom.web import forms
 from pressroom.web.desk import THEME, THEMES, Desk, Visit, refuse
-from pressroom.web.door import inside
 
 _A_YEAR = 365 * 24 * 3600
 
@@ -22,7 +21,7 @@ def router(desk: Desk) -> Routes:
     async def show_login(request: Request) -> Response:
         browser = await desk.door.browser(request)
         visit = Visit(desk, request, browser)
-        to = inside(request.query_params.get("next", ""))
+        to = desk.door.inside(request.query_params.get("next", ""))
         if browser.has_session:
             return visit.go(to)
         response = visit.page("login.html", next=to, wrong=False)
@@ -36,7 +35,7 @@ def router(desk: Desk) -> Routes:
         try:
             visit.form = await forms.read(request)
             desk.door.require_own_form(request, browser, visit.form.get("form_token"))
-            to = inside(visit.form.get("next"))
+            to = desk.door.inside(visit.form.get("next"))
             entered = await desk.door.log_in(request, visit.form.get("token"))
         except PressroomError as error:
             return desk.trouble(visit, error)
@@ -60,7 +59,7 @@ def router(desk: Desk) -> Routes:
             raise refuse(f"a theme is one of {', '.join(THEMES)}")
         back = urlsplit(visit.request.headers.get("referer", ""))
         path = back.path.removeprefix(desk.prefix) + (f"?{back.query}" if back.query else "")
-        response = RedirectResponse(desk.prefix + inside(path), 303)
+        response = RedirectResponse(desk.prefix + desk.door.inside(path), 303)
         response.set_cookie(THEME, chosen, max_age=_A_YEAR, path="/", httponly=True, samesite="lax")
         return response
 

@@ -8,10 +8,10 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.tokens import is_well_formed
+from pressroom.model import Work
 from pressroom.store import finding
-from pressroom.store.finding import Eyes, Found
+from pressroom.store.finding import Found, Viewer
 from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.door import inside
 
 LONGEST = 2_000
 
@@ -34,28 +34,36 @@ async def show(visit: Visit) -> Response:
         if urlsplit(asked).netloc not in visit.desk.door.own_places(visit.request) | {""}:
             return _page(visit, asked, is_elsewhere=True)
         path = _path_in(visit, asked)
-        if inside(path) == path:
+        if visit.desk.door.inside(path) == path:
             return visit.go(path)
         word = _word_in(path)
     else:
         word = asked
-    found = await visit.desk.service.rendering.database.read(partial(finding.look, word, _eyes(visit)))
+    found = await visit.desk.service.rendering.database.read(partial(_look, visit.desk, word, _viewer(visit)))
     paths = {path_to(one) for one in found} - {None}
     if len(paths) == 1:
         return visit.go(str(paths.pop()))
     return _page(visit, asked, found=[(one, path_to(one)) for one in found])
 
 
+def _look(desk: Desk, word: str, viewer: Viewer) -> Work[list[Found]]:
+    """In the core's rows, and in those of each app."""
+    found = yield from finding.look(word, viewer)
+    for find in desk.finders:
+        found += yield from find(word, viewer)
+    return found
+
+
 def path_to(found: Found) -> str | None:
     """Its page, or what comes closest to one."""
+    if found.path is not None:
+        return found.path
     name = quote(found.name, safe="")
     if found.job is not None:
         return f"/desk/jobs/job_{found.job}"
     match found.what:
         case "artifact":
             return None if found.link is None else f"/d/{found.link}"
-        case "diagram":
-            return f"/playground/names/{name}"
         case "failure":
             return f"/desk/failures/{name}"
         case "webhook":
@@ -81,8 +89,8 @@ def _page(
     return visit.page("find.html", asked=asked, found=found or [], is_secret=is_secret, is_elsewhere=is_elsewhere)
 
 
-def _eyes(visit: Visit) -> Eyes:
-    return Eyes(
+def _viewer(visit: Visit) -> Viewer:
+    return Viewer(
         org_id=visit.org_id,
         own_org=visit.caller.org_id or "",
         sees_webhooks=visit.may(Scope.OPERATOR),

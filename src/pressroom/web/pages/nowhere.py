@@ -5,7 +5,6 @@ from starlette.responses import Response
 from pressroom.api.routes import Routes
 from pressroom.errors import NotFound
 from pressroom.web.desk import Desk, Visit
-from pressroom.web.door import inside
 
 
 def router(desk: Desk) -> Routes:
@@ -16,5 +15,5 @@ def router(desk: Desk) -> Routes:
 
 async def show(visit: Visit, rest: str) -> Response:
     if rest.endswith("/") or not rest:
-        return visit.go(inside(f"/desk/{rest}".rstrip("/")))
+        return visit.go(visit.desk.door.inside(f"/desk/{rest}".rstrip("/")))
     raise NotFound("there is no page here; the menu has all that there are")

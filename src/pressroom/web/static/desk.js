@@ -114,8 +114,8 @@ document.addEventListener("keydown", (event) => {
   }
   const places = { o: "/desk", j: "/desk/jobs", f: "/desk/failures", q: "/desk/queues", w: "/desk/workers", p: "/playground" };
   if (before === "g" && places[event.key]) {
-    const link = [...document.querySelectorAll(".places a")].find((one) => one.pathname.endsWith(places[event.key]));
-    if (link) link.click();
+    const home = document.querySelector(".brand"); // is at /desk, behind the prefix of this service
+    location.assign(home.pathname.slice(0, -"/desk".length) + places[event.key]);
   } else if (event.key === "/") {
     event.preventDefault();
     document.getElementById("find")?.focus();

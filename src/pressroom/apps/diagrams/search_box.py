@@ -1,0 +1,25 @@
+"""What the search box finds of named diagrams: by the name, or by the link that embeds it."""
+
+from urllib.parse import quote
+
+from pressroom.errors import NotFound
+from pressroom.model import Statement, Work
+from pressroom.store.artifacts import link_digest, parse_link
+from pressroom.store.finding import Found, Viewer
+
+
+def find_diagrams(text: str, viewer: Viewer) -> Work[list[Found]]:
+    rows = yield Statement("diagrams.find_diagram", {"name": text, "org_id": viewer.own_org})
+    names = [row[2] for row in rows]
+    try:
+        link = parse_link(text)
+    except NotFound:
+        pass
+    else:
+        asked = {"link": link, "digest": link_digest(link), "org_id": viewer.own_org}
+        names += [name for (name,) in (yield Statement("diagrams.search_diagram_by_link", asked))]
+    return [_found(name) for name in dict.fromkeys(names)]
+
+
+def _found(name: str) -> Found:
+    return Found(what="diagram", name=name, about="a named diagram", path=f"/playground/names/{quote(name, safe='')}")

@@ -1,0 +1,71 @@
+"""The wiki (design 000) as an app."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pressroom.app import AddCommand, App, Core, RunningApp
+from pressroom.model import Work
+from pressroom.store.finding import Found, Viewer
+
+if TYPE_CHECKING:
+    from pressroom.web.desk import Desk
+    from pressroom.web.navigation import Pages
+
+
+class Wiki(RunningApp):
+    def __init__(self, core: Core) -> None:
+        from pressroom.apps.wiki.batches import Batches
+        from pressroom.apps.wiki.renders import Renders
+
+        self._core = core
+        self.queue = core.queue
+        self._renders = Renders(core.rendering, urlsplit(core.settings.base_url or "").path.rstrip("/"))
+        self._batches = Batches()
+        self.kinds = (self._renders.kind, self._batches.kind)
+
+    async def open(self) -> None:
+        from pressroom.apps.wiki.articles import Articles
+
+        database, queue = self._core.database, self._core.queue
+        self._renders.open(database, queue)
+        self.articles = Articles(queue, database, self._renders)
+        self._batches.open(database, self.articles)
+
+    async def on_leading(self) -> None:
+        """The engines may be others than the last time."""
+        await self._batches.find_stale()
+
+    def pages(self, site: "Desk") -> "Pages":
+        from pressroom.apps.wiki import pages
+        from pressroom.web.navigation import NavItem, Pages
+
+        items = (NavItem("Home", "/wiki/Home"), NavItem("All pages", "/wiki/Special:AllPages"))
+        return Pages("Wiki", "/wiki", pages.router(site, self.articles), items)
+
+    def find(self, text: str, viewer: Viewer) -> Work[list[Found]]:
+        from pressroom.apps.wiki.search_box import find_articles
+
+        return (yield from find_articles(text, viewer))
+
+
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.wiki import commands
+
+    commands.add_to(add)
+
+
+async def _fill_demo(wiki: RunningApp) -> None:
+    from pressroom.apps.wiki.demo import fill_demo
+
+    assert isinstance(wiki, Wiki)
+    await fill_demo(wiki)
+
+
+APP = App(
+    name="wiki",
+    package="pressroom.apps.wiki",
+    make=Wiki,
+    commands=_add_commands,
+    about="import, export, rerender: articles by the folder",
+    demo=_fill_demo,
+)

@@ -1,0 +1,114 @@
+"""The value that brings it all. `PRESSROOM_APPS=diagrams,wiki,tests.toy.app:APP` adds it to a service."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from pressroom.app import AddCommand, App, Core, RunningApp
+from pressroom.cli.output import Output
+from pressroom.model import Ending, Kind, Schedule, Statement, Work
+from pressroom.store.finding import Found, Viewer
+from pressroom.store.steps import now
+
+SHOWN = 100
+
+
+@dataclass(frozen=True)
+class ToySettings:
+    """`[toy]` in the file, `PRESSROOM_TOY_*` in the environment."""
+
+    ink: str = "blue"
+    longest: int = 40
+
+    def problems(self) -> list[str]:
+        return [] if self.longest > 0 else [f"longest: {self.longest} is not above 0"]
+
+
+class Stamp(NamedTuple):
+    name: str
+    text: str
+
+
+class Toy(RunningApp):
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.settings: ToySettings = core.own
+        self.has_led = self.has_stopped = False
+        self.kinds = (Kind("toy.stamp", self._make_stamp, settling=_keep_stamp, submit_scope="submitter"),)
+        self.schedules = (Schedule("toy: stamp of the day", "0 6 * * *", "toy.stamp", {"name": "today"}),)
+
+    async def on_leading(self) -> None:
+        self.has_led = True
+
+    async def stop(self) -> None:
+        self.has_stopped = True
+
+    async def submit(self, name: str) -> str:
+        job = await self._core.queue.submit("toy.stamp", {"name": name}, key=f"toy:{name}", subject=f"stamp {name}")
+        return f"job_{job.uid}"
+
+    async def stamps(self, org_id: str | None) -> list[Stamp]:
+        return await self._core.database.read(partial(_list_stamps, org_id or ""))
+
+    async def _make_stamp(self, job: Any, payload: Any) -> dict[str, str]:
+        return {"name": payload["name"], "text": f"{payload['name']} in {self.settings.ink}"[: self.settings.longest]}
+
+    def pages(self, site: Any) -> Any:
+        from pressroom.api.routes import Routes
+        from pressroom.web.navigation import NavItem, Pages
+
+        async def show(visit: Any) -> Any:
+            return visit.page("toy/stamps.html", stamps=await self.stamps(visit.caller.org_id))
+
+        routes = Routes()
+        site.get(routes, "/toy", show)
+        return Pages("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
+
+    def find(self, text: str, viewer: Viewer) -> Work[list[Found]]:
+        rows = yield Statement("toy.find_stamp", {"org_id": viewer.own_org, "name": text})
+        return [Found(what="stamp", name=name, about=about, path=f"/toy#{name}") for name, about in rows]
+
+
+def _keep_stamp(ending: Ending) -> Work[None]:
+    if ending.result is not None:
+        moment = yield from now()
+        yield Statement("toy.save_stamp", {"org_id": ending.org_id or "", "now": moment, **ending.result})
+
+
+def _list_stamps(org_id: str) -> Work[list[Stamp]]:
+    rows = yield Statement("toy.list_stamps", {"org_id": org_id, "limit": SHOWN})
+    return [Stamp(*row) for row in rows]
+
+
+def _add_commands(add: AddCommand) -> None:
+    add("make", make, "queue a stamp", makes_database=True).add_argument("name")
+    add("list", list_stamps, "the stamps that there are")
+
+
+async def make(toy: Toy, args: Namespace, output: Output) -> int:
+    output.line(await toy.submit(args.name))
+    return 0
+
+
+async def list_stamps(toy: Toy, args: Namespace, output: Output) -> int:
+    for stamp in await toy.stamps(None):
+        output.line(stamp.text)
+    return 0
+
+
+async def fill_demo(toy: RunningApp) -> None:
+    assert isinstance(toy, Toy)
+    for name in ("paid", "copy", "draft"):
+        await toy.submit(name)
+
+
+APP = App(
+    name="toy",
+    package="tests.toy",
+    make=Toy,
+    settings=ToySettings,
+    commands=_add_commands,
+    about="make and list stamps",
+    demo=fill_demo,
+)

@@ -1,0 +1,8 @@
+-- Stamps that were made, each by a job.
+CREATE TABLE toy_stamp (
+    org_id       TEXT    NOT NULL DEFAULT '',
+    name         TEXT    NOT NULL CHECK (name <> ''),
+    text         TEXT    NOT NULL,
+    date_created INTEGER NOT NULL,
+    PRIMARY KEY (org_id, name)
+) STRICT, WITHOUT ROWID;
