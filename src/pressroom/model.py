@@ -305,6 +305,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     aside: Any = None  # what the handler made for this hook alone
 
 
+POOLS = ("default", "render", "outbound")
+
 SUBMIT_SCOPES = ("submitter", "operator", "admin")  # each may do all that the one before may
 
 type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]
@@ -317,6 +319,9 @@ class Kind:
 
     `submit_scope` is the scope of token that may submit it from outside, over HTTP or from a page. None is no token at all:
     only code of this process submits it. `@kind` says "submitter" if nothing else is said.
+
+    `pool` is where it runs, for workers that do not take every kind: "render" needs no network, "outbound" reaches other
+    servers (webhooks, KV, CDN, git, Vault), "default" is the rest.
 
     `retry_timeouts` is whether an attempt that ran into a time limit is made again. `preempt`: a newer payload of its key stops
     an attempt that has run for a second; the stopped job ends as superseded by the newer one.
@@ -341,6 +346,7 @@ class Kind:
     submit_scope: str | None = None
     retry_timeouts: bool = True
     preempt: bool = False
+    pool: str = "default"
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
@@ -374,6 +380,8 @@ class Kind:
             yield "on_backpressure is 'wait' or 'fail'"
         if self.submit_scope is not None and self.submit_scope not in SUBMIT_SCOPES:
             yield f"submit_scope is {', '.join(SUBMIT_SCOPES)}, or None for code of this process alone"
+        if self.pool not in POOLS:
+            yield f"pool is {', '.join(POOLS[:-1])} or {POOLS[-1]}"
 
 
 def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:

@@ -67,8 +67,9 @@ class Pressroom(Queue):
             print(await press.wait(job, timeout=5))
 
     `workers` is the number of jobs in progress at once. 0 is eight per core, and None is none: then this process only submits
-    and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or `all_but` those. Leaving the block
-    stops the workers gracefully.
+    and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or those of some `pools`, and
+    `all_but` those. With `pools`, schedules of other kinds are left to other processes. Leaving the block stops the workers
+    gracefully.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Pressroom(Queue):
         schedules: Sequence[Schedule] = (),
         workers: int | EllipsisType | None = ...,
         only: Sequence[str] | None = None,
+        pools: Sequence[str] | None = None,
         all_but: Sequence[str] = (),
         settings: Settings | None = None,
         clock: Clock | None = None,
@@ -106,8 +108,10 @@ class Pressroom(Queue):
         apps = (self.rendering, self.diagrams, self.webhooks, self.bulk, self._wiki, self._batches)
         ours = [one.kind for one in apps]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
-        self._taken = registry.chosen(self._registered, only, all_but)
+        self._taken = registry.select_kinds(self._registered, only=only, pools=pools, all_but=all_but)
         self._schedules = registry.checked(schedules, self._registered)
+        if pools is not None:
+            self._schedules = [one for one in self._schedules if one.kind in self._taken]
         self._works = workers is not None
         self.worker_counters = WorkerCounters()
         self._open = False
