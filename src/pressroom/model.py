@@ -311,6 +311,7 @@ SUBMIT_SCOPES = ("submitter", "operator", "admin")  # each may do all that the o
 
 type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]
 type Settling = Callable[[Ending], Work[None]]
+type MessageFields = Callable[[Any], Mapping[str, JSON]]
 
 
 @dataclass(frozen=True)
@@ -325,6 +326,9 @@ class Kind:
 
     `retry_timeouts` is whether an attempt that ran into a time limit is made again. `preempt`: a newer payload of its key stops
     an attempt that has run for a second; the stopped job ends as superseded by the newer one.
+
+    `message_fields` makes the fields that messages of a delivery carry beside the id and the kind, from a job's payload.
+    Without it a payload is not copied into the delivery.
 
     `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
@@ -347,6 +351,7 @@ class Kind:
     retry_timeouts: bool = True
     preempt: bool = False
     pool: str = "default"
+    message_fields: MessageFields | None = None
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
@@ -382,6 +387,8 @@ class Kind:
             yield f"submit_scope is {', '.join(SUBMIT_SCOPES)}, or None for code of this process alone"
         if self.pool not in POOLS:
             yield f"pool is {', '.join(POOLS[:-1])} or {POOLS[-1]}"
+        if self.message_fields is not None and not callable(self.message_fields):
+            yield "message_fields is a function of the payload"
 
 
 def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:

@@ -25,7 +25,7 @@ from pressroom.artifacts import Blobs
 from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
-from pressroom.delivery import Delivery, Notice
+from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout, StoreBusy, StoreUnavailable
 from pressroom.ids import new_uid
@@ -342,7 +342,7 @@ class Pressroom(Queue):
 
     def _errands(self, database: Database) -> backends.Errands:
         async def look_up(ids: Sequence[int]) -> list[Notice]:
-            return [Notice(*row) for row in await database.read(partial(look.notices, ids))]
+            return make_notices(await database.read(partial(look.notices, ids, self._registered)), self._registered)
 
         return backends.Errands(
             look_up=look_up,
