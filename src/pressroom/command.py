@@ -31,7 +31,13 @@ class _Wires:
         return config.load(flags, file=file, find_sections=settings_types)
 
     def open(
-        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None, all_but: Sequence[str] = ()
+        self,
+        settings: Settings,
+        *,
+        works: bool = False,
+        kinds: Sequence[str] | None = None,
+        pools: Sequence[str] | None = None,
+        all_but: Sequence[str] = (),
     ) -> Pressroom:
         known, schedules = registry.import_kinds(settings.imports)
         taken = [one for one in schedules if (kinds is None or one.kind in kinds) and one.kind not in all_but]
@@ -41,15 +47,16 @@ class _Wires:
             schedules=taken,
             workers=settings.workers if works else None,
             only=kinds,
+            pools=pools,
             all_but=all_but,
             settings=settings,
         )
 
     @asynccontextmanager
     async def work(
-        self, settings: Settings, *, kinds: Sequence[str] | None, all_but: Sequence[str]
+        self, settings: Settings, *, kinds: Sequence[str] | None, pools: Sequence[str] | None, all_but: Sequence[str]
     ) -> AsyncIterator[tuple[Pressroom, str | None]]:
-        press = self.open(settings, works=True, kinds=kinds, all_but=all_but)
+        press = self.open(settings, works=True, kinds=kinds, pools=pools, all_but=all_but)
         async with AsyncExitStack() as stack:
             # Before the queue is opened and until it is closed: a worker that starts or stops slowly can be watched, too.
             address = await stack.enter_async_context(_serve_metrics(press))

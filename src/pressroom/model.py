@@ -305,10 +305,13 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     aside: Any = None  # what the handler made for this hook alone
 
 
+POOLS = ("default", "render", "outbound")
+
 SUBMIT_SCOPES = ("submitter", "operator", "admin")  # each may do all that the one before may
 
 type Handler = Callable[[Any, Any], Any] | Callable[[Any, Any], Awaitable[Any]]
 type Settling = Callable[[Ending], Work[None]]
+type MessageFields = Callable[[Any], Mapping[str, JSON]]
 
 
 @dataclass(frozen=True)
@@ -318,8 +321,14 @@ class Kind:
     `submit_scope` is the scope of token that may submit it from outside, over HTTP or from a page. None is no token at all:
     only code of this process submits it. `@kind` says "submitter" if nothing else is said.
 
+    `pool` is where it runs, for workers that do not take every kind: "render" needs no network, "outbound" reaches other
+    servers (webhooks, KV, CDN, git, Vault), "default" is the rest.
+
     `retry_timeouts` is whether an attempt that ran into a time limit is made again. `preempt`: a newer payload of its key stops
     an attempt that has run for a second; the stopped job ends as superseded by the newer one.
+
+    `message_fields` makes the fields that messages of a delivery carry beside the id and the kind, from a job's payload.
+    Without it a payload is not copied into the delivery.
 
     `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
@@ -341,6 +350,8 @@ class Kind:
     submit_scope: str | None = None
     retry_timeouts: bool = True
     preempt: bool = False
+    pool: str = "default"
+    message_fields: MessageFields | None = None
 
     def __post_init__(self) -> None:
         problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
@@ -374,6 +385,10 @@ class Kind:
             yield "on_backpressure is 'wait' or 'fail'"
         if self.submit_scope is not None and self.submit_scope not in SUBMIT_SCOPES:
             yield f"submit_scope is {', '.join(SUBMIT_SCOPES)}, or None for code of this process alone"
+        if self.pool not in POOLS:
+            yield f"pool is {', '.join(POOLS[:-1])} or {POOLS[-1]}"
+        if self.message_fields is not None and not callable(self.message_fields):
+            yield "message_fields is a function of the payload"
 
 
 def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from pressroom.errors import InvalidArgument
 from pressroom.store import Database, overview
-from pressroom.store.overview import EDITIONS, ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
+from pressroom.store.overview import ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
 
 PAGE_LIMIT = 200
 SLOW = timedelta(minutes=10)
@@ -48,18 +48,20 @@ class Overview:
         self,
         project_id: str,
         *,
+        noun: str | None = None,
         item: str | None = None,
         org_id: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Conflicts:
-        """Who updates editions of a project now, and which editions more than one of them names.
+        """Which jobs of a project work on named items now, such as editions, and the items that more than one of them names.
 
-        With `item`, who updates that edition now: ask before you start another update of it.
+        `noun` leaves out items that are called otherwise. With `item`, who updates that one now: ask before you start another
+        update of it.
         """
         if not project_id:
             raise InvalidArgument("conflicts are those of one project; name it")
-        chosen = Chosen(org_id=org_id, project_id=project_id, phase=EDITIONS, item=item, after=_after(cursor))
+        chosen = Chosen(org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_after(cursor))
         size = _size(limit)
         return await self._database.read(lambda: overview.conflicts(chosen, size))
 

@@ -3,7 +3,7 @@
 import importlib
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +11,7 @@ from types import ModuleType
 from cronsim import CronSim, CronSimError
 
 from pressroom.errors import InvalidArgument, InvalidSettings, UnknownKind
-from pressroom.model import Kind, Schedule
+from pressroom.model import POOLS, Kind, Schedule
 
 
 def by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
@@ -25,11 +25,31 @@ def by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     return named
 
 
-def chosen(known: dict[str, Kind], only: Sequence[str] | None, all_but: Sequence[str]) -> dict[str, Kind]:
-    """The kinds that a worker takes. Raises UnknownKind for a name that is not among them."""
+def select_kinds(
+    known: Mapping[str, Kind], *, only: Sequence[str] | None, pools: Sequence[str] | None, all_but: Sequence[str]
+) -> dict[str, Kind]:
+    """The kinds that a worker takes: `only` these or those of `pools`, without `all_but`.
+
+    Raises UnknownKind for a name that is not known, and InvalidArgument for an unknown pool or if no kind is left.
+    """
+    if only is not None and pools is not None:
+        raise InvalidArgument("name kinds or pools, not both")
     if unknown := {*(only or ()), *all_but} - known.keys():
         raise UnknownKind(", ".join(sorted(unknown)), list(known))
-    return {name: known[name] for name in (known if only is None else only) if name not in all_but}
+    if unknown := {*(pools or ())} - {*POOLS}:
+        raise InvalidArgument(f"there is no pool {', '.join(sorted(unknown))}; the pools are {', '.join(POOLS)}")
+    names = known if only is None else only
+    selected = {name: known[name] for name in names if name not in all_but and (pools is None or known[name].pool in pools)}
+    if not selected and (only is not None or pools is not None or all_but):
+        raise InvalidArgument(_no_kind_left(known, pools, all_but))
+    return selected
+
+
+def _no_kind_left(known: Mapping[str, Kind], pools: Sequence[str] | None, all_but: Sequence[str]) -> str:
+    asked = "the given kinds" if pools is None else f"pool {', '.join(pools)}"
+    without = f" without {', '.join(all_but)}" if all_but else ""
+    there_are = ", ".join(f"{name} ({kind.pool})" for name, kind in sorted(known.items()))
+    return f"no kind is left to work on: {asked}{without}; known kinds: {there_are or 'none'}"
 
 
 def checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:

@@ -98,6 +98,7 @@ class Rendering:
             "backoff": Backoff(base=1, cap=30),
             "timeout": 300,
             "submit_scope": "submitter",
+            "pool": "render",
             "retry_timeouts": False,  # the same source takes as long again
         }
         self.kinds.add(name)

@@ -82,6 +82,7 @@ class Webhooks:
             on_key=OnKey.LINE_UP,
             max_crashes=10,
             settling=_settle,
+            pool="outbound",
         )
 
     def open(self, database: Database, announce: Callable[[], None]) -> None:

@@ -20,7 +20,7 @@ from pressroom.artifacts import Blobs
 from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings, read_section
-from pressroom.delivery import Delivery, Notice
+from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import (
     InvalidArgument,
@@ -70,8 +70,9 @@ class Pressroom(Queue):
             print(await press.wait(job, timeout=5))
 
     `workers` is the number of jobs in progress at once. 0 is eight per core, and None is none: then this process only submits
-    and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or `all_but` those. Leaving the block
-    stops the workers gracefully.
+    and looks. Left out, it is as the settings say. They take all kinds, or `only` these, or those of some `pools`, and
+    `all_but` those. With `pools`, schedules of other kinds are left to other processes. Leaving the block stops the workers
+    gracefully.
 
     With `kinds` alone there are these kinds and no others. With `apps` there are also those of the apps and of the core
     (`render`, webhooks). With neither, or with `settings`, the apps are those of the settings.
@@ -85,6 +86,7 @@ class Pressroom(Queue):
         schedules: Sequence[Schedule] = (),
         workers: int | EllipsisType | None = ...,
         only: Sequence[str] | None = None,
+        pools: Sequence[str] | None = None,
         all_but: Sequence[str] = (),
         apps: Sequence[App | str] | None = None,
         settings: Settings | None = None,
@@ -114,9 +116,11 @@ class Pressroom(Queue):
         core = () if is_bare else (self.rendering.kind, self.webhooks.kind, self.bulk.kind)
         ours = [*core, *(kind for running in self.apps.values() for kind in running.kinds)]
         self._registered = {kind.name: kind for kind in ours} | registry.by_name(kinds)
-        self._taken = registry.chosen(self._registered, only, all_but)
-        brought = [schedule for running in self.apps.values() for schedule in running.schedules]
+        self._taken = registry.select_kinds(self._registered, only=only, pools=pools, all_but=all_but)
+        brought = [one for running in self.apps.values() for one in running.schedules if one.kind in self._taken]
         self._schedules = registry.checked([*brought, *schedules], self._registered)
+        if pools is not None:
+            self._schedules = [one for one in self._schedules if one.kind in self._taken]
         self._works = workers is not None
         self.worker_counters = WorkerCounters()
         self._open = False
@@ -352,7 +356,7 @@ class Pressroom(Queue):
 
     def _errands(self, database: Database) -> backends.Errands:
         async def look_up(ids: Sequence[int]) -> list[Notice]:
-            return [Notice(*row) for row in await database.read(partial(look.notices, ids))]
+            return make_notices(await database.read(partial(look.notices, ids, self._registered)), self._registered)
 
         return backends.Errands(
             look_up=look_up,

@@ -257,6 +257,11 @@ def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, databas
         (["work", "--kinds", "nope"], 2),
         (["work", "--except", "nope"], 2),
         (["work", "--kinds", "render", "--except", "render"], 2),
+        (["work", "--kinds", ""], 2),
+        (["work", "--pool", "nope"], 2),
+        (["work", "--pool", ""], 2),
+        (["work", "--pool", "render", "--kinds", "render"], 2),
+        (["work", "--pool", "outbound", "--except", "webhook"], 2),
         (["work", "--slots", "many"], 2),
         (["jobs", "list", "--database", "mysql://x"], 2),
         (["jobs", "list", "--config", "missing.toml"], 2),
@@ -335,7 +340,6 @@ def test_a_worker_says_which_kinds_it_takes_and_where_artifacts_go(folder: Path)
 
 
 def test_a_worker_takes_all_kinds_but_some(folder: Path, run: Run) -> None:
-    """As the workers of deploy/compose.yaml do: one's own kinds too, but none that needs a way out."""
     (job,) = submit(("shout", {"text": "hi"}))
     command = [sys.executable, "-m", "pressroom", "work", "--except", "webhook"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
@@ -347,6 +351,31 @@ def test_a_worker_takes_all_kinds_but_some(folder: Path, run: Run) -> None:
     kinds = line.partition("; kinds: ")[2].partition(";")[0].split(", ")
     assert {"shout", "render", "diagram", "wiki.render"} <= set(kinds)
     assert "webhook" not in kinds
+
+
+def test_a_worker_takes_the_kinds_of_its_pools(folder: Path, run: Run) -> None:
+    """As the workers of deploy/compose.yaml do: one's own kinds too, but none that needs a way out."""
+    (job,) = submit(("shout", {"text": "hi"}))
+    command = [sys.executable, "-m", "pressroom", "work", "--pool", "render,default", "--except", "diagram"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        line = worker.stdout.readline()
+        assert run("jobs", "watch", job)[0] == 0
+        worker.send_signal(signal.SIGTERM)
+
+    assert "; pools: render, default; " in line
+    kinds = line.partition("; kinds: ")[2].partition(";")[0].split(", ")
+    assert {"shout", "render", "wiki.render", "desk.bulk"} <= set(kinds)
+    assert not {"webhook", "diagram"} & set(kinds)
+
+
+def test_a_wrong_pool_is_told_with_those_that_there_are(run: Run) -> None:
+    _, _, unknown = run("work", "--pool", "render,gpu")
+    _, _, empty = run("work", "--pool", "outbound", "--except", "webhook")
+
+    assert "'render,gpu' names no pool; the pools are default, render, outbound" in unknown
+    assert "no kind is left to work on: pool outbound without webhook; known kinds: " in empty
+    assert "webhook (outbound)" in empty
 
 
 def test_a_job_that_runs_elsewhere_is_cancelled_from_here(folder: Path, run: Run) -> None:  # I19

@@ -53,6 +53,7 @@ def rows_read(connection: "psycopg.Connection[Any]", statement: str, rows: list[
         "ids": json.dumps([id for id, _ in rows]),
         "uids": json.dumps([uid for _, uid in rows]),
         "kinds": '["echo"]',
+        "with_payload": '["echo"]',
         "now": 2**42,
         "worker": "somebody",
         "lease": 60_000,

@@ -17,6 +17,7 @@ from pressroom import Backoff, Kind, Pressroom, Request, SourceInvalid, Status, 
 from pressroom.config import Settings
 from pressroom.delivery import messages, redis
 from pressroom.delivery.messages import Notice
+from pressroom.errors import InvalidArgument
 from pressroom.ids import as_uuid, new_uid, parse_uid
 from tests.delivery.redis_stage import NotingTaker, announcing, keys_of, looking_into, serving
 
@@ -39,7 +40,13 @@ async def echo(job: Any, payload: Any) -> Any:
     return payload
 
 
-PROMPT = Kind("echo", echo, tier=Tier.INTERACTIVE)
+def fields_of_design_002(payload: Any) -> dict[str, Any]:
+    if not isinstance(payload, dict):
+        return {}
+    return {name: payload[name] for name in ("pack_id", "session_id", "doc_id", "render_request") if name in payload}
+
+
+PROMPT = Kind("echo", echo, tier=Tier.INTERACTIVE, message_fields=fields_of_design_002)
 
 
 def message_of(uid: str, **fields: Any) -> bytes:
@@ -74,6 +81,35 @@ async def test_a_large_payload_is_not_copied_into_redis(
         (message,) = await look.lrange(lists, 0, -1)
     assert len(message) < 200
     assert json.loads(message)["render_request"] == {}
+
+
+async def test_the_payload_of_a_kind_without_message_fields_stays_in_the_database(
+    on_redis: OnRedis, redis_server: str, lists: str, eventually: Eventually
+) -> None:
+    async with on_redis(Kind("echo", echo, tier=Tier.INTERACTIVE), workers=None) as press, looking_into(redis_server) as look:
+        await press.submit("echo", {"pack_id": 1, "render_request": {"template": "a"}})
+        await eventually(lambda: look.llen(lists))
+        (message,) = await look.lrange(lists, 0, -1)
+
+    said = json.loads(message)
+    assert (said.pop("job_id", None) is not None, said) == (True, {"kind": "echo", "render_request": {}})
+
+
+async def test_what_is_announced_again_has_the_fields_of_its_kind(
+    on_redis: OnRedis, redis_server: str, lists: str, eventually: Eventually
+) -> None:
+    """Redis came back empty."""
+    asked = {"doc_id": "offer", "render_request": {"template": "a"}}
+    async with on_redis(PROMPT, workers=None) as press, looking_into(redis_server) as look:
+        await press.submit("echo", asked)
+        await eventually(lambda: look.llen(lists))
+        before = await look.lpop(lists)
+        await press._delivery.announce_again(press.kinds, press.chores._waiting)
+        await eventually(lambda: look.llen(lists))
+        (after,) = await look.lrange(lists, 0, -1)
+
+    assert json.loads(after) == json.loads(before)
+    assert json.loads(after)["doc_id"] == "offer"
 
 
 def test_the_list_is_called_render_jobs_unless_it_is_set() -> None:
@@ -157,7 +193,7 @@ async def test_another_type_under_the_lists_name_is_told_once_and_left_alone(
         async with on_redis(Kind("echo", echo)) as press:
             for n in range(3):
                 assert await press.wait(await press.submit("echo", n), timeout=60) == n
-            await press.chores.announce_again()
+            await press._delivery.announce_again(press.kinds, press.chores._waiting)
         assert await look.get(lists) == b"a string"
     told = [line for line in caplog.records if "WRONGTYPE" in line.getMessage() and line.levelno >= logging.WARNING]
     assert len(told) == 1
@@ -301,3 +337,27 @@ def test_a_notice_without_a_payload_makes_a_message_that_we_can_read() -> None:
     for payload in (None, "null", "[1]", '{"render_request": 7}'):
         named = messages.read(messages.write(Notice(uid, "echo", 0, payload)))
         assert named == messages.Named(uid, "echo")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        lambda payload: 1 / 0,
+        lambda payload: {"pack_id": object()},
+        lambda payload: None,
+        lambda payload: {"render_request": 7, "job_id": "another", "kind": "another"},
+    ],
+    ids=["raises", "not_json", "nothing", "taken_names"],
+)
+def test_message_fields_that_are_wrong_spoil_no_message(fields: Any) -> None:
+    uid = new_uid()
+
+    message = messages.write(Notice(uid, "echo", 0, "{}", fields))
+
+    assert messages.read(message) == messages.Named(uid, "echo")
+    assert {*json.loads(message)} == {"job_id", "kind", "render_request"}
+
+
+def test_message_fields_of_a_kind_are_a_function() -> None:
+    with pytest.raises(InvalidArgument, match="message_fields is a function of the payload"):
+        Kind("echo", echo, message_fields={"pack_id": 1})  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import redis
 
 from pressroom import Pressroom, config
 from pressroom.cli import _parser
+from pressroom.model import POOLS
 from pressroom.serving import make_service
 from tests.deploy import files
 from tests.servers import S3Server, free_ports, running, valkey_server, wait_until, weed
@@ -53,13 +54,29 @@ def test_a_service_runs_a_command_of_ours(service: str) -> None:
     _parser().parse_args(files.command_of(service))
 
 
-def test_every_kind_of_ours_has_a_worker() -> None:
+def test_every_pool_has_a_worker() -> None:
     """And what needs a way out of the inner network has another than those that render."""
     worker, courier = (_parser().parse_args(files.command_of(service)) for service in ("worker", "courier"))
 
-    assert worker.kinds is None  # all, one's own too
-    assert worker.all_but == courier.kinds == ["webhook"]
-    assert "webhook" in Pressroom("sqlite:///:memory:")._registered
+    assert sorted([*worker.pools, *courier.pools]) == sorted(POOLS)
+    assert courier.pools == ["outbound"]
+    assert worker.kinds is courier.kinds is None
+    assert worker.all_but == courier.all_but == []
+    assert Pressroom("sqlite:///:memory:", pools=courier.pools)._taken.keys() >= {"webhook"}
+    assert Pressroom("sqlite:///:memory:", pools=worker.pools)._taken.keys() >= {"render", "diagram", "wiki.render"}
+
+
+def test_a_worker_of_outbound_kinds_is_the_only_one_with_a_way_out() -> None:
+    workers = {name: told for name, told in files.services().items() if "work" in told.get("command", [])}
+
+    assert {name for name, told in workers.items() if "outside" in told["networks"]} == {"courier"}
+    assert {name for name in workers if "outbound" in _parser().parse_args(files.command_of(name)).pools} == {"courier"}
+
+
+def test_no_file_names_a_kind_that_a_worker_takes() -> None:
+    texts = {file: file.read_text() for file in files.DEPLOY.rglob("*") if file.is_file()}
+
+    assert [file.name for file, text in texts.items() if re.search(r"--(kinds|except)\b", text)] == []
 
 
 @pytest.mark.parametrize("service", files.services())

@@ -166,6 +166,26 @@ async def test_two_jobs_of_a_project_that_update_the_same_edition_are_a_conflict
     assert (len(none.items), none.conflicts) == (1, [])
 
 
+async def test_items_of_every_noun_may_conflict_and_a_noun_may_be_chosen(database: str) -> None:
+    async with floor(database) as here:
+        for noun, names in (("editions", ["main"]), ("packs", ["main", "big"]), ("packs", ["big"])):
+            claim = await here.start(project_id="handbook")
+            await here.run(progress.begin_items(claim.id, claim.token, noun, noun, names, None))
+        plain = await here.start(project_id="handbook")
+        await here.run(progress.begin_phase(plain.id, plain.token, "tidying", {}))
+
+        told = await here.overview.conflicts("handbook")
+        packs = await here.overview.conflicts("handbook", noun="packs")
+        editions = await here.overview.conflicts("handbook", noun="editions")
+        async with here.client(await here.token(Scope.VIEWER)) as client:
+            over_http = (await client.get("/queue/conflicts?project=handbook&noun=packs")).json()
+
+    assert [(line.noun, line.item, len(line.jobs)) for line in told.conflicts] == [("packs", "big", 2)]
+    assert [len(page.items) for page in (told, packs, editions)] == [3, 2, 1]
+    assert (packs.conflicts, editions.conflicts) == (told.conflicts, [])
+    assert [line["noun"] for line in over_http["conflicts"]] == ["packs"]
+
+
 async def test_one_can_ask_who_updates_an_edition_before_updating_it_too(database: str) -> None:
     """Q15: only whoever is at it now, also if it is one of many."""
     async with floor(database) as here:

@@ -36,7 +36,7 @@ def test_items_are_found_by_their_job(statement: str) -> None:
 def _plan(statement: str) -> list[str]:
     store = SteppedStore()
     values = dict.fromkeys(("org_id", "kind", "project_id", "phase", "item", "ids"), "x")
-    values |= dict.fromkeys(("since", "most", "limit", "started_before", "after_start", "after_id", "names"), 1)
+    values |= dict.fromkeys(("since", "most", "limit", "started_before", "after_start", "after_id", "names", "has_items"), 1)
     rows = store.raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')[statement]}", values).fetchall()
     store.close()
     return [str(row[3]) for row in rows]

@@ -166,6 +166,7 @@ ACTIVE_LIST: dict[str, Any] = {"at": "2026-01-01T00:10:00Z", "items": [ACTIVE], 
 CONFLICTS: dict[str, Any] = ACTIVE_LIST | {
     "conflicts": [
         {
+            "noun": "editions",
             "item": "main",
             "org_id": "acme",
             "jobs": [

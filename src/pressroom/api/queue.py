@@ -40,7 +40,8 @@ _OVER = query(
     "In progress for more than so many seconds",
 )
 _PROJECT = query("project", {"type": "string", "minLength": 1}, "The project") | {"required": True}
-_ITEM = query("item", {"type": "string"}, "Only who updates this edition now")
+_ITEM = query("item", {"type": "string"}, "Only who updates this item now")
+_NOUN = query("noun", {"type": "string"}, "Only items that are called this, such as editions")
 _NAME = path("kind", "render", "The kind")
 
 
@@ -90,15 +91,15 @@ def router(service: Service) -> Routes:
         "/queue/conflicts",
         operation_id="list_conflicts",
         responses=answers(
-            {200: says(Conflicts, "Who updates editions of a project", headers=_NEXT, example=examples.CONFLICTS)}, *(401, 422)
+            {200: says(Conflicts, "Who updates items of a project", headers=_NEXT, example=examples.CONFLICTS)}, *(401, 422)
         ),
-        asks={"parameters": [_PROJECT, _ITEM, _ORG, _LIMIT, _CURSOR]},
+        asks={"parameters": [_PROJECT, _NOUN, _ITEM, _ORG, _LIMIT, _CURSOR]},
     )
     async def list_conflicts(request: Request) -> Response:
-        """`conflicts` are the editions that more than one of these jobs names, whatever page of the jobs this is."""
+        """`conflicts` are the items that more than one of these jobs names, whatever page of the jobs this is."""
         caller = await service.gate.caller(request, Scope.VIEWER)
-        project, item = request.query_params.get("project", ""), request.query_params.get("item")
-        page = await overview.conflicts(project, item=item, **_page(request, caller))
+        project, noun, item = (request.query_params.get(name) for name in ("project", "noun", "item"))
+        page = await overview.conflicts(project or "", noun=noun, item=item, **_page(request, caller))
         return _paged(service, request, caller, page)
 
     @routes.get(

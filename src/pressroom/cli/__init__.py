@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from functools import partial
 from io import TextIOWrapper
@@ -32,7 +32,7 @@ from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
 from pressroom.config import Settings
 from pressroom.errors import InvalidSettings, PressroomError
-from pressroom.model import VERSION, Status
+from pressroom.model import POOLS, VERSION, Status
 from pressroom.notify.webhook import EVENTS
 
 log = logging.getLogger("pressroom")
@@ -280,7 +280,14 @@ def _add_work(commands: Any, common: ArgumentParser) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of all kinds")
-    which.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, default=[], help="all kinds but these")
+    which.add_argument(
+        "--pool",
+        dest="pools",
+        metavar="POOL,…",
+        type=_pools,
+        help=f"only kinds of these pools: {', '.join(POOLS)} (see `pool` of a kind)",
+    )
+    parser.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, default=[], help="none of these kinds")
     parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
 
 
@@ -417,6 +424,13 @@ def _add_webhooks(commands: Any, common: ArgumentParser) -> None:
 
     replay = action("replay", webhooks.replay, "deliver these again, now, whatever became of them")
     replay.add_argument("delivery", nargs="+")
+
+
+def _pools(text: str) -> list[str]:
+    pools = _names(text)
+    if not pools or {*pools} - {*POOLS}:
+        raise ArgumentTypeError(f"{text!r} names no pool; the pools are {', '.join(POOLS)}")
+    return pools
 
 
 def _names(text: str) -> list[str]:

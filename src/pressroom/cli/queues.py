@@ -32,9 +32,12 @@ def add_questions(actions: Any, common: ArgumentParser) -> None:
     action("active", active, "what every running job does, the longest first", paged=True, kind=True)
     late = action("slow", slow, "what has been running for too long", paged=True, kind=True)
     late.add_argument("--over", metavar="AGE", default="10m", help="for longer than this: 30s, 10m, 2h (default 10m)")
-    edited = action("conflicts", conflicts, "who updates editions of a project, and which of them are the same", paged=True)
+    edited = action(
+        "conflicts", conflicts, "who updates items of a project, such as editions, and which of them are the same", paged=True
+    )
     edited.add_argument("project")
-    edited.add_argument("--item", metavar="EDITION", help="only who updates this edition now")
+    edited.add_argument("--noun", help="only items that are called this, such as editions")
+    edited.add_argument("--item", help="only who updates this item now")
     action("errors", errors, "what went wrong within the last hour, by kind")
     action("throughput", throughput, "whose jobs ended within the last hour").add_argument("--limit", type=int, default=50)
 
@@ -118,7 +121,9 @@ async def slow(queue: Queue, args: Namespace, output: Output) -> int:
 
 
 async def conflicts(queue: Queue, args: Namespace, output: Output) -> int:
-    found = await queue.overview.conflicts(args.project, item=args.item, org_id=args.org, limit=args.limit, cursor=args.cursor)
+    found = await queue.overview.conflicts(
+        args.project, noun=args.noun, item=args.item, org_id=args.org, limit=args.limit, cursor=args.cursor
+    )
     _show_active(found, output, f"nothing updates {args.item or 'an edition'} of {args.project}")
     if not output.as_json and found.items:
         _show_conflicts(found, output)
@@ -198,10 +203,12 @@ def _show_active(found: ActiveList, output: Output, nothing: str) -> int:
 def _show_conflicts(found: Conflicts, output: Output) -> None:
     output.line()
     if not found.conflicts:
-        output.line("no edition is named by two of them")
+        output.line("no item is named by two of them")
         return
+    nouns = {one.noun for one in found.conflicts}
+    heading = nouns.pop().removesuffix("s").upper() if len(nouns) == 1 else "ITEM"
     output.table(
-        ("EDITION", "ORG", "NAMED BY"),
+        (heading, "ORG", "NAMED BY"),
         ((one.item, one.org_id, ", ".join(f"{job.id} ({job.state})" for job in one.jobs)) for one in found.conflicts),
     )
     if found.capped:

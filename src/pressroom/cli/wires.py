@@ -60,13 +60,22 @@ class Wires(Protocol):
     def load(self, flags: Mapping[str, Any], file: str | None) -> Settings: ...
 
     def open(
-        self, settings: Settings, *, works: bool = False, kinds: Sequence[str] | None = None, all_but: Sequence[str] = ()
+        self,
+        settings: Settings,
+        *,
+        works: bool = False,
+        kinds: Sequence[str] | None = None,
+        pools: Sequence[str] | None = None,
+        all_but: Sequence[str] = (),
     ) -> AbstractAsyncContextManager[Queue]:
-        """The queue of these settings, with the kinds of their imports. A worker takes all, only `kinds`, or `all_but` some."""
+        """The queue of these settings, with the kinds of their imports.
+
+        A worker takes all kinds, only `kinds`, or those of `pools`, and in each case `all_but` some.
+        """
         ...
 
     def work(
-        self, settings: Settings, *, kinds: Sequence[str] | None, all_but: Sequence[str]
+        self, settings: Settings, *, kinds: Sequence[str] | None, pools: Sequence[str] | None, all_but: Sequence[str]
     ) -> AbstractAsyncContextManager[tuple[Queue, str | None]]:
         """The queue with workers, and the address of their metrics if `metrics_listen` is set.
 

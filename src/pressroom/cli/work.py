@@ -6,6 +6,7 @@ import signal
 import sys
 from argparse import Namespace
 
+from pressroom import registry
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.cli.wires import Wires
@@ -23,15 +24,17 @@ async def work(wires: Wires, settings: Settings, args: Namespace, output: Output
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    async with wires.work(settings, kinds=args.kinds, all_but=args.all_but) as (queue, metrics):
-        kinds = sorted({*(args.kinds or queue.kinds)} - {*args.all_but})
+    async with wires.work(settings, kinds=args.kinds, pools=args.pools, all_but=args.all_but) as (queue, metrics):
+        kinds = sorted(registry.select_kinds(queue.kinds, only=args.kinds, pools=args.pools, all_but=args.all_but))
         artifacts = settings.artifact_location
         if output.as_json:
             told = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
+            told |= {"pools": args.pools} if args.pools else {}
             output.data(told if metrics is None else told | {"metrics": metrics}, event="working")
         else:
             named = ", ".join(kinds) or "none"
-            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; kinds: {named}; {artifacts}")
+            pools = f"pools: {', '.join(args.pools)}; " if args.pools else ""
+            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; {pools}kinds: {named}; {artifacts}")
             if metrics is not None:
                 output.line(f"metrics at {metrics}")
         await stopping.wait()

@@ -1,20 +1,29 @@
 """How a worker hears that work waits. Delivery may repeat itself and may forget: the store decides."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from pressroom.model import Submitted
+from pressroom.model import Kind, MessageFields, Row, Submitted
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A job that may start. Its payload comes along only where a message is to carry some of it."""
+    """A job that may start. Its payload comes along only if its kind has `message_fields`."""
 
     uid: str
     kind: str
     tier: int
     payload: str | None = None
+    message_fields: MessageFields | None = None
+
+
+def make_notices(rows: Iterable[Row], kinds: Mapping[str, Kind]) -> list[Notice]:
+    """From rows of uid, kind, tier and payload."""
+    return [
+        Notice(uid, kind, tier, payload, kinds[kind].message_fields if kind in kinds else None)
+        for uid, kind, tier, payload in rows
+    ]
 
 
 type Waiting = Callable[[], Awaitable[list[Notice]]]

@@ -1,7 +1,8 @@
-"""The JSON message of a Redis list: design 002's fields, and the kind, so that a worker can tell whether the job is its own."""
+"""The JSON message of a Redis list: `job_id` and `render_request` as design 002 has them, the kind, and what the kind adds."""
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -23,18 +24,28 @@ class Named(msgspec.Struct, frozen=True):
 
 
 def write(notice: Notice) -> bytes:
-    """A worker that knows nothing but design 002 finds all that it asks for."""
-    payload = json.loads(notice.payload) if notice.payload is not None else {}
-    if not isinstance(payload, dict):
-        payload = {}
-    asked = payload.get("render_request")
-    message: dict[str, Any] = {
-        "job_id": str(as_uuid(notice.uid)),
-        **{name: payload[name] for name in ("pack_id", "session_id", "doc_id") if name in payload},
-        "render_request": asked if isinstance(asked, dict) else {},
-        "kind": notice.kind,
-    }
+    """A worker that knows nothing but design 002 finds all that it asks for, if the kind has `message_fields` for it.
+
+    If those fail, the message is sent without them: a worker of ours needs none of them.
+    """
+    try:
+        return _encode(notice, _extra_fields(notice))
+    except Exception:
+        log.exception("message_fields of %s failed for job_%s; its message is sent without them", notice.kind, notice.uid)
+        return _encode(notice, {})
+
+
+def _encode(notice: Notice, extra: Mapping[str, Any]) -> bytes:
+    message = {**extra, "job_id": str(as_uuid(notice.uid)), "kind": notice.kind}
+    if not isinstance(message.get("render_request"), dict):
+        message["render_request"] = {}
     return msgspec.json.encode(message)
+
+
+def _extra_fields(notice: Notice) -> Mapping[str, Any]:
+    if notice.message_fields is None or notice.payload is None:
+        return {}
+    return notice.message_fields(json.loads(notice.payload))
 
 
 def read(message: bytes) -> Named | None:

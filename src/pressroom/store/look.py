@@ -1,6 +1,6 @@
 """Reading jobs, events and figures. Nothing here writes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from pressroom.errors import NotFound
 from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, from_ms, to_ms
 from pressroom.store.members import members
 from pressroom.store.rows import compact, event_of, job_of
-from pressroom.store.steps import now
+from pressroom.store.steps import Kinds, now
 from pressroom.store.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compare
 
 _OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
@@ -181,22 +181,24 @@ def _length(milliseconds: Any) -> timedelta | None:
     return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))
 
 
-def notices(ids: Sequence[int]) -> Work[list[Row]]:
-    """Those of some jobs that may start now: uid, kind, tier, and the payload where a message is to carry some of it."""
-    return (yield Statement("list_notices", {"ids": compact(ids)}))
+def notices(ids: Sequence[int], kinds: Kinds) -> Work[list[Row]]:
+    """Those of some jobs that may start now: uid, kind, tier, and the payload if the kind has `message_fields`."""
+    with_payload = [kind.name for kind in kinds.values() if kind.message_fields is not None]
+    return (yield Statement("list_notices", {"ids": compact(ids), "with_payload": compact(with_payload)}))
 
 
 def paused() -> Work[frozenset[str]]:
     return frozenset(name for (name,) in (yield Statement("list_paused")))
 
 
-def waiting(kinds: Iterable[str], limit: int = 500) -> Work[list[Row]]:
+def waiting(kinds: Kinds, limit: int = 500) -> Work[list[Row]]:
     """The first jobs of each kind that may start now, as `notices` tells of them."""
     left_alone = yield from paused()
     found: list[Row] = []
-    for kind in kinds:
-        if kind not in left_alone:
-            found += yield Statement("list_waiting", {"kind": kind, "limit": limit})
+    for name, kind in kinds.items():
+        if name not in left_alone:
+            with_payload = int(kind.message_fields is not None)
+            found += yield Statement("list_waiting", {"kind": name, "limit": limit, "with_payload": with_payload})
     return found
 
 

@@ -17,7 +17,6 @@ from pressroom.store.steps import now
 COUNTED = 100_000  # jobs; more would take longer than a look may
 READY = 10_000  # of a kind that was not among them
 AN_HOUR = 3_600_000  # milliseconds
-EDITIONS = "editions"  # the phase, and what its items are called
 NAMED = 20  # items of a job and a state
 CONFLICTING = 500  # jobs, each with one item
 
@@ -98,15 +97,16 @@ class Contender(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """An item that two or more jobs in progress name, and how far each is with it."""
+    """An item that two or more jobs in progress name, and how far each is with it. `noun` is what the items are called."""
 
+    noun: str
     item: str
     org_id: str | None
     jobs: list[Contender]
 
 
 class Conflicts(ActiveList, frozen=True, kw_only=True):
-    """The jobs that update editions of a project, and the editions that more than one of them names."""
+    """The jobs of a project that are in a phase of named items, and the items that more than one of them names."""
 
     conflicts: list[Conflict]
     capped: bool
@@ -163,7 +163,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None = None
     project_id: str | None = None
     phase: str | None = None
-    item: str | None = None
+    has_items: bool = False  # in a phase that is called as its items are, and names some
+    item: str | None = None  # with `has_items`: this one, in progress
     over: int = 0  # milliseconds since they started
     after: tuple[int, int] = (-1, -1)  # start and id of the last one of the page before
 
@@ -213,6 +214,7 @@ def active(chosen: Chosen, limit: int) -> Work[ActiveList]:
         "kind": chosen.kind,
         "project_id": chosen.project_id,
         "phase": chosen.phase,
+        "has_items": int(chosen.has_items),
         "item": chosen.item,
         "started_before": moment - chosen.over if chosen.over else BEYOND,
         "after_start": started,
@@ -278,7 +280,7 @@ def _by_state(noun: str, items: list[Row]) -> Items:
 
 
 def conflicts(chosen: Chosen, limit: int) -> Work[Conflicts]:
-    """Who updates editions of a project, and which editions more than one of them names. With an item: who updates that one."""
+    """Which jobs of a project work on named items, and the items that more than one of them names."""
     page = yield from active(chosen, limit)
     params = {
         "org_id": chosen.org_id,
@@ -288,14 +290,16 @@ def conflicts(chosen: Chosen, limit: int) -> Work[Conflicts]:
         "limit": CONFLICTING + 1,
     }
     rows = yield Statement("find_conflicts", params)
-    named: dict[tuple[str, str], list[Contender]] = {}
-    for org_id, item, uid, state in rows[:CONFLICTING]:
-        named.setdefault((org_id, item), []).append(Contender(f"job_{uid}", state))
+    named: dict[tuple[str, str, str], list[Contender]] = {}
+    for org_id, noun, item, uid, state in rows[:CONFLICTING]:
+        named.setdefault((org_id, noun, item), []).append(Contender(f"job_{uid}", state))
     return Conflicts(
         at=page.at,
         items=page.items,
         next_cursor=page.next_cursor,
-        conflicts=[Conflict(item=item, org_id=org_id or None, jobs=jobs) for (org_id, item), jobs in named.items()],
+        conflicts=[
+            Conflict(noun=noun, item=item, org_id=org_id or None, jobs=jobs) for (org_id, noun, item), jobs in named.items()
+        ],
         capped=len(rows) > CONFLICTING,
     )
 

@@ -1,8 +1,9 @@
-"""What a running job tells about itself. Every write names its claim; a worker that lost it is told so."""
+"""What a running job writes: progress, and rows of its application. A write names its claim and is refused once it is lost."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from pressroom.errors import InvalidArgument
+from pressroom import failpoints
+from pressroom.errors import Cancelled, InvalidArgument
 from pressroom.model import Statement, Work
 from pressroom.store.rows import compact
 from pressroom.store.steps import now, record, require
@@ -44,3 +45,26 @@ def move_item(id: int, token: int, noun: str, name: str, state: str, error: str 
     data = {"noun": noun, "name": name, "state": state} | ({"error": error} if error else {})
     yield from record(id, "item", data, moment)
     return bool(cancelled)
+
+
+class ItemMove(NamedTuple):
+    noun: str
+    name: str
+    state: str
+    error: str | None
+
+
+def write_with_claim[T](id: int, token: int, unit: Work[T], item: ItemMove | None) -> Work[T]:
+    """Run an application's unit of work under the claim of a job, and move an item with it. Returns the unit's value.
+
+    Raises ClaimLost if the job is no longer in progress under this claim, and Cancelled if it was asked to stop.
+    The check locks the job until the commit, so that the claim cannot be lost while the unit runs.
+    """
+    (cancelled,) = require((yield Statement("check_claim", {"id": id, "claim": token})), id)
+    if cancelled:
+        raise Cancelled
+    value = yield from unit
+    failpoints.hit("write.unit_done")
+    if item is not None:
+        yield from move_item(id, token, *item)
+    return value

@@ -15,10 +15,10 @@ _PART = re.compile(r"/\* (\w+) \*/")
 
 def load(dialect: str, schema: Schema = CORE_ONLY) -> dict[str, str]:
     """Every statement by its name: those both databases understand, then the dialect's own."""
-    return _load(dialect, schema)  # which arguments were left out is no part of the cache's key
+    return _load(dialect, schema)
 
 
-@cache
+@cache  # without a default: a call that leaves the schema out must get the same dictionary, because tests change it
 def _load(dialect: str, schema: Schema) -> dict[str, str]:
     return {name: text for package in schema for name, text in _statements(dialect, package).items()}
 

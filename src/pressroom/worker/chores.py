@@ -11,7 +11,7 @@ from functools import partial, wraps
 from cronsim import CronSim
 
 from pressroom.clock import Clock
-from pressroom.delivery import Delivery, Notice
+from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
 from pressroom.outages import Outage
 from pressroom.store import Database, endings, jobs, look, upkeep
@@ -212,7 +212,7 @@ class Chores:
             self._coverage_watch.forget()
 
     async def _waiting(self) -> list[Notice]:
-        return [Notice(*row) for row in await self._database.read(partial(look.waiting, self._kinds))]
+        return make_notices(await self._database.read(partial(look.waiting, self._kinds)), self._kinds)
 
     async def fire_schedules(self, *, patience: int = 0) -> int:
         """Submit the jobs of ticks that have come. The unique tick decides between processes."""

@@ -11,6 +11,7 @@ from typing import Any
 from pressroom.errors import Cancelled, InvalidArgument, PressroomError
 from pressroom.model import Claim, Tier, Work
 from pressroom.store import Database, progress
+from pressroom.store.progress import ItemMove
 
 log = logging.getLogger("pressroom.worker")
 
@@ -145,7 +146,7 @@ class RunningJob:
 
     async def item_failed(self, name: str, error: str) -> None:
         noun = self._noun
-        self.failed_items = [*self.failed_items, f"{name}: {error}"]
+        self._note_failed_item(name, error)
         await self._write(lambda: progress.move_item(self.id, self._claim.token, noun, name, "failed", error))
 
     @asynccontextmanager
@@ -157,6 +158,52 @@ class RunningJob:
             await asyncio.shield(self.item_failed(name, _worded(name, error)))
             raise
         await self.item_completed(name)
+
+    async def write[T](
+        self, unit: Callable[[], Work[T]], *, item_completed: str | None = None, item_failed: tuple[str, str] | None = None
+    ) -> T:
+        """Run a unit of work of the application in one transaction that also checks the claim. Returns the unit's value.
+
+            def save() -> Work[int]:
+                rows = yield Statement("UPDATE edition SET build = :build WHERE name = :name RETURNING id", {...})
+                return rows[0][0]
+
+            await job.write(save, item_completed="stable")
+
+        `item_completed`, or `item_failed` with a name and an error, moves an item of the phase in the same transaction. Raises
+        ClaimLost if the job was given to another worker or has ended, and Cancelled if it was asked to stop; then, and if the
+        unit raises, nothing is written. `unit` may be called again if the transaction had to be repeated.
+        """
+        if not callable(unit):
+            raise InvalidArgument("write takes a function that returns a unit of work: write(save), not write(save())")
+        if item_completed is not None and item_failed is not None:
+            raise InvalidArgument("an item is completed or failed, not both")
+        self._stop_if_cancelled()
+        item = self._item_move(item_completed, item_failed)
+
+        def written(_: T) -> None:
+            if item is not None:
+                self._tell([self.id])
+
+        try:
+            # Not beside others: the unit may touch any row of the application.
+            value = await self._database.run(
+                lambda: progress.write_with_claim(self.id, self._claim.token, unit(), item), name="write", after=written
+            )
+        except Cancelled:
+            self.cancelled = True
+            raise
+        if item_failed is not None:
+            self._note_failed_item(*item_failed)
+        return value
+
+    def _item_move(self, completed: str | None, failed: tuple[str, str] | None) -> ItemMove | None:
+        if completed is not None:
+            return ItemMove(self._noun, completed, "completed", None)
+        return None if failed is None else ItemMove(self._noun, failed[0], "failed", failed[1])
+
+    def _note_failed_item(self, name: str, error: str) -> None:
+        self.failed_items = [*self.failed_items, f"{name}: {error}"]
 
     @property
     def has_pending(self) -> bool:
@@ -241,6 +288,11 @@ class BlockingJob:
     def item_failed(self, name: str, error: str) -> Any:
         return self._do(self._job.item_failed(name, error))
 
+    def write[T](
+        self, unit: Callable[[], Work[T]], *, item_completed: str | None = None, item_failed: tuple[str, str] | None = None
+    ) -> Any:
+        return self._do(self._job.write(unit, item_completed=item_completed, item_failed=item_failed))
+
     def item(self, name: str) -> Any:
         return self._job.item(name) if self._on_the_loop() else self._item(name)
 
@@ -253,7 +305,7 @@ class BlockingJob:
             raise
         self.item_completed(name)
 
-    def _do(self, coroutine: Coroutine[Any, Any, None]) -> Any:
+    def _do(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         if self._on_the_loop():
             return coroutine
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

@@ -45,6 +45,7 @@ class Renders:
             timeout=120,
             retention=timedelta(days=1),
             settling=settle,
+            pool="render",
             preempt=True,  # a corrected article does not wait for the render of the wrong one
         )
 
