@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pressroom import Kind, Pressroom, Schedule, kind
+from pressroom.app import BUILT_IN
 from pressroom.errors import InvalidArgument
 
 # Every kind that Pressroom registers, with its pool. A new one is added here with the pool that it needs.
@@ -27,7 +28,7 @@ def purge_cdn(job: Any, payload: Any) -> None: ...
 
 
 def taken(**options: Any) -> set[str]:
-    return {*Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], **options)._taken}
+    return {*Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], apps=BUILT_IN, **options)._taken}
 
 
 def test_kinds_of_our_own_are_in_the_pool_that_they_need() -> None:
@@ -72,6 +73,6 @@ def test_a_selection_that_is_wrong_or_empty_is_refused(options: dict[str, Any], 
 
 def test_a_worker_of_a_pool_leaves_schedules_of_other_kinds_alone() -> None:
     schedules = [Schedule("loud", "0 3 * * *", kind="shout"), Schedule("purge", "0 4 * * *", kind="purge_cdn")]
-    press = Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], schedules=schedules, pools=["outbound"])
+    press = Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], apps=(), schedules=schedules, pools=["outbound"])
 
     assert [schedule.name for schedule in press._schedules] == ["purge"]
