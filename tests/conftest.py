@@ -13,6 +13,8 @@ import pytest
 from pressroom import failpoints
 from tests import depth, postgres
 
+os.environ["AWS_EC2_METADATA_DISABLED"] = "true"  # no test looks for credentials outside this machine
+
 pytest_plugins = ["tests.renderers.node_fixtures", "tests.security.render_fixtures"]
 
 
