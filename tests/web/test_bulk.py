@@ -115,7 +115,7 @@ async def test_ticked_jobs_are_cancelled_and_no_others(database: str) -> None:
 
         frozen = (await person.post("/desk/bulk", sent)).headers["location"]
         page = await person.get(frozen)
-        assert "3 chosen jobs" in Page(page.text).words
+        assert "3 selected jobs" in Page(page.text).words
         done = await stage.press.settled(job_of(await decide(person, page)), timeout=60)
 
         states = [(await stage.press.get(job)).status for job in jobs]
@@ -174,7 +174,7 @@ async def test_no_filter_is_never_everything_without_a_word(file: str) -> None:
     assert "every job of every organisation" in " ".join(Page(page.text).words.split())
     assert refused.status_code == 422
     assert by_form.status_code == 422
-    assert "no job is chosen" in Page(by_form.text).words
+    assert "no job is selected" in Page(by_form.text).words
 
 
 async def test_a_viewer_may_not_even_look(file: str) -> None:

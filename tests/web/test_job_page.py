@@ -327,7 +327,7 @@ async def test_who_waits_is_told_where_it_stands(database: str) -> None:
 
     assert "It is the next of its kind" in pages[0]
     assert "Open now, in their order" in pages[0]
-    assert "It waits for its time" in pages[1]
+    assert "Scheduled: it starts" in pages[1]
     assert "<strong>1</strong> job of its kind before it" in pages[2]
     assert "is paused" in paused
 

@@ -153,7 +153,7 @@ async def test_members_of_an_organisation_see_their_own_and_no_machine(database:
         text = await overview(person)
         told = lines(text)
 
-    assert "ours build does not say 2 s ago 1 worker 1" in told
+    assert "ours build – 2 s ago 1 worker 1" in told
     assert {"0 queued", "1 running", "0 ended in the last hour", "0 failed in the last hour"} <= set(told)
     for secret in ("theirs", "secret-host", "tidy", "busy"):
         assert secret not in text

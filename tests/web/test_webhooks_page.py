@@ -86,7 +86,7 @@ async def test_one_that_was_disabled_says_why_and_is_enabled_again(database: str
         assert "&lt;b&gt;gone&lt;/b&gt; for good" in shown.text
         assert delivery.uid in failed.text
         assert delivery.uid not in none.text
-        assert "told nothing more" not in (await person.get(path)).text
+        assert "Deliveries stopped" not in (await person.get(path)).text
         assert deeds(database) == ["webhook.enable"]
 
 

@@ -175,7 +175,7 @@ def is_same(one: Caller, other: Caller) -> bool:
 def require_own(caller: Caller, job: Job) -> Job:
     """Another organisation's job does not exist: the answer is the one for a job that never was."""
     if not caller.owns(job.org_id):
-        raise NotFound(f"there is no job_{job.uid}; it never was, or its retention is over")
+        raise NotFound(f"there is no job_{job.uid}; the id is wrong, or it was deleted after its retention")
     return job
 
 

@@ -112,8 +112,8 @@ def front_page(base_url: str) -> str:
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Pressroom</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><h1>Pressroom</h1>'
         f"<p>Sources into documents, as durable jobs. Version {VERSION}.</p><pre>{_text(line)}</pre>"
-        '<nav><a href="desk">The desk</a><a href="playground">Playground</a><a href="docs">What can be asked</a>'
-        '<a href="openapi.json">openapi.json</a><a href="health">Is it well?</a></nav>'
+        '<nav><a href="desk">Dashboard</a><a href="playground">Playground</a><a href="docs">API reference</a>'
+        '<a href="openapi.json">openapi.json</a><a href="health">Status</a></nav>'
         "</body></html>\n"
     )
 

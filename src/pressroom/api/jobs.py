@@ -260,7 +260,7 @@ async def found(service: Service, caller: Caller, id: str) -> Job:
     try:
         job = await service.queue.get(id)
     except InvalidArgument:  # a malformed id names no job
-        raise NotFound("there is no such job; it never was, or its retention is over") from None
+        raise NotFound("No such job: the id is wrong, or it was deleted after its retention") from None
     return require_own(caller, job)
 
 

@@ -39,7 +39,7 @@ class Filter:
 def get(uid: str) -> Work[Job]:
     rows = yield Statement("get_job", {"uid": uid})
     if not rows:
-        raise NotFound(f"there is no job_{uid}; it never was, or its retention is over")
+        raise NotFound(f"there is no job_{uid}; the id is wrong, or it was deleted after its retention")
     *row, payload = rows[0]
     return job_of(tuple(row), payload)
 

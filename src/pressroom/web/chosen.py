@@ -76,7 +76,7 @@ class Chosen:
         match name:
             case "uid":
                 count = len(self.wanted.uids)
-                return f"{count} chosen {'job' if count == 1 else 'jobs'}"
+                return f"{count} selected {'job' if count == 1 else 'jobs'}"
             case "status":
                 return f"status {value.replace('_', ' ')}"
             case "org":
@@ -163,7 +163,7 @@ def _org(asked: Asked) -> str | None:
 def _uids(asked: Asked) -> tuple[str, ...]:
     uids = tuple(_uid(text) for text in asked.get("uid", ()))
     if len(uids) > MOST_NAMED:
-        raise refuse(f"{len(uids):,} jobs were chosen one by one; up to {MOST_NAMED} may be, more by a filter")
+        raise refuse(f"{len(uids):,} jobs were selected one by one; up to {MOST_NAMED} may be, more by a filter")
     return uids
 
 

@@ -65,4 +65,6 @@ async def _source(visit: Visit, payload: Payload) -> str:
 
 
 def _no_job(uid: str) -> NotFound:
-    return NotFound(f"there is no job {uid[:40]!r} that renders something; it never was, or its retention is over")
+    return NotFound(
+        f"there is no job {uid[:40]!r} that renders something; the id is wrong, or it was deleted after its retention"
+    )

@@ -19,7 +19,7 @@ COUNTED = 10_000  # events in all
 RELATIVES = 20
 FILES = 200
 DEEDS = 20
-NO_SUCH_JOB = "there is no such job; it never was, or its retention is over"
+NO_SUCH_JOB = "No such job: the id is wrong, or it was deleted after its retention"
 
 
 class Relative(msgspec.Struct, frozen=True):

@@ -183,7 +183,7 @@ def _picked(visit: Visit) -> Fields:
             return [(name, value) for name, value in fields if name != "uid"]
         case "chosen":
             if not visit.form.all("uid"):
-                raise refuse("no job is chosen: go back and tick some, or act on all that match")
+                raise refuse("no job is selected: go back and tick some, or act on all that match")
             return [(name, value) for name, value in fields if name in ("uid", "action")]
         case other:
             raise refuse(f"which is chosen or matching, not {other[:40]!r}")

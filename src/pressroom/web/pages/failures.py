@@ -145,7 +145,7 @@ def _origin(origin: Origin | None) -> dict[str, str] | None:
     if before is None:
         return {"version": version, "short": _short(version), "words": ""}
     if before == version:
-        return {"version": version, "short": _short(version), "words": "it did well shortly before"}
+        return {"version": version, "short": _short(version), "words": "last success shortly before"}
     old, new = set(_parts(before)), set(_parts(version))
     return {
         "version": version,

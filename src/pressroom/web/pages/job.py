@@ -167,7 +167,7 @@ async def _retry(visit: Visit, id: str) -> Response:
         deed = partial(visit.deed, "job.retry", str(job), before={"status": job.status.value}, after=after)
         await tx.run(deed, name="audit")
     skipped = "A newer job of its key is open, so that no other was needed: this one."
-    return visit.go(f"/desk/jobs/{again}", "This is the new try." if again.answer == "new" else skipped)
+    return visit.go(f"/desk/jobs/{again}", "Retry submitted." if again.answer == "new" else skipped)
 
 
 async def _show_clone(visit: Visit, id: str) -> Response:

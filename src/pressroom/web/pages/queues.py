@@ -54,7 +54,7 @@ def router(desk: Desk) -> Routes:
         kind = await _named(visit)
         await queue.resume(kind.name)
         await visit.note("queue.resume", kind.name, before={"paused": kind.paused}, after={"paused": False})
-        return visit.go("/desk/queues", f"{kind.name} goes on.")
+        return visit.go("/desk/queues", f"{kind.name} resumed.")
 
     async def scale(visit: Visit) -> Response:
         kind = await _named(visit)

@@ -74,7 +74,7 @@ def router(desk: Desk) -> Routes:
             )
             after = {"job": f"job_{job.uid}", "answer": job.answer}
             await transaction.run(lambda: visit.deed("schedule.run", schedule.name, after=after), name="audit")
-        return visit.go(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted, beside its times.")
+        return visit.go(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted outside its schedule.")
 
     desk.get(routes, "/desk/schedules", show)
     desk.post(routes, "/desk/schedules/run", run, needs=Scope.OPERATOR)

@@ -61,8 +61,9 @@ async def create(visit: Visit) -> Response:
         "secret.html",
         title="A new token",
         secret=made.secret,
-        what=f"a {made.token.scope} of {whose(made.token)}" + (f", called {made.token.name}" if made.token.name else ""),
-        advice="Whoever has it may do all that it may. Give it to one person or program, and keep it as you keep passwords.",
+        what=f"{_article(made.token.scope)} {made.token.scope} of {whose(made.token)}"
+        + (f", called {made.token.name}" if made.token.name else ""),
+        advice="Anyone holding this token has its permissions. Give it to one person or program, and keep it safe.",
         back="/desk/tokens",
         back_to="To the tokens",
     )
@@ -131,3 +132,7 @@ def _told(token: Token) -> dict[str, Any]:
     """For the audit: all but the secret and its hash."""
     until = None if token.expires_at is None else token.expires_at.isoformat(timespec="seconds")
     return {"id": token.uid, "name": token.name, "scope": token.scope, "of": whose(token), "expires_at": until}
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"

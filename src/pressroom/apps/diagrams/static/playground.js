@@ -106,7 +106,7 @@ function speak(name) {
   if (!language) return;
   const isOurs = [...languages.values()].some((one) => one.samples.some(([, text]) => text === field("source").value));
   fill(field("output"), language.outputs.map((one) => [one, one]));
-  fill(field("engine"), [["", "the usual one"], ...language.engines.map((one) => [one, one])]);
+  fill(field("engine"), [["", "Default"], ...language.engines.map((one) => [one, one])]);
   fill(document.getElementById("example"), [["", "choose one"], ...language.samples.map(([title], index) => [index, title])]);
   field("theme").value = language.themes.includes(field("theme").value) ? field("theme").value : "";
   field("theme").parentElement.hidden = !language.themes.length;
