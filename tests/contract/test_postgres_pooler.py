@@ -108,6 +108,13 @@ def open_all_sessions(pooled: str) -> None:
             stack.enter_context(psycopg.connect(pooled, prepare_threshold=None)).execute("SELECT 1")
 
 
+def use_sessions(pooled: str, count: int) -> None:
+    """Each transaction gets the next session."""
+    with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as another:
+        for _ in range(count):
+            another.execute("SELECT 1")
+
+
 def assert_sessions_are_as_new(pooled: str) -> None:
     with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as another:
         for _ in range(2 * SESSIONS):
@@ -147,8 +154,9 @@ async def test_a_pooler_that_is_not_recognised_makes_no_submit_fail_or_happen_tw
     monkeypatch.setattr(Connection, "_commit_message", note)
     open_all_sessions(pooled)
     async with Pressroom(pooled, kinds=[shout], workers=None) as press:
-        for _ in range(10):
+        for number in range(10):
             await submit_and_claim(press)
+            use_sessions(pooled, number)  # or a round that is a multiple of them would meet the same session each time
 
     assert set(refused) == {"26000", "42P05"}
     assert looking.rows(on_server, "SELECT count(*), count(DISTINCT uid), sum(claim) FROM job") == [(20, 20, 20)]

@@ -51,10 +51,12 @@ class Source:
         had = migrate.applied(self._raw)
         if not had:
             raise NotADatabase(f"{self._path} holds no Pressroom database")
+        apps = {app for app, _ in had}
+        self._schema = tuple(package for package in self._schema if package.app in apps)  # others were never used here
         if missing := missing_of("sqlite", self._schema, had, self._path):
             names = ", ".join(map(str, missing))
             raise DatabaseTooOld(f"{self._path} has not had {names} yet; run `pressroom migrate` on it first")
-        if unknown := sorted({app for app, _ in had} - {package.app for package in self._schema}):
+        if unknown := sorted(apps - {package.app for package in self._schema}):
             raise InvalidSettings(
                 [f"apps: {self._path} has tables of {', '.join(unknown)}; name all of its apps, or they are lost"]
             )
