@@ -65,10 +65,12 @@ class _Wires:
 
     async def serve(self, settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
         with _needing("service"):
+            from pressroom.api import memory
             from pressroom.api import serve as server
             from pressroom.api.access import is_loopback
             from pressroom.serving import compile_templates, make_service
 
+        memory.return_large_blocks()
         host, port = settings.address
         listener = server.listen(host, port)
         if settings.home:

@@ -65,7 +65,7 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
         obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
         if mark := source.mark():
             obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
-        obstacles += target.taken(source.tables)
+        obstacles += target.taken(source.known_tables)
         blobs = source.blobs()
         return Promotion(
             source=settings.path,
@@ -141,7 +141,7 @@ def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
 def _carry_over(
     source: Source, target: "Target", settings: Settings, *, artifacts_to_s3: bool, tell: Tell
 ) -> "tuple[dict[str, Tally], Copied]":
-    target.refuse_if_taken(source.tables)
+    target.refuse_if_taken(source.known_tables)
     promotion = target.prepare(source.tables, new_uid(), settings.path)
     failpoints.hit("promote.prepared")
     tallies = _copy_rows(source, target, tell)

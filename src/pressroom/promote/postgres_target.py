@@ -119,8 +119,8 @@ class Target:
             self._raw.execute(_statement("forget_progress"))
 
     def _empty(self) -> None:
-        """Also of what the migrations put there."""
-        self._raw.execute(sql.SQL("TRUNCATE {}").format(self._all_filled()))
+        """Also of what the migrations put there. Tables of apps that the source never used are empty, and refer to these."""
+        self._raw.execute(sql.SQL("TRUNCATE {} CASCADE").format(self._all_filled()))
 
     def _all_filled(self) -> sql.Composed:
         return sql.SQL(", ").join(sql.Identifier(STAGE, name) for name in self._filled)
@@ -167,7 +167,7 @@ class Target:
             self._raw.execute("SET LOCAL synchronous_commit = on")
             # Nobody may be about to write to the tables that make way, nor to make them.
             self._raw.execute("SELECT pg_advisory_xact_lock(%s), pg_advisory_xact_lock(%s)", (MIGRATING, WRITING))
-            self.refuse_if_taken(self._filled)
+            self.refuse_if_taken(self._tables(STAGE))
             for name in self._filled:
                 self._raw.execute(_all("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
             self._count_on(counters)

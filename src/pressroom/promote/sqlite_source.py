@@ -35,6 +35,7 @@ class Source:
         if not Path(path).exists():
             raise StoreUnavailable(f"there is no database {path}")
         self._path = path
+        self.known_tables = _tables_in(schema)
         self._schema = schema
         mode = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
         with Translated(path):
@@ -63,10 +64,7 @@ class Source:
 
     @cached_property
     def _our_tables(self) -> set[str]:
-        """Those of a database that was made this moment."""
-        with closing(apsw.Connection(":memory:")) as fresh:
-            migrate.bring_up_to_date(fresh, ":memory:", self._schema)
-            return _tables_of(fresh)
+        return _tables_in(self._schema)
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -129,6 +127,13 @@ class Source:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _tables_in(schema: Schema) -> set[str]:
+    """Those of a database that was made this moment."""
+    with closing(apsw.Connection(":memory:")) as fresh:
+        migrate.bring_up_to_date(fresh, ":memory:", schema)
+        return _tables_of(fresh)
 
 
 def _tables_of(connection: apsw.Connection) -> set[str]:
