@@ -141,7 +141,9 @@ def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_p
     with psycopg.connect(on_server) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", (EVENTS,))
         connection.raw.execute("SET lock_timeout = 1")
-        monkeypatch.setattr("pressroom.store.postgres_connection.BUSY_TIMEOUT", 0.001)
+        monkeypatch.setitem(
+            Connection.begin.__globals__, "BUSY_TIMEOUT", 0.001
+        )  # of this class, if the module was imported anew
         with pytest.raises(psycopg.errors.LockNotAvailable):
             submit_by_several_statements(connection)
         connection.roll_back()
