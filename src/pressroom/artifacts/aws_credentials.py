@@ -240,7 +240,7 @@ def _send(
 
 
 def _read_token(file: str) -> str:
-    """Anew each time: whoever issues tokens replaces the file."""
+    """Reads the file each time: the issuer of the tokens replaces it."""
     try:
         return Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as reason:
