@@ -132,20 +132,21 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", self.port), backlog=100)
         self._listener.setblocking(False)
         self.port = self._listener.getsockname()[1]
-        self._accepting = asyncio.create_task(self._accept(self._listener))
+        self._loop.add_reader(self._listener, self._accept)
 
-    async def _accept(self, listener: socket.socket) -> None:
-        """By hand: asyncio's own server leaves a connection behind that comes while it is being closed."""
-        while True:
-            connection, _ = await self._loop.sock_accept(listener)
+    def _accept(self) -> None:
+        """A callback: asyncio's server, and a cancelled `sock_accept`, leave a connection open that comes while they end."""
+        with suppress(BlockingIOError, ConnectionAbortedError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
             serving = asyncio.create_task(self._serve(connection))
             self._serving.add(serving)
             serving.add_done_callback(self._serving.discard)
 
     async def _be_gone(self) -> None:
-        self._accepting.cancel()
-        await asyncio.gather(self._accepting, return_exceptions=True)
-        self._listener.close()
+        if self._listener.fileno() >= 0:
+            self._loop.remove_reader(self._listener)
+            self._listener.close()
 
     async def _change(self, weather: Weather) -> None:
         before, self._weather = self._weather, weather
