@@ -6,8 +6,8 @@ from bench import limit
 from bench.figure import say
 from bench.job import checked, noop
 from bench.sizes import LINE, SHALLOW
-from pressroom.store import jobs
-from pressroom.store.jobs import NewJob, Room
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import NewJob, Room
 from pressroom.testing import SteppedStore
 
 BATCH = 20_000

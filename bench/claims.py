@@ -11,9 +11,9 @@ from bench.figure import Figure
 from bench.job import noop
 from bench.sizes import LINE, SHALLOW, Sizes
 from pressroom.model import Succeeded
-from pressroom.store import endings, jobs
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import endings, jobs
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
 
 AT_ONCE = 10
 WARM_UP = 20

@@ -13,10 +13,10 @@ from bench import place
 from bench.job import checked, noop
 from pressroom.clock import SystemClock
 from pressroom.model import Row, Statement, Succeeded, Work
-from pressroom.store import jobs
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
 from pressroom.testing import SteppedStore
 
 GROUP = 100  # jobs in one transaction

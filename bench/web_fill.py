@@ -19,9 +19,9 @@ from bench.figure import say
 from bench.web_rows import Rows, Table
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
-from pressroom.store import migrate, postgres_migrate
-from pressroom.store.postgres_connection import SCHEMA
-from pressroom.store.sqlite_connection import Connection
+from pressroom.store.engine import postgres_migrate, sqlite_migrate
+from pressroom.store.engine.postgres_connection import SCHEMA
+from pressroom.store.engine.sqlite_connection import Connection
 from tests import postgres
 
 KEPT = place.ROOT / ".cache" / "bench-web"
@@ -56,7 +56,7 @@ def sqlite(jobs: int) -> Filled:
     folder.mkdir(parents=True)
     now = SystemClock().now_ms()
     with _told(f"{jobs:,} jobs on SQLite"), closing(Connection(str(folder / "press.db"), SystemClock()).raw) as raw:
-        migrate.bring_up_to_date(raw, str(folder / "press.db"), BUILT_IN_SCHEMA)
+        sqlite_migrate.bring_up_to_date(raw, str(folder / "press.db"), BUILT_IN_SCHEMA)
         _fill_sqlite(raw, Rows(jobs, now))
     _keep(folder, _stamp("sqlite"), now)
     return Filled(url, jobs, now, made=True)

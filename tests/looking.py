@@ -8,7 +8,7 @@ import apsw
 import psycopg
 import pytest
 
-from pressroom.store import postgres_connection, sqlite_connection
+from pressroom.store.engine import postgres_connection, sqlite_connection
 
 
 def rows(address: str, sql: str) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from pressroom.api import readiness, waiting
 from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
 from pressroom.apps.wiki import pages
 from pressroom.config import Settings
-from pressroom.store import lane, postgres, postgres_care, postgres_connection, postgres_migrate, sqlite_connection
+from pressroom.store.engine import postgres, postgres_connection, postgres_health, postgres_migrate, sqlite_connection, writer
 from pressroom.worker import lease
 
 LEASE = 60.0  # seconds, where no test names another
@@ -21,9 +21,9 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     yield sqlite_connection, "BUSY_TIMEOUT", 120.0
     yield postgres_connection, "IDLE_TIMEOUT", 60.0
     yield postgres_connection, "BUSY_TIMEOUT", 120.0
-    yield lane, "HOLD_LIMIT", 120.0
+    yield writer, "HOLD_LIMIT", 120.0
     yield postgres_connection, "HELD_IDLE_TIMEOUT", 150.0
-    for module in (postgres, postgres_care, postgres_connection, postgres_migrate):
+    for module in (postgres, postgres_health, postgres_connection, postgres_migrate):
         yield module, "CONNECT_TIMEOUT", 120
     yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
     yield readiness, "LONGEST", 60.0

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.store import postgres_migrate
+from pressroom.store.engine import postgres_migrate
 from tests.servers import free_ports, running, wait_until
 
 TEMPLATE = "pressroom_template"

@@ -5,7 +5,7 @@
 | submit | check the request, compute its fingerprint, answer from the cache, join a job in flight, coalesce with a queued one, or insert | `queue.py` |
 | store | the row is committed before anybody hears "accepted" | `store/` |
 | deliver | workers hear that work waits | `delivery/` |
-| claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/sql/` |
+| claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/jobs/` |
 | render | source bytes in, output bytes out, inside limits | `worker/run.py`, `renderers/` |
 | artifact | the bytes are kept under their hash | `artifacts/` |
 | settle | what the result means (pure function), then one fenced transaction | `worker/judge.py`, `store/` |

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from pressroom.errors import PressroomError, QueueFull
 from pressroom.model import Submitted, Work
-from pressroom.store import Database, jobs
-from pressroom.store.jobs import NewJob
+from pressroom.store import Database
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import NewJob
 
 
 def is_plain(new: NewJob) -> bool:

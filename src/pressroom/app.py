@@ -16,7 +16,7 @@ from pressroom.config import Settings
 from pressroom.errors import InvalidArgument, InvalidSettings
 from pressroom.model import Kind, Schedule, Work
 from pressroom.sealing import Keyring
-from pressroom.store.schema import CORE, Schema, SqlPackage
+from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pressroom.queue import Queue
     from pressroom.rendering import Rendering
     from pressroom.store import Database
-    from pressroom.store.finding import Found, Viewer
+    from pressroom.store.operators.lookup import Found, Viewer
     from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
 

@@ -23,11 +23,12 @@ from pressroom.delivery import Delivery, Notice
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import DatabaseMissing, InvalidSettings
 from pressroom.model import Schedule
-from pressroom.store import Database, fsck, sqlite_care
-from pressroom.store.care import Finding
-from pressroom.store.migrations import Migration
-from pressroom.store.schema import CORE_ONLY, Schema
-from pressroom.store.sqlite import SQLite
+from pressroom.store import Database
+from pressroom.store.engine import fsck, sqlite_health
+from pressroom.store.engine.health import Finding
+from pressroom.store.engine.migrations import Migration
+from pressroom.store.engine.schema import CORE_ONLY, Schema
+from pressroom.store.engine.sqlite import SQLite
 
 if TYPE_CHECKING:
     from pressroom.artifacts.s3 import S3
@@ -98,9 +99,9 @@ async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None
 def examine(settings: Settings, schema: Schema) -> list[Finding]:
     """What state the database is in. Changes nothing."""
     if not settings.on_postgres:
-        return sqlite_care.examine(settings.path, schema)
+        return sqlite_health.examine(settings.path, schema)
     try:
-        findings: list[Finding] = _postgres("postgres_care").examine(settings.database, schema)
+        findings: list[Finding] = _postgres("postgres_health").examine(settings.database, schema)
     except InvalidSettings as missing:
         code = dependencies.PACKAGE_MISSING
         return [Finding("database", False, str(missing), dependencies.MENDS[code], code=code)]
@@ -149,16 +150,16 @@ async def _probe_oban(settings: Settings) -> str:
 
 def audit(settings: Settings, schema: Schema) -> list[fsck.Violation]:
     if settings.on_postgres:
-        violations: list[fsck.Violation] = _postgres("postgres_care").audit(settings.database, schema)
+        violations: list[fsck.Violation] = _postgres("postgres_health").audit(settings.database, schema)
         return violations
-    return sqlite_care.audit(settings.path, schema)
+    return sqlite_health.audit(settings.path, schema)
 
 
 def pending_migrations(settings: Settings, schema: Schema) -> list[Migration]:
     if settings.on_postgres:
-        missing: list[Migration] = _postgres("postgres_care").pending_migrations(settings.database, schema)
+        missing: list[Migration] = _postgres("postgres_health").pending_migrations(settings.database, schema)
         return missing
-    return sqlite_care.pending_migrations(settings.path, schema)
+    return sqlite_health.pending_migrations(settings.path, schema)
 
 
 def require_database(settings: Settings) -> None:
@@ -178,7 +179,7 @@ async def migrate(settings: Settings, schema: Schema) -> None:
 
 def _postgres(module: str) -> Any:
     try:
-        return import_module(f"pressroom.store.{module}")
+        return import_module(f"pressroom.store.engine.{module}")
     except ImportError:
         raise InvalidSettings(["database: needs the package psycopg; pip install 'pressroom[postgres]'"]) from None
 

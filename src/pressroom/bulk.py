@@ -18,9 +18,10 @@ import msgspec
 from pressroom.errors import Backpressure, InvalidPayload, NotFound, QueueClosed, QueueFull
 from pressroom.model import Answer, Ending, Kind, OnKey, Status, Submitted, Work
 from pressroom.queue import Queue
-from pressroom.store import Database, Transaction, search
-from pressroom.store.audit import Deed, note
-from pressroom.store.search import Wanted
+from pressroom.store import Database, Transaction
+from pressroom.store.operators import search
+from pressroom.store.operators.audit import Deed, note
+from pressroom.store.operators.search import Wanted
 from pressroom.submit_scope import OPERATOR, may_repeat
 
 NAME = "desk.bulk"

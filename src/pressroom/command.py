@@ -13,10 +13,10 @@ from pressroom.config import Settings
 from pressroom.dependencies import MENDS
 from pressroom.errors import InvalidSettings, PackageMissing, Unusable
 from pressroom.keeping.fsck import fsck as walk_artifacts
-from pressroom.store import fsck
-from pressroom.store.artifacts_fsck import Unsound
-from pressroom.store.care import Finding
-from pressroom.store.schema import Schema
+from pressroom.store.artifacts.consistency import Unsound
+from pressroom.store.engine import fsck
+from pressroom.store.engine.health import Finding
+from pressroom.store.engine.schema import Schema
 from pressroom.webhooks import Webhooks
 from pressroom.wiring import Pressroom
 

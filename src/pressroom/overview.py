@@ -4,8 +4,9 @@ import re
 from datetime import timedelta
 
 from pressroom.errors import InvalidArgument
-from pressroom.store import Database, overview
-from pressroom.store.overview import ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
+from pressroom.store import Database
+from pressroom.store.operators import overview
+from pressroom.store.operators.overview import ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
 
 PAGE_LIMIT = 200
 SLOW = timedelta(minutes=10)

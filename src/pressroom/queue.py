@@ -25,12 +25,14 @@ from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitte
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
-from pressroom.store import Database, Transaction, endings, jobs, limits, look, members, probe, standing, worker_coverage
-from pressroom.store.jobs import NewJob
-from pressroom.store.look import BEYOND, Filter, Stats
-from pressroom.store.members import Member
-from pressroom.store.standing import Standing
-from pressroom.store.worker_coverage import WorkerCoverage
+from pressroom.store import Database, Transaction
+from pressroom.store.jobs import concurrency_limits, endings, jobs, queries, submit_probe
+from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs.queries import BEYOND, Filter, Stats
+from pressroom.store.operators import queue_position, worker_coverage, worker_list
+from pressroom.store.operators.queue_position import Standing
+from pressroom.store.operators.worker_coverage import WorkerCoverage
+from pressroom.store.operators.worker_list import Member
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000
@@ -149,7 +151,7 @@ class Queue:
     async def get(self, job: JobLike) -> Job:
         """A job as it is now. Raises NotFound."""
         uid = uid_of(job)
-        return await self._database.read(lambda: look.get(uid))
+        return await self._database.read(lambda: queries.get(uid))
 
     async def list(
         self,
@@ -185,17 +187,17 @@ class Queue:
             created_before=created_before,
         )
         before = _read_cursor(cursor)
-        found = await self._database.read(lambda: look.list_jobs(wanted, before, limit + 1))
+        found = await self._database.read(lambda: queries.list_jobs(wanted, before, limit + 1))
         more = len(found) > limit
         found = found[:limit]
         return Page(found, str(found[-1].id) if more else None)
 
     async def standing(self, job: Job, *, slots: int) -> Standing:
         """How many come before a queued job, and when to expect it."""
-        return await self._database.read(partial(standing.of, job.id, slots)) or Standing(0)
+        return await self._database.read(partial(queue_position.of, job.id, slots)) or Standing(0)
 
     async def stats(self) -> Stats:
-        return await self._database.read(look.stats)
+        return await self._database.read(queries.stats)
 
     async def check_submit(self) -> None:
         """Make sure that the store takes jobs now. Raises what a submit would raise; no job is made.
@@ -204,9 +206,9 @@ class Queue:
         that request was at fault.
         """
         self._refuse_when_closed()
-        await probe.submit_no_jobs(self._database)
+        await submit_probe.submit_no_jobs(self._database)
         if self._last_submit.failed:
-            await probe.submit_and_undo(self._database)
+            await submit_probe.submit_and_undo(self._database)
             self._last_submit.failed = False
 
     async def settled(self, job: JobLike, *, timeout: float | None = None) -> Job:
@@ -247,7 +249,7 @@ class Queue:
         with self._switchboard.listen(current.id) as news:
             while True:
                 news.clear()
-                events, ended = await self._database.read(partial(look.news_of, current.uid, current.id, after))
+                events, ended = await self._database.read(partial(queries.news_of, current.uid, current.id, after))
                 for event in events:
                     after = event.id
                     yield event
@@ -265,7 +267,7 @@ class Queue:
         """What has happened to the job so far."""
         current = await self.get(job)
         events: Events = []
-        while more := await self._database.read(partial(look.events_of, current.id, events[-1].id if events else 0)):
+        while more := await self._database.read(partial(queries.events_of, current.id, events[-1].id if events else 0)):
             events += more
         return events
 
@@ -273,11 +275,11 @@ class Queue:
         self, *, after: int | None = None, org_id: str | None = None, kind: str | None = None
     ) -> AsyncGenerator[Event]:
         """Jobs' events as they happen; from now on, or from the one after `after`. An org or a kind leaves the others out."""
-        last = await self._database.read(look.last_event) if after is None else after
+        last = await self._database.read(queries.last_event) if after is None else after
         with self._switchboard.listen(None) as news:
             while not self._switchboard.closed:
                 news.clear()
-                events, seen = await self._database.read(partial(look.chosen_events, last, org_id, kind))
+                events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind))
                 for event in events:
                     last = event.id
                     yield event
@@ -333,12 +335,12 @@ class Queue:
         """
         if slots is not None and not 1 <= slots <= MOST_SLOTS:
             raise InvalidArgument(f"slots is 1 to {MOST_SLOTS}, not {slots}; to let none of a kind start, pause it")
-        await self._database.run(lambda: limits.scale(kind, slots), name="scale")
+        await self._database.run(lambda: concurrency_limits.scale(kind, slots), name="scale")
         self._delivery.announce(())
 
     async def members(self) -> Sequence[Member]:
         """Every worker of the database, wherever it runs, and whether it was seen within its lease."""
-        return await self._database.read(members.members)
+        return await self._database.read(worker_list.members)
 
     async def worker_coverage(self) -> WorkerCoverage:
         """How many workers run, and the kinds whose jobs have been ready for a minute and that none of them takes."""

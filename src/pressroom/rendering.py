@@ -24,8 +24,9 @@ from pressroom.renderers import Rendered, documents
 from pressroom.renderers.box.presses import CallerPresses, Presses, check
 from pressroom.renderers.box.waiting import Caller
 from pressroom.renderers.documents import Asked
-from pressroom.store import Database, artifacts, render_cache
-from pressroom.store.artifacts import Artifact, Draft
+from pressroom.store import Database
+from pressroom.store.artifacts import artifacts, render_cache
+from pressroom.store.artifacts.artifacts import Artifact, Draft
 
 log = logging.getLogger("pressroom.rendering")
 

@@ -4,10 +4,11 @@ import apsw
 
 from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
-from pressroom.store import migrate, upkeep
-from pressroom.store.schema import CORE_ONLY, Schema
-from pressroom.store.sqlite_connection import Connection
-from pressroom.store.steps import Kinds
+from pressroom.store.engine import sqlite_migrate
+from pressroom.store.engine.schema import CORE_ONLY, Schema
+from pressroom.store.engine.sqlite_connection import Connection
+from pressroom.store.jobs import maintenance
+from pressroom.store.jobs.transitions import Kinds
 
 
 class SteppedStore:
@@ -19,7 +20,7 @@ class SteppedStore:
     def __init__(self, clock: Clock | None = None, path: str = ":memory:", schema: Schema = CORE_ONLY) -> None:
         self.clock = clock or ManualClock()
         self._connection = Connection(path, self.clock, schema)
-        migrate.bring_up_to_date(self._connection.raw, path, schema)
+        sqlite_migrate.bring_up_to_date(self._connection.raw, path, schema)
 
     @property
     def raw(self) -> apsw.Connection:
@@ -43,9 +44,9 @@ class SteppedStore:
 
 def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
     """One sweep of the chore that ends cancelled jobs for processes that could not, as one unit of work."""
-    found = yield from upkeep.find_deferred_cancels(kinds)
+    found = yield from maintenance.find_deferred_cancels(kinds)
     for deferred in found:
-        yield from upkeep.end_deferred_cancel(deferred, kinds)
+        yield from maintenance.end_deferred_cancel(deferred, kinds)
     return [deferred.id for deferred in found]
 
 

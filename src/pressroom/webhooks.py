@@ -23,10 +23,11 @@ from pressroom.notify.addresses import examine
 from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
 from pressroom.request import Request, checked
 from pressroom.sealing import Keyring
-from pressroom.store import Database, webhooks
-from pressroom.store.jobs import NewJob
-from pressroom.store.sealed import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
-from pressroom.store.webhooks import Delivery, Due, Parcel, Webhook
+from pressroom.store import Database
+from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.webhooks import webhooks
+from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
+from pressroom.store.webhooks.webhooks import Delivery, Due, Parcel, Webhook
 from pressroom.worker.chores import every, if_leading
 from pressroom.worker.loop import Worker
 

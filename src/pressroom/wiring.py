@@ -42,8 +42,10 @@ from pressroom.renderers import Rendered
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering
 from pressroom.sealing import keyring_of
-from pressroom.store import Database, artifact_store, jobs, look, upkeep
-from pressroom.store.artifacts import Artifact
+from pressroom.store import Database
+from pressroom.store.artifacts import store_identity
+from pressroom.store.artifacts.artifacts import Artifact
+from pressroom.store.jobs import jobs, maintenance, queries
 from pressroom.webhooks import Webhooks
 from pressroom.worker import coverage_watch
 from pressroom.worker.chores import Chores, every
@@ -309,11 +311,11 @@ class Pressroom(Queue):
 
     async def schedules(self) -> list[tuple[Schedule, int]]:
         """Every schedule known to the database, with its last tick in milliseconds."""
-        return await self._database.read(upkeep.list_schedules)
+        return await self._database.read(maintenance.list_schedules)
 
-    async def workers(self) -> list[tuple[upkeep.WorkerCard, int, int]]:
+    async def workers(self) -> list[tuple[maintenance.WorkerCard, int, int]]:
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
-        return await self._database.read(upkeep.list_workers)
+        return await self._database.read(maintenance.list_workers)
 
     @property
     def slot_usage(self) -> dict[str, SlotUsage]:
@@ -331,7 +333,7 @@ class Pressroom(Queue):
 
     async def check_database(self) -> None:
         """Raises PressroomError if the database cannot be read now."""
-        await self._database.read(look.paused)
+        await self._database.read(queries.paused)
 
     async def watch_coverage(self, stopping: asyncio.Event) -> None:
         """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""
@@ -341,7 +343,7 @@ class Pressroom(Queue):
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database
         for schedule in self._schedules:
-            await _patiently(partial(database.run, partial(upkeep.save_schedule, schedule), name="schedule"))
+            await _patiently(partial(database.run, partial(maintenance.save_schedule, schedule), name="schedule"))
         # Deliveries have slots of their own: a receiver that is slow must not keep renders waiting.
         delivered = {name: kind for name, kind in self._taken.items() if name == webhooks.NAME}
         rendered = {name: kind for name, kind in self._taken.items() if name not in delivered}
@@ -356,13 +358,13 @@ class Pressroom(Queue):
 
     def _errands(self, database: Database) -> backends.Errands:
         async def look_up(ids: Sequence[int]) -> list[Notice]:
-            return make_notices(await database.read(partial(look.notices, ids, self._registered)), self._registered)
+            return make_notices(await database.read(partial(queries.notices, ids, self._registered)), self._registered)
 
         return backends.Errands(
             look_up=look_up,
             fire_schedules=lambda: self.chores.fire_schedules(),
             cancel=lambda uid: self.cancel(uid, reason="cancelled in oban"),
-            paused=lambda: database.read(look.paused),
+            paused=lambda: database.read(queries.paused),
             count_error=self.worker_counters.count_error,
         )
 
@@ -391,7 +393,7 @@ class Pressroom(Queue):
             if not self._leads():
                 continue
             try:
-                if self.rendering.in_use or await self._database.read(look.any_blob):
+                if self.rendering.in_use or await self._database.read(queries.any_blob):
                     a_day = max(1, int(24 * 3600 / self.settings.cleanup_interval))
                     await collect(
                         self.rendering.blobs, self._database, orphans=rounds % a_day == 0, cache_limit=self.settings.cache_limit
@@ -428,7 +430,7 @@ class Pressroom(Queue):
 
         Makes no folder. A store that is out of reach is checked at its first use: jobs wait for it.
         """
-        recorded = await _patiently(partial(self._database.read, artifact_store.find))
+        recorded = await _patiently(partial(self._database.read, store_identity.find))
         if recorded is None or not (self.settings.artifact_folder or self.settings.s3_bucket):
             return
         try:
@@ -447,11 +449,11 @@ class Pressroom(Queue):
         database = self._database
 
         async def news_after(last: int) -> tuple[int, list[int]]:
-            events = await database.read(lambda: look.events_after(last))
+            events = await database.read(lambda: queries.events_after(last))
             return (events[-1].id if events else last), [event.job_id for event in events]
 
         async def newest() -> int:
-            return await database.read(look.last_event)
+            return await database.read(queries.last_event)
 
         return Tail(self._switchboard, database.changed_elsewhere, news_after, newest, self.settings.poll_interval)
 

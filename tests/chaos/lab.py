@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.store import statements
-from pressroom.store.postgres_connection import IDLE_TIMEOUT
+from pressroom.store.engine import statements
+from pressroom.store.engine.postgres_connection import IDLE_TIMEOUT
 from pressroom.worker.chores import PATIENCE, RESCUE_INTERVAL
 from tests import postgres, servers
 from tests.reliability import dump, nemesis
@@ -21,7 +21,7 @@ from tests.reliability.victims import Role, Victim
 from tests.reliability.workload import LEASE, place_at
 
 # What a process imports only once it opens a database, and a lab that forks five of them in a second had better import before.
-LATE = ("pressroom.store.postgres", "pressroom.delivery.redis", "pressroom.delivery.oban")
+LATE = ("pressroom.store.engine.postgres", "pressroom.delivery.redis", "pressroom.delivery.oban")
 
 POLL = 0.2  # a look at a server costs more than one at a file, and news of work comes without looking
 

@@ -13,9 +13,10 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.errors import StoreUnavailable
 from pressroom.model import Succeeded
-from pressroom.store import jobs, lane, postgres_care, postgres_connection, upkeep
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
+from pressroom.store.engine import postgres_connection, postgres_health, writer
+from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
 from pressroom.worker.chores import UNLED_ROUNDS
 from tests import looking
 from tests.patience import be_patient
@@ -76,7 +77,7 @@ async def test_a_job_that_oban_forgot_is_found_although_the_leader_does_not_know
 def test_whoever_is_stopped_in_a_transaction_is_ended_before_others_are_refused() -> None:
     """I4. A paused process held the lock of all writers for ten seconds, and those who waited were refused after five."""
     assert postgres_connection.IDLE_TIMEOUT < postgres_connection.BUSY_TIMEOUT
-    assert lane.HOLD_LIMIT < postgres_connection.HELD_IDLE_TIMEOUT
+    assert writer.HOLD_LIMIT < postgres_connection.HELD_IDLE_TIMEOUT
 
 
 @kind("leaflet", retention=timedelta(0))
@@ -95,17 +96,19 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
         (claim,) = await run(lambda: jobs.claim("somebody", ["leaflet"], Room(1, 1), 60_000), name="turn")
         ending = [Settlement(claim, Succeeded("null"))]
         with looking.held(on_server):
-            first = asyncio.create_task(run(lambda: upkeep.prune(10), name="prune"))  # holds the lane while the others gather
+            first = asyncio.create_task(
+                run(lambda: maintenance.prune(10), name="prune")
+            )  # holds the lane while the others gather
             await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             others = asyncio.gather(
                 run(lambda: jobs.turn(ending, "somebody", (), Room(0, 0), 0, press.kinds), name="turn"),
-                run(lambda: upkeep.prune(10), name="prune"),
+                run(lambda: maintenance.prune(10), name="prune"),
             )
             await asyncio.sleep(0.2)
         await first
         assert (await others)[1] == 1
 
-    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+    assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 
 async def test_who_starts_while_others_hold_the_store_waits_for_them(

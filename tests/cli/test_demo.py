@@ -18,7 +18,7 @@ from pressroom.config import Settings
 from pressroom.demo import sources
 from pressroom.demo.timeline import MovedClock, Timeline
 from pressroom.model import Status
-from pressroom.store import audit
+from pressroom.store.operators import audit
 
 type Run = Callable[..., tuple[int, str]]
 

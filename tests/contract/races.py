@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from pressroom.errors import PressroomError
 from pressroom.model import Claim, Row, Statement, Work
-from pressroom.store import fsck, jobs
-from pressroom.store.jobs import NewJob, Room
-from pressroom.store.postgres_connection import Connection
+from pressroom.store.engine import fsck
+from pressroom.store.engine.postgres_connection import Connection
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import NewJob, Room
 from tests.machine.kinds import EVERY_KIND, LEASE, input_of, make_kinds
 from tests.machine.on_postgres import OnPostgres, Server, stories_on
 

@@ -12,8 +12,9 @@ from pressroom.errors import NotFound
 from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
-from pressroom.store import Database, artifacts
-from pressroom.store.artifacts import Draft
+from pressroom.store import Database
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Draft
 from tests.contract.conftest import Shelf
 
 DAY = 86_400_000

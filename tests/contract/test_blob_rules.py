@@ -14,8 +14,8 @@ from pressroom.clock import ManualClock
 from pressroom.errors import BlobGone
 from pressroom.keeping import bundle, keep_file
 from pressroom.model import Work
-from pressroom.store import artifacts, blobs
-from pressroom.store.artifacts import Part
+from pressroom.store.artifacts import artifacts, blobs
+from pressroom.store.artifacts.artifacts import Part
 from tests import looking
 
 DAY = 86_400_000

@@ -9,12 +9,13 @@ from pressroom import Pressroom
 from pressroom.errors import JobFailed
 from pressroom.likeness import print_of
 from pressroom.model import GaveUp, Retry, Row, Work
-from pressroom.store import failures, jobs, upkeep
-from pressroom.store.endings import Settlement, cancel, settle
-from pressroom.store.jobs import Room
-from pressroom.store.postgres_connection import SCHEMA, Connection, translate_parameters
-from pressroom.store.statements import load
-from pressroom.store.upkeep import Lost
+from pressroom.store.engine.postgres_connection import SCHEMA, Connection, translate_parameters
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs.endings import Settlement, cancel, settle
+from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.operators import failures
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.service.queue_stage import BAD, GOOD, HALF, KINDS, STOPPED, Floor, floor
@@ -51,7 +52,7 @@ async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
         claim = await stage.start(worker="gone")
         lost = Lost(claim.id, claim.token, claim.kind, "gone", True, 0)
         for _ in range(3):
-            await stage.run(upkeep.rescue(lost, KINDS, 0))
+            await stage.run(maintenance.rescue(lost, KINDS, 0))
             rows = looking.rows(database, f"SELECT status FROM job WHERE id = {claim.id}")
             if rows[0][0] == "failed":
                 break
@@ -71,7 +72,7 @@ async def test_a_pruned_job_takes_its_row_along(database: str) -> None:
     async with floor(database) as stage:
         await stage.end(BAD)
         stage.clock.advance(days=30)
-        await stage.run(upkeep.prune(10))
+        await stage.run(maintenance.prune(10))
 
     assert recorded(database) == []
 

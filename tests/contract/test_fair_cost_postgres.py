@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Request
-from pressroom.store import jobs
-from pressroom.store.jobs import Room
-from pressroom.store.postgres_connection import SCHEMA, translate_parameters
-from pressroom.store.statements import load
+from pressroom.store.engine.postgres_connection import SCHEMA, translate_parameters
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import Room
 
 PLAIN_ORDER = Path(__file__).with_name("claim_in_plain_order.sql").read_text()
 KINDS = [f"kind-{n}" for n in range(12)]

@@ -15,9 +15,9 @@ from pressroom import Kind, Pressroom, Statement, Status, failpoints, kind
 from pressroom.errors import Cancelled, ClaimLost, InvalidArgument
 from pressroom.failpoints import WRITE_POINTS
 from pressroom.model import Claim, Released, Row, Succeeded, Work
-from pressroom.store import endings, jobs, progress, upkeep
-from pressroom.store.endings import Settlement
-from pressroom.store.progress import ItemMove
+from pressroom.store.jobs import endings, jobs, maintenance, progress
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.progress import ItemMove
 from tests import looking
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
@@ -113,8 +113,8 @@ def test_a_unit_may_be_written_without_an_item(stage: Stage) -> None:
 
 def expire(stage: Stage, claim: Claim) -> None:
     stage.clock.now += LEASE + 1
-    (lost,) = stage.run(upkeep.find_lost(()))
-    assert stage.run(upkeep.rescue(lost, KINDS, 0.0)) is Status.QUEUED
+    (lost,) = stage.run(maintenance.find_lost(()))
+    assert stage.run(maintenance.rescue(lost, KINDS, 0.0)) is Status.QUEUED
 
 
 def give_to_another(stage: Stage, claim: Claim) -> None:
@@ -249,15 +249,15 @@ def assert_whole(track: Track, answer: Any) -> None:
 
 
 def test_a_write_and_the_rescue_of_its_job_meet(track: Track) -> None:
-    def silent() -> tuple[Claim, upkeep.Lost]:
+    def silent() -> tuple[Claim, maintenance.Lost]:
         claim = start_of_race(track)
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(upkeep.find_lost(()))
+        (lost,) = track.do(maintenance.find_lost(()))
         return claim, lost
 
     answers = set()
     for _, met in track.every_order(
-        silent, lambda start: writes(start[0]), lambda start: Side(upkeep.rescue(start[1], KINDS, 0.0))
+        silent, lambda start: writes(start[0]), lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0))
     ):
         assert met.other is Status.QUEUED
         assert_whole(track, met.one)

@@ -16,8 +16,8 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
 from pressroom.model import Status, Tier
-from pressroom.store import postgres_care, postgres_connection, postgres_migrate
-from pressroom.store.postgres_connection import EVENTS
+from pressroom.store.engine import postgres_connection, postgres_health, postgres_migrate
+from pressroom.store.engine.postgres_connection import EVENTS
 from tests import looking, postgres
 
 
@@ -211,7 +211,7 @@ async def test_a_job_takes_its_history_with_it_and_fsck_finds_what_it_left(on_se
             connection.execute("SET search_path = pressroom")
             connection.execute("DELETE FROM job")
             assert connection.execute("SELECT count(*) FROM job_event").fetchone() == (0,)
-            assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+            assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
             connection.execute("INSERT INTO job_event (job_id, at, type) VALUES (77, 0, 'queued')")
-    (found,) = postgres_care.audit(on_server, BUILT_IN_SCHEMA)
+    (found,) = postgres_health.audit(on_server, BUILT_IN_SCHEMA)
     assert (found.check, found.detail.endswith("has no job")) == ("orphan", True)

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Request
-from pressroom.store import jobs
-from pressroom.store.jobs import Room
-from pressroom.store.postgres_connection import SCHEMA, translate_parameters
-from pressroom.store.statements import load
+from pressroom.store.engine.postgres_connection import SCHEMA, translate_parameters
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import Room
 
 WAIT, RUN, NAMED = 2_000, 200, 40
 
@@ -31,7 +31,7 @@ async def fill(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["claim_named", "list_named", "look_at_named", "claim_jobs", "list_notices", "record_starts"]
+    "statement", ["claim_named", "list_named", "find_named_states", "claim_jobs", "list_notices", "record_starts"]
 )
 def test_jobs_that_wait_are_found_by_their_names(crowded: str, statement: str) -> None:
     """A claim by name once read everything that waited: 130 us a job with ten thousand of them, and more with more."""

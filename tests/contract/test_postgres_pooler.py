@@ -13,8 +13,8 @@ import pytest
 
 from pressroom import Pressroom
 from pressroom.errors import NotFound
-from pressroom.store import postgres_connection
-from pressroom.store.postgres_connection import Connection
+from pressroom.store.engine import postgres_connection
+from pressroom.store.engine.postgres_connection import Connection
 from tests import looking, postgres
 from tests.contract.test_postgres_prepared import ERRORS, shout, submit_and_claim
 from tests.servers import free_ports, running, wait_until

@@ -13,9 +13,9 @@ from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreBusy
 from pressroom.ids import new_uid
 from pressroom.model import AtOnce, OnKey, Submitted
-from pressroom.store import jobs
-from pressroom.store.jobs import NewJob, Room
-from pressroom.store.postgres_connection import EVENTS, Connection, SingleMessageStatement
+from pressroom.store.engine.postgres_connection import EVENTS, Connection, SingleMessageStatement
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import NewJob, Room
 from tests import looking
 
 
@@ -164,7 +164,7 @@ def a_submit(uid: str | None = None) -> AtOnce:
 
 
 def session_name(connection: Connection) -> str:
-    return connection._single_message["submit_at_once"].session_name
+    return connection._single_message["submit_in_one_round_trip"].session_name
 
 
 def test_a_submit_whose_prepared_statement_is_gone_is_carried_out_once(on_server: str, connection: Connection) -> None:
@@ -228,7 +228,10 @@ def test_a_submit_that_was_committed_is_never_sent_again(
 
 def test_another_text_has_another_name_in_the_session() -> None:
     """A rolling upgrade behind a pooler: both versions prepare statements in the same sessions."""
-    old, new = SingleMessageStatement("submit_at_once", "SELECT :a"), SingleMessageStatement("submit_at_once", "SELECT :a + 1")
+    old, new = (
+        SingleMessageStatement("submit_in_one_round_trip", "SELECT :a"),
+        SingleMessageStatement("submit_in_one_round_trip", "SELECT :a + 1"),
+    )
 
     assert old.session_name != new.session_name
     assert max(len(one.session_name) for one in (old, new)) < 64  # longer names are cut short by PostgreSQL

@@ -15,9 +15,9 @@ import pytest
 from pressroom import OnKey, Pressroom, kind
 from pressroom.clock import ManualClock, SystemClock
 from pressroom.ids import new_uid
-from pressroom.store import jobs, look
-from pressroom.store.jobs import NewJob, Room
-from pressroom.store.postgres_connection import Connection
+from pressroom.store.engine.postgres_connection import Connection
+from pressroom.store.jobs import jobs, queries
+from pressroom.store.jobs.jobs import NewJob, Room
 from tests import looking
 
 
@@ -48,7 +48,7 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         turn = await press._database.run(unit, name="turn", durable=False, beside=True)
         nothing = await press._database.run(unit, name="turn", durable=False, beside=True)
 
-        assert asked == ["submit_at_once", "claim_at_once", "claim_at_once"]
+        assert asked == ["submit_in_one_round_trip", "claim_in_one_round_trip", "claim_in_one_round_trip"]
         assert [claim.uid for claim in turn.claims] == [submitted.uid]
         assert nothing.claims == []
         history = await press.history(submitted)
@@ -177,7 +177,7 @@ async def test_what_was_not_told_yet_is_seen_by_the_next_statement_and_gone_with
 
         def seen() -> Any:
             answers = yield from jobs.submit_plain([a_job(new_uid())])
-            return (yield from look.get(answers[0].uid))
+            return (yield from queries.get(answers[0].uid))
 
         with pytest.raises(ZeroDivisionError):
             await press._database.run(broken, name="submit")

@@ -8,9 +8,9 @@ import pytest
 from pressroom.errors import ClaimLost, NotFound
 from pressroom.model import Answer, Claim, Status, Succeeded
 from pressroom.request import again
-from pressroom.store import endings, jobs, progress, upkeep
-from pressroom.store.endings import Settlement
-from pressroom.store.upkeep import Lost
+from pressroom.store.jobs import endings, jobs, maintenance, progress
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.maintenance import Lost
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
 from tests.machine.kinds import EVERY_KIND, HOUR, HOURLY, LEASE
@@ -80,11 +80,11 @@ def test_a_job_is_settled_or_rescued_never_both(track: Track, kind: str) -> None
         track.submit(new(1, kind, key="a" if kind == "wiki" else None))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(upkeep.find_lost(()))
+        (lost,) = track.do(maintenance.find_lost(()))
         return claim, lost
 
     for _, met in track.every_order(
-        held_too_long, lambda start: settles(start[0]), lambda start: Side(upkeep.rescue(start[1], KINDS, 0.0))
+        held_too_long, lambda start: settles(start[0]), lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0))
     ):
         (settled,) = met.one
         assert (settled.status, met.other) in [(Status.COMPLETED, None), (None, Status.QUEUED)]
@@ -98,13 +98,13 @@ def test_a_lease_is_renewed_or_lost_never_both(track: Track) -> None:
         track.submit(new(1))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(upkeep.find_lost(()))
+        (lost,) = track.do(maintenance.find_lost(()))
         return claim, lost
 
     for (claim, _), met in track.every_order(
         silent,
         lambda start: Side(jobs.renew([(start[0].id, start[0].token)]), beside=True),
-        lambda start: Side(upkeep.rescue(start[1], KINDS, 0.0)),
+        lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
     ):
         assert (met.one, met.other) in [({(claim.id, claim.token): False}, None), ({}, Status.QUEUED)]
 
@@ -236,13 +236,13 @@ def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
         (claim,) = track.claim()
         track.do(progress.begin_items(claim.id, claim.token, "editions", "editions", ["main"], None))
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(upkeep.find_lost(()))
+        (lost,) = track.do(maintenance.find_lost(()))
         return claim, lost
 
     for _, met in track.every_order(
         with_items,
         lambda start: Side(progress.move_item(start[0].id, start[0].token, "editions", "main", "completed", None), beside=True),
-        lambda start: Side(upkeep.rescue(start[1], KINDS, 0.0)),
+        lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
     ):
         assert met.other is Status.QUEUED
         moved = met.one is False
@@ -277,9 +277,11 @@ def test_a_tick_fires_once(track: Track) -> None:
     tick = 500_000 * HOUR
 
     def fires(number: int) -> Side:
-        return Side(upkeep.fire(HOURLY, tick, new(number, "index")))
+        return Side(maintenance.fire(HOURLY, tick, new(number, "index")))
 
-    for _, met in track.every_order(lambda: track.do(upkeep.save_schedule(HOURLY)), lambda _: fires(1), lambda _: fires(2)):
+    for _, met in track.every_order(
+        lambda: track.do(maintenance.save_schedule(HOURLY)), lambda _: fires(1), lambda _: fires(2)
+    ):
         assert {met.one, met.other} == {True, False}
         assert track.rows("SELECT job FROM schedule_tick") == track.rows("SELECT uid FROM job")
 
@@ -298,7 +300,7 @@ def test_what_is_pruned_is_retried_before_or_not_found(track: Track) -> None:
 
         return Side(jobs.retry(new(1).uid, again, no_limit))
 
-    for _, met in track.every_order(long_ended, lambda _: Side(upkeep.prune(100)), lambda _: retries()):
+    for _, met in track.every_order(long_ended, lambda _: Side(maintenance.prune(100)), lambda _: retries()):
         assert met.one == 1
         there = track.rows("SELECT uid, status FROM job")
         assert there == ([] if isinstance(met.other, NotFound) else [(met.other.uid, "queued")])

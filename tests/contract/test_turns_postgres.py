@@ -11,10 +11,10 @@ from pressroom import Pressroom, Request, kind
 from pressroom.clock import SystemClock
 from pressroom.errors import SourceInvalid
 from pressroom.model import Status, Succeeded
-from pressroom.store import jobs
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
-from pressroom.store.postgres_connection import SCHEMA, Connection
+from pressroom.store.engine.postgres_connection import SCHEMA, Connection
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
 from tests import looking
 
 WEBHOOKS = """

@@ -10,8 +10,8 @@ import pytest
 from pressroom import Backoff, Kind, OnKey, Pressroom, Request, Schedule, Status, Tier, Transient
 from pressroom.delivery.redis import Redis
 from pressroom.errors import StoreUnavailable
-from pressroom.store import jobs
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import Room
 from tests.delivery.conftest import Open
 from tests.journeys.stage import Gate
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pressroom.keeping.collect import collect
 from pressroom.rendering import INLINE
-from pressroom.store import artifacts
+from pressroom.store.artifacts import artifacts
 from tests.diagrams.conftest import Easel, Stage, Staging, ended
 
 

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from pressroom.artifacts import key_of
 from pressroom.errors import BlobGone
 from pressroom.model import Work
-from pressroom.store import artifacts, artifacts_fsck, blobs
-from pressroom.store.artifacts import Draft
-from pressroom.store.blobs import BlobName
+from pressroom.store.artifacts import artifacts, blobs, consistency
+from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.blobs import BlobName
 from pressroom.testing import SteppedStore
 
 HOUR = 3_600_000
@@ -129,7 +129,7 @@ class CollectingMachine(RuleBasedStateMachine):
         for sha256, generation in rows:
             if BlobName(sha256, generation) not in self.kept:
                 raise BytesLost(f"an artifact refers to {key_of(sha256, generation or 0)}")
-        if unsound := self.run(artifacts_fsck.find_unsound()):
+        if unsound := self.run(consistency.find_unsound()):
             raise BytesLost(str(unsound))
 
     def teardown(self) -> None:

@@ -13,9 +13,9 @@ from pressroom.fingerprint import fingerprint
 from pressroom.ids import new_uid
 from pressroom.jsontext import encode
 from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
-from pressroom.store import jobs, look, upkeep
-from pressroom.store.endings import Settlement, cancel, settle
-from pressroom.store.jobs import NewJob, Room
+from pressroom.store.jobs import jobs, maintenance, queries
+from pressroom.store.jobs.endings import Settlement, cancel, settle
+from pressroom.store.jobs.jobs import NewJob, Room
 from pressroom.testing import ManualClock, SteppedStore
 
 
@@ -91,17 +91,17 @@ class Steps:
         return self.get(job)
 
     def rescue(self, *, dead: Iterable[str] = (), wait: float = 0.0) -> list[Status | None]:
-        lost = self.run(upkeep.find_lost(list(dead)))
-        return [self.run(upkeep.rescue(one, self.kinds, wait)) for one in lost]
+        lost = self.run(maintenance.find_lost(list(dead)))
+        return [self.run(maintenance.rescue(one, self.kinds, wait)) for one in lost]
 
     def prune(self) -> int:
-        return self.run(upkeep.prune(1_000))
+        return self.run(maintenance.prune(1_000))
 
     def get(self, job: Submitted) -> Job:
-        return self.run(look.get(job.uid))
+        return self.run(queries.get(job.uid))
 
     def history(self, job: Submitted) -> list[str]:
-        return [event.type for event in self.run(look.events_of(job.id, 0))]
+        return [event.type for event in self.run(queries.events_of(job.id, 0))]
 
     def close(self) -> None:
         self.store.close()

@@ -19,10 +19,10 @@ from pressroom.keeping import collect as collecting
 from pressroom.keeping.collect import Collected, collect
 from pressroom.keeping.fsck import fsck
 from pressroom.model import Statement
-from pressroom.store import artifacts, blobs
-from pressroom.store.artifacts import Draft
-from pressroom.store.blobs import BlobName
-from pressroom.store.sqlite import SQLite
+from pressroom.store.artifacts import artifacts, blobs
+from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.blobs import BlobName
+from pressroom.store.engine.sqlite import SQLite
 from pressroom.testing import ManualClock, SteppedStore
 from tests.journeys.artifact_stage import Bytes, Rows
 

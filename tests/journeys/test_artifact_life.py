@@ -16,8 +16,9 @@ from pressroom.jsontext import encode
 from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
-from pressroom.store import artifacts, blobs, endings
-from pressroom.store.artifacts import Draft
+from pressroom.store.artifacts import artifacts, blobs
+from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.jobs import endings
 from tests.journeys.artifact_stage import Bytes, Rows
 from tests.journeys.stage import Steps
 

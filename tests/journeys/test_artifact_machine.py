@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from tests.depth import by_depth
 from tests.journeys import test_artifact_collecting as stories
 from tests.journeys.artifact_machine import BytesLost, CollectingMachine
@@ -41,8 +41,8 @@ class Mistake:
 NO_MOVES = ("DROP TRIGGER blob_moves", "DROP TRIGGER blob_in_use")
 
 MISTAKES = [
-    Mistake("record relies on condemned bytes", "rely_on_blob", "AND state IN ('live', 'marked')", guards=NO_MOVES),
-    Mistake("record takes any generation", "rely_on_blob", "AND generation = :generation", "AND :generation >= 0"),
+    Mistake("record relies on condemned bytes", "require_live_blob", "AND state IN ('live', 'marked')", guards=NO_MOVES),
+    Mistake("record takes any generation", "require_live_blob", "AND generation = :generation", "AND :generation >= 0"),
     Mistake(
         "bytes come back under the old name",
         "reserve_blob",

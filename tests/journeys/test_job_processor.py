@@ -13,8 +13,8 @@ from pressroom.clock import SystemClock
 from pressroom.config import Settings, load
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import StoreBusy
-from pressroom.store import jobs, upkeep
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs.jobs import Room
 from pressroom.testing import ManualClock
 from pressroom.worker import process
 from pressroom.worker.chores import Chores, every
@@ -268,8 +268,8 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
     """A process that is gone left it behind: its worker is on the list, its process is not alive."""
     async with Pressroom(database, kinds=[diagram], workers=None) as press:
         job = await press.submit("diagram", "left behind")
-        place = upkeep.WorkerCard("ghost", _a_dead_process(), ["diagram"], 1, 1)
-        await press._database.run(lambda: upkeep.save_worker(place), name="heartbeat")
+        place = maintenance.WorkerCard("ghost", _a_dead_process(), ["diagram"], 1, 1)
+        await press._database.run(lambda: maintenance.save_worker(place), name="heartbeat")
         await press._database.run(lambda: jobs.claim("ghost", ["diagram"], Room(1, 1), 3_600_000), name="turn")
 
     async with Pressroom(database, kinds=[diagram], workers=1) as press:

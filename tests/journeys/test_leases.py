@@ -8,8 +8,8 @@ import pytest
 
 from pressroom import Pressroom, Status, kind
 from pressroom.errors import StopTimeout, StoreUnavailable
-from pressroom.store import jobs, upkeep
-from pressroom.store.jobs import Room, Turn
+from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs.jobs import Room, Turn
 from pressroom.testing import ManualClock
 from pressroom.worker import lease as lease_module
 from pressroom.worker import loop, process
@@ -177,10 +177,10 @@ def test_a_worker_that_shows_life_after_it_was_found_silent_keeps_its_job(steps)
     job = store.submit("any")
     claim = store.claim_one(lease=15)
     store.clock.advance(seconds=15)
-    (lost,) = store.run(upkeep.find_lost([]))
+    (lost,) = store.run(maintenance.find_lost([]))
     store.run(jobs.renew([(claim.id, claim.token)]))
 
-    assert store.run(upkeep.rescue(lost, store.kinds, 0.0)) is None
+    assert store.run(maintenance.rescue(lost, store.kinds, 0.0)) is None
 
     assert (store.get(job).status, store.get(job).crashes) == (Status.IN_PROGRESS, 0)
 
@@ -209,7 +209,7 @@ class FailingStore:
         self.lost = []
 
     def run_from_thread(self, unit, **options):
-        self.lost += self._store.run(upkeep.find_lost([]))
+        self.lost += self._store.run(maintenance.find_lost([]))
         if self._left > 0:
             self._left -= 1
             raise StoreUnavailable("away")
@@ -227,7 +227,7 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
     (claim,) = store.run(jobs.claim("w1", store.kinds, Room(1, 1), int(lease * 1000)))
     reported = []
     failing = FailingStore(store, 3)
-    card = upkeep.WorkerCard("w1", process.identity(), ["any"], 1, 1)
+    card = maintenance.WorkerCard("w1", process.identity(), ["any"], 1, 1)
     keeper = LeaseKeeper(failing, lease, lambda: [(claim.id, claim.token)], lambda kept, _: reported.append(kept), lambda: card)
     keeper._stopping = Beats(store.clock, 4)
 
@@ -237,18 +237,18 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
     assert failing.lost == [], "another process could have taken it before it was renewed"
     assert store.get(job).lease_until.timestamp() * 1000 == store.clock.now_ms() + lease * 1000
     store.clock.advance(seconds=lease - 0.001)
-    assert store.run(upkeep.find_lost([])) == []
+    assert store.run(maintenance.find_lost([])) == []
     store.clock.advance(seconds=0.001)
-    assert len(store.run(upkeep.find_lost([]))) == 1
+    assert len(store.run(maintenance.find_lost([]))) == 1
 
 
 def test_a_worker_that_only_beats_is_seen_although_it_holds_nothing(steps):
     store = steps()
-    card = upkeep.WorkerCard("idle", process.identity(), [], 1, 0)
+    card = maintenance.WorkerCard("idle", process.identity(), [], 1, 0)
     keeper = LeaseKeeper(FailingStore(store, 0), 15.0, list, lambda *_: None, lambda: card)
     keeper._stopping = Beats(store.clock, 2)
 
     keeper._run()
 
-    ((found, started, seen),) = store.run(upkeep.list_workers())
+    ((found, started, seen),) = store.run(maintenance.list_workers())
     assert (found.uid, seen - started) == ("idle", 3000)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pressroom import Backoff, Pressroom, SourceInvalid, Status, Transient, kind
 from pressroom.errors import ClaimLost, InvalidArgument
 from pressroom.model import Succeeded
-from pressroom.store import progress
+from pressroom.store.jobs import progress
 from pressroom.worker import context
 
 

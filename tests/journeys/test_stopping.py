@@ -7,7 +7,7 @@ import pytest
 
 from pressroom import Backoff, JobCancelled, OnKey, Pressroom, QueueClosed, Request, Status, Transient, kind
 from pressroom.errors import StopTimeout
-from pressroom.store.look import last_event
+from pressroom.store.jobs.queries import last_event
 from pressroom.worker import lease
 from tests.journeys.stage import OtherProcess
 

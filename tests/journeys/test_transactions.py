@@ -12,7 +12,8 @@ import pytest
 from pressroom import Backoff, Made, Pressroom, Request, SourceInvalid, Statement, Status, kind
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
-from pressroom.store import jobs, lane
+from pressroom.store.engine import writer
+from pressroom.store.jobs import jobs
 from pressroom.testing import ManualClock, end_deferred_cancels
 from tests.journeys.stage import endings
 
@@ -162,7 +163,7 @@ async def test_a_transaction_that_is_held_too_long_is_rolled_back_and_says_so(an
                     await tx.execute("SELECT 1")
 
         with monkeypatch.context() as brief:
-            brief.setattr(lane, "HOLD_LIMIT", 0.05)
+            brief.setattr(writer, "HOLD_LIMIT", 0.05)
             with pytest.raises(TransactionExpired):
                 await hold_on()
 
@@ -180,7 +181,7 @@ async def test_whoever_waited_behind_a_transaction_that_expired_goes_on(anywhere
                 went_on.append(await press.submit("shout", "behind it"))  # not `within`: it waits for the writer
 
         with monkeypatch.context() as brief:
-            brief.setattr(lane, "HOLD_LIMIT", 0.05)
+            brief.setattr(writer, "HOLD_LIMIT", 0.05)
             while not went_on:  # on a busy machine it may expire before its statement
                 with pytest.raises(TransactionExpired):
                     await forget_to_end()
@@ -191,7 +192,7 @@ async def test_whoever_waited_behind_a_transaction_that_expired_goes_on(anywhere
 
 async def test_a_statement_that_comes_in_the_moment_of_expiry_is_refused_and_not_forgotten(anywhere, monkeypatch):
     """The transaction was still open when the caller looked, and over when its statement arrived."""
-    monkeypatch.setattr(lane, "HOLD_LIMIT", 0.05)
+    monkeypatch.setattr(writer, "HOLD_LIMIT", 0.05)
     async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
 
         async def come_late():
@@ -231,7 +232,7 @@ async def test_a_caller_that_went_away_before_its_turn_holds_nobody_up(anywhere)
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
 
-        async with asyncio.timeout(lane.HOLD_LIMIT / 2):  # it would wait this long for the one who is gone
+        async with asyncio.timeout(writer.HOLD_LIMIT / 2):  # it would wait this long for the one who is gone
             job = await press.submit("shout", "next")
         assert await press.wait(job) == "NEXT"
 

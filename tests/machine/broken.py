@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 from pressroom.model import Statement, Work
-from pressroom.store import endings, fairness, jobs
-from pressroom.store.endings import Settled
-from pressroom.store.fairness import Candidate
-from pressroom.store.statements import load
-from pressroom.store.steps import Kinds
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import endings, fairness, jobs
+from pressroom.store.jobs.endings import Settled
+from pressroom.store.jobs.fairness import Candidate
+from pressroom.store.jobs.transitions import Kinds
 from tests.machine.machine import QueueMachine
 from tests.machine.on_postgres import stories_on
 from tests.machine.on_sqlite import OnSqlite
@@ -116,7 +116,7 @@ def _no_successor(_id: int) -> Work[str | None]:
 
 
 def _step_forward_only(org_id: str, key: str | None) -> Work[None]:
-    yield Statement("step_forward", {"org_id": org_id, "key": key})
+    yield Statement("promote_key_candidate", {"org_id": org_id, "key": key})
 
 
 def _give_back_all(worker: str, _held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
@@ -190,7 +190,7 @@ MISTAKES = [
     Mistake("items_of_another_attempt", "I23 guard", "insert_items", ":claim,", "0,"),
     Mistake("fire_a_tick_twice", "I22", "fire_tick", "DO NOTHING", "(schedule, tick) DO UPDATE SET job = excluded.job"),
     # Lines and order
-    Mistake("two_of_a_key", "line", "step_forward", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
+    Mistake("two_of_a_key", "line", "promote_key_candidate", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
     Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
     Mistake("wake_without_the_key", "line named", "wake_keyed", "SET waits_for = 'key'", "SET waits_for = NULL", guards=_KEY_GUARD),
     Mistake("wake_and_forget_the_line", "line named", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
@@ -219,7 +219,7 @@ MISTAKES = [
     Mistake("claim_named_out_of_line", "named line beside", "claim_named", "waits_for IS NULL OR ", "waits_for IN ('key') OR waits_for IS NULL OR ", guards=_KEY_GUARD),
     Mistake("claim_named_before_joining_the_line", "named line beside", "claim_named", " AND key IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
     Mistake("claim_named_past_the_limit", "named limit", "claim_named", " OR (slots IS NOT NULL AND :limited = 0)", ""),
-    Mistake("claim_past_the_limit", "limit named line", "list_spare", "kind.slots - count(job.id)", "kind.slots"),
+    Mistake("claim_past_the_limit", "limit named line", "list_spare_concurrency", "kind.slots - count(job.id)", "kind.slots"),
     Mistake("never_ask_again", "named", patch=("_when_to_ask_again", _never_ask_again)),
     Mistake("give_back_what_is_held", "I5", patch=("give_back", _give_back_all)),
     Mistake("give_back_for_everybody", "I5", "list_claims_of", " AND worker = :worker"),

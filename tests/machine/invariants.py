@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pressroom.model import Claim, OnKey, Status
-from pressroom.store import fsck
-from pressroom.store.jobs import Room
+from pressroom.store.engine import fsck
+from pressroom.store.jobs.jobs import Room
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Change, Mirror, Row
 from tests.machine.model import Job, Model

@@ -10,8 +10,8 @@ from typing import Any
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
 from pressroom.fingerprint import Fingerprint, fingerprint
 from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
-from pressroom.store.jobs import Room
-from pressroom.store.steps import Kinds
+from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker.judge import Returned, WorkerStopping
 
 LEASE = 15_000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from pressroom.model import Claim
-from pressroom.store.jobs import Room
+from pressroom.store.jobs.jobs import Room
 from pressroom.worker.judge import Returned, WorkerStopping
 from tests.machine.kinds import (
     BATCHES,

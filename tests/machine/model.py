@@ -23,11 +23,11 @@ from pressroom.model import (
     Submitted,
     Succeeded,
 )
-from pressroom.store.endings import Settled
-from pressroom.store.jobs import NewJob, Room
-from pressroom.store.rows import compact
-from pressroom.store.steps import Kinds
-from pressroom.store.upkeep import Lost
+from pressroom.store.jobs.endings import Settled
+from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import Kinds
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Item
 

@@ -8,8 +8,8 @@ import psycopg
 from psycopg import sql
 
 from pressroom.model import AtOnce, Work
-from pressroom.store import jobs
-from pressroom.store.postgres_connection import SCHEMA, Connection
+from pressroom.store.engine.postgres_connection import SCHEMA, Connection
+from pressroom.store.jobs import jobs
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import PostgresMirror
 from tests.machine.stages import START, Clock, Killed, killed_after, resumed

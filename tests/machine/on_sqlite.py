@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from pressroom.model import Work
-from pressroom.store import jobs
+from pressroom.store.jobs import jobs
 from pressroom.testing import SteppedStore
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import SqliteMirror

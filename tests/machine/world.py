@@ -8,11 +8,12 @@ import msgspec
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
 from pressroom.request import again
-from pressroom.store import endings, fairness, fsck, jobs, limits, look, progress, upkeep
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import NewJob, Room, Turn
-from pressroom.store.steps import Kinds, now
-from pressroom.store.upkeep import DeferredCancel, Lost
+from pressroom.store.engine import fsck
+from pressroom.store.jobs import concurrency_limits, endings, fairness, jobs, maintenance, progress, queries
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import NewJob, Room, Turn
+from pressroom.store.jobs.maintenance import DeferredCancel, Lost
+from pressroom.store.jobs.transitions import Kinds, now
 from pressroom.worker.judge import Returned, judge
 from tests.machine import invariants
 from tests.machine.kinds import (
@@ -298,7 +299,7 @@ class World:
         job = self.model.jobs[claim.id]
         if job.phase != NOUN or claim.id not in self.mirror.jobs:
             return
-        shown = self.stage.run(look.get(claim.uid)).progress or {}
+        shown = self.stage.run(queries.get(claim.uid)).progress or {}
         states = [state for (id, token, *_), state in self.model.items.items() if (id, token) == (job.id, job.token)]
         told = [len(shown[f"{NOUN}_{state}"]) for state in ("in_progress", "completed", "failed")]
         mine = [states.count(state) for state in ("in_progress", "completed", "failed")]
@@ -320,7 +321,7 @@ class World:
 
     def end_deferred_cancels(self, kinds: Kinds) -> None:
         """One sweep of the chore: look, then end each in a transaction of its own."""
-        self.deferred = self._do(upkeep.find_deferred_cancels(kinds))
+        self.deferred = self._do(maintenance.find_deferred_cancels(kinds))
         expected = {job.id for job in self.model.open.values() if job.queued and job.asked and job.kind in kinds}
         demand({one.id for one in self.deferred} == expected, "I19", "to be ended are {}, not {}", expected, self.deferred)
         self._check()
@@ -330,13 +331,13 @@ class World:
         """Act on the last look, however old."""
         for deferred in self.deferred:
             if deferred.kind in kinds:
-                self._do(upkeep.end_deferred_cancel(deferred, kinds))
+                self._do(maintenance.end_deferred_cancel(deferred, kinds))
                 self.model.ended_deferred(deferred.id, kinds, self.clock.now)
                 self._check()
 
     def spot_lost(self, dead: Sequence[str]) -> list[Lost]:
         """Look for jobs whose worker went silent. What was seen may be old when it is acted upon."""
-        found = self._do(upkeep.find_lost(dead))
+        found = self._do(maintenance.find_lost(dead))
         now = self.clock.now
         silent = {
             job.id
@@ -349,7 +350,7 @@ class World:
         return found
 
     def rescue(self, lost: Lost, kinds: Kinds, wait: float) -> None:
-        said = self._do(upkeep.rescue(lost, kinds, wait))
+        said = self._do(maintenance.rescue(lost, kinds, wait))
         self.model.rescued(lost, said, kinds, wait, self.clock.now)
         if said is not None:
             for claim in [claim for claims in self.held.values() for claim in claims if claim.id == lost.id]:
@@ -359,13 +360,15 @@ class World:
     def clamp_leases(self) -> None:
         now = self.clock.now
         too_long = any(job.lease_until is not None and job.lease_until > now + LEASE for job in self.model.open.values())
-        demand(self.stage.run(upkeep.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back")
-        self._do(upkeep.clamp_leases())
+        demand(
+            self.stage.run(maintenance.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back"
+        )
+        self._do(maintenance.clamp_leases())
         self.model.clamped(self.clock.now, LEASE)
         self._check()
 
     def prune(self) -> None:
-        count = self._do(upkeep.prune(1_000))
+        count = self._do(maintenance.prune(1_000))
         self.model.pruned(self.clock.now)
         changes = invariants.check(self.model, self.mirror, self.clock.now)
         deleted = [before.id for before, after in changes if before is not None and after is None]
@@ -379,7 +382,7 @@ class World:
         self._check()
 
     def scale(self, kind: str, slots: int | None) -> None:
-        self._do(limits.scale(kind, slots))
+        self._do(concurrency_limits.scale(kind, slots))
         self.model.limits.pop(kind, None)
         if slots is not None:
             self.model.limits[kind] = slots
@@ -387,11 +390,11 @@ class World:
 
     def fire(self, hours_ago: int) -> None:
         """A process starts, saves its schedule, and fires a tick."""
-        self._do(upkeep.save_schedule(HOURLY))
+        self._do(maintenance.save_schedule(HOURLY))
         self.model.scheduled(self.clock.now)
         tick = (self.clock.now // HOUR - hours_ago) * HOUR
         new = self._new(AT_EACH_HOUR)
-        fired = self._do(upkeep.fire(HOURLY, tick, new))
+        fired = self._do(maintenance.fire(HOURLY, tick, new))
         self.model.fired(tick, self.stage.run(_answer_to(tick, new)) if fired else None, new, self.clock.now)
         self._check()
 

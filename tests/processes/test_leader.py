@@ -11,8 +11,8 @@ from pressroom import Pressroom, Schedule, Status, backends, failpoints, kind
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.failpoints import LEADER_POINTS
-from pressroom.store import jobs, leader, upkeep
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs, leader, maintenance
+from pressroom.store.jobs.jobs import Room
 from pressroom.testing import ManualClock
 from pressroom.worker import leader as leader_module
 from pressroom.worker import process
@@ -277,8 +277,8 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
             await press.pause("tick")
             job = await press.submit("tick")
             place, _, started = process.identity().rpartition("/")
-            ghost = upkeep.WorkerCard("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
-            await store.run(lambda: upkeep.save_worker(ghost), name="heartbeat")
+            ghost = maintenance.WorkerCard("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
+            await store.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)
 
             await press.chores._rescue_in_turn()

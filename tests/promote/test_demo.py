@@ -10,7 +10,7 @@ from pressroom import command
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.demo import filling, sources
-from pressroom.store import postgres_care
+from pressroom.store.engine import postgres_health
 from tests import looking
 from tests.promote.same import assert_same
 
@@ -33,4 +33,4 @@ def test_a_demo_is_promoted(
     assert code == 0, capsys.readouterr().err
     assert_same(source, on_server)
     assert looking.rows(on_server, "SELECT count(*) FROM job WHERE status = 'in_progress'") != [(0,)]
-    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+    assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []

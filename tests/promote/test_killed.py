@@ -6,7 +6,7 @@ import pytest
 
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.failpoints import PROMOTE_POINTS
-from pressroom.store import postgres_care
+from pressroom.store.engine import postgres_health
 from tests import looking
 from tests.promote.conftest import Promote, promote_elsewhere
 from tests.promote.same import assert_same
@@ -31,7 +31,7 @@ def test_killed_anywhere_the_next_run_ends_it(place: str, promote: Promote, sour
     assert ran.code == 0, ran.err
     assert ran.data["done_before"] is (place == "promote.finished")
     assert_same(source, on_server)
-    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+    assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
     assert looking.rows(on_server, "SELECT count(*) FROM pg_namespace WHERE nspname = 'pressroom_promotion'") == [(0,)]
 
 

@@ -14,8 +14,8 @@ from pressroom.config import Settings
 from pressroom.errors import ArtifactStoreMismatch, DatabasePromoted
 from pressroom.promote.postgres_target import Target
 from pressroom.promote.sqlite_source import Source
-from pressroom.store import postgres_care
-from pressroom.store.promoted import Mark
+from pressroom.store.engine import postgres_health
+from pressroom.store.engine.promoted_mark import Mark
 from tests import looking, postgres
 from tests.promote.conftest import Promote
 from tests.promote.house import KINDS, SOURCE
@@ -28,7 +28,7 @@ def test_every_row_of_every_table_arrives(promote: Promote, source: str, on_serv
     assert ran.code == 0, ran.err
     assert_same(source, on_server)
     assert all(everything(source, source)[table] for table in ("job", "job_item", "reply", "diagram_picture", "schedule_tick"))
-    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+    assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 
 def test_the_end_of_a_promotion_is_on_both_disks(promote: Promote, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
         artifact = await press.artifact((await press.wait(hit))["short_link"])
         assert b"<svg" in b"".join([chunk async for chunk in await press.read(artifact)])
         assert (await press.settled(uid["a\0b"], timeout=60)).status is Status.FAILED
-    assert postgres_care.audit(on_server, BUILT_IN_SCHEMA) == []
+    assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 
 async def test_the_artifacts_that_stay_are_those_that_the_server_expects(
@@ -129,7 +129,7 @@ def test_the_source_says_where_it_went_without_a_password(promote: Promote, sour
 
 def _open(source: str) -> None:
     from pressroom.clock import SystemClock
-    from pressroom.store.sqlite import SQLite
+    from pressroom.store.engine.sqlite import SQLite
 
     SQLite(Settings(database=source).path, SystemClock(), BUILT_IN_SCHEMA)
 

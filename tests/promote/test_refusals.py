@@ -14,10 +14,11 @@ from pressroom.clock import SystemClock
 from pressroom.errors import DatabasePromoted, SourceInUse, StoreBusy
 from pressroom.promote import sqlite_writers
 from pressroom.promote.hold import hold
-from pressroom.store import jobs, sqlite_connection
-from pressroom.store.migrations import migrations
-from pressroom.store.schema import CORE_ONLY
-from pressroom.store.sqlite import SQLite
+from pressroom.store.engine import sqlite_connection
+from pressroom.store.engine.migrations import migrations
+from pressroom.store.engine.schema import CORE_ONLY
+from pressroom.store.engine.sqlite import SQLite
+from pressroom.store.jobs import jobs
 from pressroom.worker import process
 from tests import looking
 from tests.promote.conftest import Promote, promote_elsewhere

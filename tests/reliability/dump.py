@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.store import postgres_care, sqlite_care
+from pressroom.store.engine import postgres_health, sqlite_health
 from tests import looking
 
 
@@ -84,14 +84,14 @@ def read(path: Path) -> Dump:
             letters=[nonce for (nonce,) in rows("SELECT nonce FROM letter")],
             ticks=[job for (job,) in rows("SELECT job FROM schedule_tick")],
             complaints=[
-                f"{found.check} {found.job or ''} {found.detail}" for found in sqlite_care.audit(str(path), BUILT_IN_SCHEMA)
+                f"{found.check} {found.job or ''} {found.detail}" for found in sqlite_health.audit(str(path), BUILT_IN_SCHEMA)
             ],
         )
 
 
 def read_server(address: str) -> Dump:
     """The same of a database on a server."""
-    found = [f"{one.check} {one.job or ''} {one.detail}" for one in postgres_care.audit(address, BUILT_IN_SCHEMA)]
+    found = [f"{one.check} {one.job or ''} {one.detail}" for one in postgres_health.audit(address, BUILT_IN_SCHEMA)]
     return Dump(
         jobs=[JobRow(*row[:9], *map(_json, row[9:])) for row in looking.rows(address, JOBS)],
         events=[EventRow(job, type, _json(data)) for job, type, data in looking.rows(address, EVENTS)],

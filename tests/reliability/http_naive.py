@@ -17,8 +17,9 @@ from pressroom.ids import new_uid
 from pressroom.model import Answer, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
-from pressroom.store import Database, artifacts
-from pressroom.store.artifacts import Artifact, Draft, new_link
+from pressroom.store import Database
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Artifact, Draft, new_link
 
 LATER = 0.05
 _errands: set[asyncio.Task[Any]] = set()

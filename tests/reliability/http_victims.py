@@ -10,7 +10,7 @@ from pathlib import Path
 from pressroom import cli, command, failpoints, rendering
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.renderers.documents import Asked
-from pressroom.store import statements
+from pressroom.store.engine import statements
 from tests.reliability.victims import Victim, fork
 from tests.reliability.workload import LEASE, POLL
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.store import statements
+from pressroom.store.engine import statements
 from tests.reliability import clerk, founder, nemesis, worker
 from tests.reliability.desk import CROWD, Desk
 from tests.reliability.floor import Floor

@@ -18,8 +18,8 @@ from pressroom import Pressroom
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.model import Work
-from pressroom.store.lane import Lane
-from pressroom.store.sqlite import SQLite
+from pressroom.store.engine.sqlite import SQLite
+from pressroom.store.engine.writer import Lane
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal
 from tests.reliability.victims import start

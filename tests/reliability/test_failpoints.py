@@ -13,8 +13,8 @@ import pytest
 
 from pressroom import Pressroom, Tier, failpoints
 from pressroom.failpoints import JOB_POINTS
-from pressroom.store import jobs
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import Room
 from tests import looking, postgres
 from tests.reliability import founder
 from tests.reliability.client import Client

@@ -4,8 +4,8 @@ import asyncio
 from functools import partial
 
 from pressroom import Pressroom, Schedule, Tier
-from pressroom.store import jobs, upkeep
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs.jobs import Room
 from tests.reliability.client import Receipt
 from tests.reliability.stage import Stage, drained, until
 from tests.reliability.workload import POLL, Handlers
@@ -96,10 +96,10 @@ async def test_a_tick_names_the_job_that_it_came_to(stage: Stage) -> None:
     hourly = Schedule("hourly", "0 * * * *", "page", payload={"kind": "page"}, key="page:/News")
 
     async with stage.desk() as press:
-        await press._database.run(lambda: upkeep.save_schedule(hourly), name="schedule")
+        await press._database.run(lambda: maintenance.save_schedule(hourly), name="schedule")
         for tick in (3_600_000, 7_200_000):
             new = press.for_schedule(hourly)
-            await press._database.run(partial(upkeep.fire, hourly, tick, new), name="schedule")
+            await press._database.run(partial(maintenance.fire, hourly, tick, new), name="schedule")
         (job,) = (await press.list()).jobs
         async with press.transaction() as transaction:
             ticks = await transaction.execute("SELECT job FROM schedule_tick")

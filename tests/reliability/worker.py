@@ -16,7 +16,7 @@ from pathlib import Path
 from pressroom import Pressroom
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
-from pressroom.store import statements
+from pressroom.store.engine import statements
 from tests.reliability.journal import Journal
 from tests.reliability.workload import LEASE, SCHEDULES, Handlers, place_at
 

@@ -29,7 +29,7 @@ from pressroom.errors import (
     UnknownKind,
     UnsafeFilesystem,
 )
-from pressroom.store import migrate
+from pressroom.store.engine import sqlite_migrate
 from tests import looking
 
 
@@ -403,8 +403,8 @@ async def test_a_full_disk_refuses_and_then_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_network_filesystem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrate, "_filesystem_of", lambda path: "nfs4")
+    monkeypatch.setattr(sqlite_migrate, "_filesystem_of", lambda path: "nfs4")
 
     with pytest.raises(UnsafeFilesystem) as refused:
-        migrate.refuse_network_filesystem(Path("/mnt/press.db"))
+        sqlite_migrate.refuse_network_filesystem(Path("/mnt/press.db"))
     assert refused.value.code == "unsafe_filesystem"

@@ -9,9 +9,9 @@ from pressroom import Pressroom, kind
 from pressroom.app import BUILT_IN
 from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Released, Stopped, Submitted, Succeeded, Work
 from pressroom.serving import make_service
-from pressroom.store import jobs, progress
-from pressroom.store.endings import Settlement, settle
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs, progress
+from pressroom.store.jobs.endings import Settlement, settle
+from pressroom.store.jobs.jobs import Room
 from pressroom.testing import ManualClock
 from tests.service.access_stage import Stage
 

@@ -7,8 +7,8 @@ import pytest
 from pressroom import keeping
 from pressroom.api.access import Scope
 from pressroom.artifacts import CHUNK
-from pressroom.store import artifacts
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Artifact
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
 

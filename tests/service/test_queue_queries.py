@@ -7,7 +7,8 @@ import pytest
 from pressroom import NotFound, Tier
 from pressroom.api.access import Scope
 from pressroom.errors import InvalidArgument
-from pressroom.store import overview, progress
+from pressroom.store.jobs import progress
+from pressroom.store.operators import overview
 from tests.service.queue_stage import BAD, GOOD, HALF, STOPPED, floor, job
 
 QUESTIONS = ("backlog", "active", "slow", "conflicts?project=handbook", "errors", "throughput")

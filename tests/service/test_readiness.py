@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from pressroom.api import readiness
-from pressroom.store import postgres_connection
+from pressroom.store.engine import postgres_connection
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
 
@@ -144,7 +144,7 @@ async def test_the_probe_goes_through_the_prepared_statement_of_submits(
     async with a_service(on_server) as (_, client):
         assert await ready(client) == (200, {"status": "pass"})
 
-    assert sent == ["submit_at_once"]
+    assert sent == ["submit_in_one_round_trip"]
 
 
 async def test_many_probes_ask_the_store_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

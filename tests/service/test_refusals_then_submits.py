@@ -20,7 +20,7 @@ from pressroom.api.access import Scope
 from pressroom.apps.diagrams.kroki import ENCODED_LIMIT
 from pressroom.errors import PressroomError
 from pressroom.renderers import documents
-from pressroom.store import sqlite_connection
+from pressroom.store.engine import sqlite_connection
 from pressroom.testing import ManualClock
 from tests import looking
 from tests.diagrams.conftest import Easel

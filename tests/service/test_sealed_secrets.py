@@ -8,7 +8,7 @@ import pytest
 
 from pressroom import Pressroom
 from pressroom.api.access import Scope
-from pressroom.store.artifacts import link_digest
+from pressroom.store.artifacts.artifacts import link_digest
 from tests import looking
 from tests.service.access_stage import Stage, all_bytes, on_stage
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.store.webhooks import MOST
+from pressroom.store.webhooks.webhooks import MOST
 from tests.service.webhook_stage import ALL, on_stage
 
 PUBLIC = "https://example.com/hook"

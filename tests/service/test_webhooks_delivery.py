@@ -24,10 +24,11 @@ from pressroom.notify import post
 from pressroom.notify import webhook as rules
 from pressroom.notify.post import Answer, NoAnswer, Poster
 from pressroom.request import Request, checked
-from pressroom.store import endings, jobs, upkeep, webhooks
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import endings, jobs, maintenance
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
+from pressroom.store.webhooks import webhooks
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.loop_guard import own_work
@@ -613,8 +614,8 @@ def test_whoever_ends_a_job_owes_its_delivery_in_the_same_transaction(way: str) 
         claim = steps.claim()
         if way == "crashed":
             steps.store.raw.execute("UPDATE job SET max_crashes = 1")
-            (lost,) = steps.store.run(upkeep.find_lost(["anybody"]))
-            steps.store.run(upkeep.rescue(lost, steps.kinds, 0.0))
+            (lost,) = steps.store.run(maintenance.find_lost(["anybody"]))
+            steps.store.run(maintenance.rescue(lost, steps.kinds, 0.0))
         else:
             outcome = Succeeded('"HI"') if way == "completed" else GaveUp({"code": "x", "message": "y"})
             steps.store.run(endings.settle([Settlement(claim, outcome)], steps.kinds))
@@ -645,7 +646,7 @@ def test_what_is_owed_outlives_the_job_that_it_is_about() -> None:
     steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.store.clock.advance(days=8)
 
-    assert steps.store.run(upkeep.prune(100)) == 1
+    assert steps.store.run(maintenance.prune(100)) == 1
 
     assert (steps.owed(), steps.dispatch()) == (1, 1)
 

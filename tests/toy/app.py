@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.cli.output import Output
 from pressroom.model import Ending, Kind, Schedule, Statement, Work
-from pressroom.store.finding import Found, Viewer
-from pressroom.store.steps import now
+from pressroom.store.jobs.transitions import now
+from pressroom.store.operators.lookup import Found, Viewer
 
 SHOWN = 100
 

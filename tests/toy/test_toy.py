@@ -19,7 +19,7 @@ from pressroom.config import Settings, load
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
 from pressroom.model import kind
 from pressroom.serving import make_service
-from pressroom.store import migrations
+from pressroom.store.engine import migrations
 from tests import looking
 from tests.toy.app import APP, Toy, ToySettings
 

@@ -68,7 +68,7 @@ def test_apps_do_not_import_each_other(path: Path) -> None:
 
 def test_only_wiring_and_backends_name_a_backend() -> None:
     backends = (
-        *("pressroom.store.sqlite", "pressroom.store.postgres", "pressroom.delivery.embedded"),
+        *("pressroom.store.engine.sqlite", "pressroom.store.engine.postgres", "pressroom.delivery.embedded"),
         *("pressroom.artifacts.disk", "pressroom.artifacts.s3"),
     )
     for path in ROOT.rglob("*.py"):

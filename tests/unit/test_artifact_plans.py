@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from pressroom.testing import SteppedStore
 
 

@@ -2,8 +2,8 @@
 
 from pressroom.ids import new_uid
 from pressroom.model import Claim, OnKey
-from pressroom.store import jobs
-from pressroom.store.jobs import REFUSED_FOR, Again, NewJob, Room
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.jobs import REFUSED_FOR, Again, NewJob, Room
 from pressroom.testing import ManualClock, SteppedStore
 
 KINDS = ["k", "paused"]

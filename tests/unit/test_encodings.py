@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pressroom
-from pressroom.store import migrate
+from pressroom.store.engine import sqlite_migrate
 
 ROOT = Path(pressroom.__file__).parent
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}  # as Python reads files in an old locale
@@ -119,5 +119,5 @@ def test_a_network_mount_is_recognised_by_any_name(tmp_path: Path, name: str) ->
         + b"3 1 0:3 / /\xff rw - tmpfs x rw\n"
     )
 
-    assert migrate._filesystem_of(Path(point, "press.db"), mounts) == "nfs4"
-    assert migrate._filesystem_of(tmp_path / "press.db", mounts) == "ext4"
+    assert sqlite_migrate._filesystem_of(Path(point, "press.db"), mounts) == "nfs4"
+    assert sqlite_migrate._filesystem_of(tmp_path / "press.db", mounts) == "ext4"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pressroom.store import jobs
-from pressroom.store.fairness import served_last
-from pressroom.store.jobs import Room
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.fairness import served_last
+from pressroom.store.jobs.jobs import Room
 from pressroom.testing import SteppedStore
 from tests.vm_steps import Cost, counted
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pressroom.store import fsck
-from pressroom.store.fsck import Check
+from pressroom.store.engine import fsck
+from pressroom.store.engine.fsck import Check
 from pressroom.testing import SteppedStore
 
 GUARDS = """

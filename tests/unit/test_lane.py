@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pressroom.model import Statement, Work
-from pressroom.store.lane import Lane
-from pressroom.store.requests import Request
+from pressroom.store.engine.work_requests import Request
+from pressroom.store.engine.writer import Lane
 
 
 class Commit(Exception):

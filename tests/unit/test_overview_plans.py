@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from pressroom.testing import SteppedStore
 
 

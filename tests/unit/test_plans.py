@@ -3,7 +3,7 @@
 import apsw
 import pytest
 
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from pressroom.testing import SteppedStore
 from tests.vm_steps import counted
 
@@ -14,9 +14,9 @@ from tests.vm_steps import counted
         ("list_cancelling", "job_cancelling"),
         ("list_deferred_cancels", "job_cancelling"),
         ("next_due", "job_due"),
-        ("look_around", "job_due"),
-        ("look_around", "job_ready"),
-        ("look_around", "job_running"),
+        ("survey_queue", "job_due"),
+        ("survey_queue", "job_ready"),
+        ("survey_queue", "job_running"),
     ],
 )
 def test_a_look_at_an_idle_queue_uses_its_own_index(statement: str, index: str) -> None:
@@ -46,7 +46,7 @@ def test_how_many_are_ahead_is_read_through_what_is_ready() -> None:
 @pytest.mark.parametrize(
     ("statement", "indexes"),
     [
-        ("step_back", ["job_holder", "job_line"]),
+        ("demote_key_candidate", ["job_holder", "job_line"]),
         ("find_cached", ["job_line", "job_holder"]),
     ],
 )

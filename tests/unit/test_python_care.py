@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.store.python_care import examine_python
+from pressroom.store.engine.python_health import examine_python
 
 
 @pytest.mark.parametrize("version", [(3, 12, 9), (3, 13, 2), (3, 14, 0)])

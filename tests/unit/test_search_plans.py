@@ -3,9 +3,9 @@
 import pytest
 
 from pressroom.model import Status
-from pressroom.store import search
-from pressroom.store.search import Wanted
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
+from pressroom.store.operators import search
+from pressroom.store.operators.search import Wanted
 from pressroom.testing import SteppedStore
 
 
@@ -50,7 +50,7 @@ def test_jobs_that_were_named_are_read_by_their_names() -> None:
 
 def test_whether_a_job_was_tried_again_is_read_through_its_own_index() -> None:
     store = SteppedStore()
-    told = explained(store, "look_at_jobs", {"ids": "[1]"})
+    told = explained(store, "list_jobs_for_bulk", {"ids": "[1]"})
 
     assert any("job_retry_of" in line for line in told), told
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from pressroom.testing import SteppedStore
 
 ASKED = {

@@ -6,7 +6,7 @@ import pytest
 
 from pressroom.errors import StoreBusy
 from pressroom.model import Claim, GaveUp, Outcome, Postponed, Released, Retry, Status, Stopped, Succeeded
-from pressroom.store.endings import Settled
+from pressroom.store.jobs.endings import Settled
 from pressroom.worker.counters import DURATION_BUCKETS, WorkerCounters
 
 

@@ -11,9 +11,9 @@ from pressroom import Kind, Pressroom, Status, backends
 from pressroom.app import BUILT_IN, BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.errors import MigrationEdited
-from pressroom.store import migrations
-from pressroom.store.migrations import Migration
-from pressroom.store.schema import CORE_ONLY
+from pressroom.store.engine import migrations
+from pressroom.store.engine.migrations import Migration
+from pressroom.store.engine.schema import CORE_ONLY
 from tests import looking
 from tests.promote.house import KINDS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.store.audit import Deed, note
+from pressroom.store.operators.audit import Deed, note
 from pressroom.web.pages.audit import changes
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import Page, member

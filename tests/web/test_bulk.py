@@ -14,8 +14,8 @@ from pressroom import Request, Status, Submitted
 from pressroom import bulk as bulk_work
 from pressroom.api.access import Scope
 from pressroom.bulk import EVERYWHERE, NAME, Order
-from pressroom.store import search
-from pressroom.store.search import Wanted
+from pressroom.store.operators import search
+from pressroom.store.operators.search import Wanted
 from pressroom.web.pages import bulk
 from tests import looking
 from tests.service.access_stage import Stage, on_stage

@@ -10,7 +10,7 @@ import pytest
 from pressroom.api.access import Scope
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.ids import as_uuid
-from pressroom.store.statements import load
+from pressroom.store.engine.statements import load
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
@@ -217,4 +217,4 @@ def test_no_look_reads_a_table_from_end_to_end(name: str) -> None:
 
     bounded = ("newest", "known", "SCAN (subquery", *(f"SCAN {table}" for table in small))
     left = [scan for scan in scans if not any(part in scan for part in bounded)]
-    assert left == (["SCAN job"] if name == "desk_find_jobs_by_subject" else [])
+    assert left == (["SCAN job"] if name == "lookup_jobs_by_subject" else [])

@@ -15,8 +15,8 @@ from pressroom.api.access import Scope
 from pressroom.app import BUILT_IN
 from pressroom.model import Job, Status, Work
 from pressroom.serving import make_service
-from pressroom.store import artifacts
-from pressroom.store.steps import now, record
+from pressroom.store.artifacts import artifacts
+from pressroom.store.jobs.transitions import now, record
 from pressroom.web.job import lines
 from pressroom.web.job.dossier import TOLD
 from tests.service.access_stage import Stage, on_stage, without_ids

@@ -13,8 +13,8 @@ from pressroom import Request, Status, Tier
 from pressroom.api.access import Scope
 from pressroom.ids import new_uid
 from pressroom.model import Job
-from pressroom.store import search
-from pressroom.store.search import Wanted
+from pressroom.store.operators import search
+from pressroom.store.operators.search import Wanted
 from pressroom.web import chosen
 from pressroom.web.pages import jobs
 from tests.service.access_stage import Stage, on_stage

@@ -11,9 +11,10 @@ import pytest
 from pressroom import Tier
 from pressroom.api.access import Scope
 from pressroom.renderers import Missing
-from pressroom.store import progress, pulse
-from pressroom.store.statements import load
-from pressroom.store.upkeep import WorkerCard, save_worker
+from pressroom.store.engine.statements import load
+from pressroom.store.jobs import progress
+from pressroom.store.jobs.maintenance import WorkerCard, save_worker
+from pressroom.store.operators import dashboard
 from pressroom.testing import SteppedStore
 from pressroom.web import engines, glance
 from tests import looking
@@ -97,7 +98,7 @@ async def test_the_last_hour_is_counted_by_minute_and_by_kind(database: str) -> 
         for outcome in (GOOD, GOOD, BAD, HALF, STOPPED):
             await here.end(outcome)
         await here.end(GOOD, "tidy")
-        now = await here.press._database.read(partial(pulse.last_hour, None))
+        now = await here.press._database.read(partial(dashboard.last_hour, None))
         text = await overview(person)
         told = lines(text)
 
@@ -113,7 +114,7 @@ async def test_the_last_hour_is_counted_by_minute_and_by_kind(database: str) -> 
 
 
 async def test_no_more_is_counted_than_a_look_may_take(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulse, "COUNTED", 3)
+    monkeypatch.setattr(dashboard, "COUNTED", 3)
     async with floor(database) as here, member(here, everywhere=True) as person:
         for _ in range(5):
             await here.end(GOOD)
@@ -132,10 +133,10 @@ async def test_the_cache_tells_what_it_saved(database: str, monkeypatch: pytest.
         looking.change(database, CACHED)
         looking.change(database, "UPDATE render_cache SET hits = 3 WHERE job_id = (SELECT min(job_id) FROM render_cache)")
         text = await overview(person)
-        monkeypatch.setattr(pulse, "ENTRIES", 1)
+        monkeypatch.setattr(dashboard, "ENTRIES", 1)
         capped = await overview(person)
-        theirs = await here.press._database.read(partial(pulse.cache, "acme"))
-        nobodys = await here.press._database.read(partial(pulse.cache, ""))
+        theirs = await here.press._database.read(partial(dashboard.cache, "acme"))
+        nobodys = await here.press._database.read(partial(dashboard.cache, ""))
 
     assert "60% cache hits, 3.0 s saved" in lines(text)
     assert "Of the entries that are kept now." in text
@@ -260,10 +261,10 @@ async def test_a_look_that_failed_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
-        ("pulse_endings", "job_ended"),
-        ("pulse_running", "job_running"),
-        ("pulse_cache", "render_cache_expiry"),
-        ("pulse_cache_of_org", "render_cache_nearest"),
+        ("dashboard_endings", "job_ended"),
+        ("dashboard_running", "job_running"),
+        ("dashboard_cache", "render_cache_expiry"),
+        ("dashboard_cache_of_org", "render_cache_nearest"),
     ],
 )
 def test_a_look_reads_through_an_index(statement: str, index: str) -> None:

@@ -9,8 +9,8 @@ from pressroom import Pressroom, backends
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.apps.wiki.model import RenderStatus, hash_of, make_draft
 from pressroom.config import Settings
-from pressroom.store import migrations
-from pressroom.store.schema import Schema
+from pressroom.store.engine import migrations
+from pressroom.store.engine.schema import Schema
 from tests import looking
 
 FIXTURE = f"""

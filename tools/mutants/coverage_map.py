@@ -21,7 +21,10 @@ from tools.mutants.mutation import Mutation
 from tools.mutants.recorder import Lines
 from tools.mutants.scratch import RunReport
 
-_DIALECTS = {"postgres": "pressroom/store/postgres_connection.py", "sqlite": "pressroom/store/sqlite_connection.py"}
+_DIALECTS = {
+    "postgres": "pressroom/store/engine/postgres_connection.py",
+    "sqlite": "pressroom/store/engine/sqlite_connection.py",
+}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pressroom.artifacts import CHUNK, DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.artifacts.presign import lifetime_of
 from pressroom.errors import NotFound
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts.artifacts import Artifact
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"

@@ -13,7 +13,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, header, path, query
 from pressroom.api.service import Service
-from pressroom.store import look
+from pressroom.store.jobs import queries
 
 _FRAME: dict[str, Any] = {
     "type": "object",
@@ -65,7 +65,7 @@ def router(service: Service) -> Routes:
         org = None if caller.everywhere else caller.org_id or ""
         after = _after(request)
         if after is None:
-            after = await service.rendering.database.read(look.last_event)
+            after = await service.rendering.database.read(queries.last_event)
         events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
         still_admitted = partial(service.gate.still_admits, request, caller)
         return streams.respond(events, service.closing, service.metrics, after=after, still_admitted=still_admitted)

@@ -15,7 +15,8 @@ from starlette.responses import Response
 from pressroom.api.access import Caller
 from pressroom.api.problems import HttpError
 from pressroom.api.service import Service
-from pressroom.store import Transaction, replies
+from pressroom.store import Transaction
+from pressroom.store.access import idempotency
 
 KEPT = 24 * 3600 * 1000  # milliseconds
 LONGEST = 255
@@ -30,11 +31,11 @@ async def once(service: Service, request: Request, caller: Caller, body: bytes, 
         return await act(None)
     scope, digest = _scope(request, caller), _digest(request, body)
     async with service.queue.transaction() as tx:
-        kept = await tx.run(partial(replies.find, scope, key), name="reply")
+        kept = await tx.run(partial(idempotency.find, scope, key), name="reply")
         if kept is not None:
             return _replayed(kept, digest)
         response = await act(tx)
-        await tx.run(partial(replies.keep, scope, key, _reply(response, digest), KEPT), name="reply")
+        await tx.run(partial(idempotency.keep, scope, key, _reply(response, digest), KEPT), name="reply")
     return response
 
 
@@ -52,12 +53,12 @@ async def again(service: Service, request: Request, caller: Caller, body: bytes,
 
 
 async def _kept_or_new(service: Service, scope: str, key: str, digest: str, act: Act) -> Response:
-    kept = await service.rendering.database.read(partial(replies.find, scope, key))
+    kept = await service.rendering.database.read(partial(idempotency.find, scope, key))
     if kept is not None:
         return _replayed(kept, digest)
     response = await act(None)
     if response.status_code < 400:  # a refusal may be over by the next try
-        keep = partial(replies.keep, scope, key, _reply(response, digest), KEPT)
+        keep = partial(idempotency.keep, scope, key, _reply(response, digest), KEPT)
         await service.rendering.database.run(keep, name="reply")
     return response
 
@@ -78,12 +79,12 @@ def _digest(request: Request, body: bytes) -> str:
     return hashlib.sha256(f"{request.url.query}\n".encode() + body).hexdigest()
 
 
-def _reply(response: Response, digest: str) -> replies.Reply:
+def _reply(response: Response, digest: str) -> idempotency.Reply:
     headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return replies.Reply(digest, response.status_code, headers, bytes(response.body).decode())
+    return idempotency.Reply(digest, response.status_code, headers, bytes(response.body).decode())
 
 
-def _replayed(kept: replies.Reply, digest: str) -> Response:
+def _replayed(kept: idempotency.Reply, digest: str) -> Response:
     if kept.digest != digest:
         raise HttpError(422, "idempotency_key_reused", "this Idempotency-Key was sent with another request; use a new one")
     return Response(kept.body, kept.status, kept.headers | {"Idempotency-Replayed": "true"})

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 from pressroom.api.loop_watchdog import Hold
 from pressroom.model import VERSION
 from pressroom.renderers.box.presses import Presses
-from pressroom.store.look import Stats
+from pressroom.store.jobs.queries import Stats
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

@@ -20,7 +20,7 @@ from pressroom.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import catalogue
-from pressroom.store.look import Stats
+from pressroom.store.jobs.queries import Stats
 
 
 class EngineHealth(msgspec.Struct, frozen=True):

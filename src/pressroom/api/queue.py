@@ -17,7 +17,7 @@ from pressroom.api.schema import answers, path, query, says
 from pressroom.api.service import Service
 from pressroom.overview import CURSOR, LONGEST, PAGE_LIMIT, SLOW
 from pressroom.request import NAME_LIMIT
-from pressroom.store.overview import ActiveList, Backlog, Conflicts, ErrorRate, Throughput
+from pressroom.store.operators.overview import ActiveList, Backlog, Conflicts, ErrorRate, Throughput
 
 
 class Switched(msgspec.Struct, frozen=True):

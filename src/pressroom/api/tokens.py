@@ -17,8 +17,9 @@ from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.ids import new_uid
 from pressroom.model import from_ms
-from pressroom.store import Database, tokens
-from pressroom.store.tokens import NewToken, Token
+from pressroom.store import Database
+from pressroom.store.access import tokens
+from pressroom.store.access.tokens import NewToken, Token
 
 log = logging.getLogger("pressroom.access")
 

@@ -21,8 +21,8 @@ from pressroom.api.schema import announces, answers, path, query, reference, say
 from pressroom.api.service import Service
 from pressroom.errors import NotFound
 from pressroom.notify.webhook import EVENTS, Payload
-from pressroom.store import webhooks as store
-from pressroom.store.look import BEYOND
+from pressroom.store.jobs.queries import BEYOND
+from pressroom.store.webhooks import webhooks as store
 from pressroom.webhooks import Webhooks
 
 PAGE_LIMIT = 200

@@ -16,7 +16,7 @@ from pressroom.api.schema import answers, path, says, takes
 from pressroom.api.service import Service
 from pressroom.model import VERSION
 from pressroom.queue import MOST_SLOTS
-from pressroom.store.members import Member
+from pressroom.store.operators.worker_list import Member
 
 
 class WorkerList(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Where the bytes of artifacts lie: under the SHA-256 of their content, in a folder or in an S3 bucket.
 
-A key is that hash as 64 lower-case hexadecimal digits, with `-N` after it from the second generation on (`store/blobs.py` says
-what generations are for). Bytes under a key are whole, are what the hash says, and never change.
+A key is that hash as 64 lower-case hexadecimal digits, with `-N` after it from the second generation on
+(`store/artifacts/blobs.py` says what generations are for). Bytes under a key are whole, match their hash, and never change.
 """
 
 import hashlib

@@ -9,9 +9,9 @@ from pressroom.cli import exits
 from pressroom.cli.jobs import age
 from pressroom.cli.output import Output, ago, span
 from pressroom.queue import Queue
-from pressroom.store import worker_coverage
-from pressroom.store.overview import Active, ActiveList, Conflicts, Endings
-from pressroom.store.worker_coverage import WorkerCoverage
+from pressroom.store.operators import worker_coverage
+from pressroom.store.operators.overview import Active, ActiveList, Conflicts, Endings
+from pressroom.store.operators.worker_coverage import WorkerCoverage
 
 
 def add_questions(actions: Any, common: ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pressroom.cli import exits
 from pressroom.cli.jobs import age
 from pressroom.cli.output import Output, ago
-from pressroom.store.tokens import Token
+from pressroom.store.access.tokens import Token
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens

@@ -7,8 +7,8 @@ from typing import Any
 from pressroom.cli import exits
 from pressroom.cli.output import Output, ago
 from pressroom.notify.webhook import EVENTS
-from pressroom.store.look import BEYOND
-from pressroom.store.webhooks import Delivery, Webhook
+from pressroom.store.jobs.queries import BEYOND
+from pressroom.store.webhooks.webhooks import Delivery, Webhook
 from pressroom.webhooks import Webhooks
 
 STATES = ("waiting", "delivered", "failed", "cancelled")

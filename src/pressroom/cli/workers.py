@@ -7,7 +7,7 @@ from pressroom.cli import exits
 from pressroom.cli.output import Output, ago
 from pressroom.cli.queues import show_coverage
 from pressroom.queue import Queue
-from pressroom.store.members import Member
+from pressroom.store.operators.worker_list import Member
 
 
 def add_workers(commands: Any, common: ArgumentParser) -> None:

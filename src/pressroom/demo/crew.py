@@ -12,11 +12,12 @@ from pressroom.demo.timeline import Timeline
 from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
 from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Work
-from pressroom.store import Database, endings, jobs, upkeep
-from pressroom.store.artifacts import new_link
-from pressroom.store.endings import Settlement
-from pressroom.store.jobs import Room
-from pressroom.store.upkeep import WorkerCard
+from pressroom.store import Database
+from pressroom.store.artifacts.artifacts import new_link
+from pressroom.store.jobs import endings, jobs, maintenance
+from pressroom.store.jobs.endings import Settlement
+from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.maintenance import WorkerCard
 from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
@@ -65,7 +66,7 @@ class Crew:
 
     async def show_up(self) -> None:
         for hand in self.hands:
-            await self._database.run(partial(upkeep.save_worker, hand.card()), name="heartbeat", durable=False)
+            await self._database.run(partial(maintenance.save_worker, hand.card()), name="heartbeat", durable=False)
 
     async def look(self, *settlements: Settlement) -> None:
         """Settle, and let everybody take what they have room for."""

@@ -15,8 +15,10 @@ from pressroom.demo.kinds import SCHEDULES
 from pressroom.demo.sources import Sheet
 from pressroom.demo.timeline import Timeline
 from pressroom.model import Answer, Status, Submitted, Tier, from_ms, to_ms
-from pressroom.store import Database, audit, upkeep
-from pressroom.store.audit import Deed
+from pressroom.store import Database
+from pressroom.store.jobs import maintenance
+from pressroom.store.operators import audit
+from pressroom.store.operators.audit import Deed
 from pressroom.wiring import Pressroom
 from pressroom.worker.chores import next_tick
 
@@ -196,7 +198,7 @@ class Day:
 
     async def _keep_the_calendar(self) -> None:
         for schedule in SCHEDULES:
-            await self._database.run(partial(upkeep.save_schedule, schedule), name="schedule")
+            await self._database.run(partial(maintenance.save_schedule, schedule), name="schedule")
         while True:
             now = from_ms(self.timeline.clock.now_ms())
             await self.timeline.sleep_until(to_ms(min(next_tick(schedule.cron, now) for schedule in SCHEDULES)))

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from pressroom.artifacts import Blobs, Data, Reserve, key_of
-from pressroom.store import Database, blobs
-from pressroom.store.artifacts import OUTPUT, Artifact, Draft, Part, new_link
-from pressroom.store.blobs import BlobName
+from pressroom.store import Database
+from pressroom.store.artifacts import blobs
+from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, Draft, Part, new_link
+from pressroom.store.artifacts.blobs import BlobName
 
 
 async def keep(

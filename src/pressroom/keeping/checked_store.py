@@ -10,8 +10,9 @@ from typing import Any
 
 from pressroom.artifacts import DOWNLOAD, ArtifactStore, Blob, Data, Listed, Reserve
 from pressroom.errors import ArtifactStoreMismatch
-from pressroom.store import Database, artifact_store
-from pressroom.store.artifact_store import RecordedStore
+from pressroom.store import Database
+from pressroom.store.artifacts import store_identity
+from pressroom.store.artifacts.store_identity import RecordedStore
 
 
 class CheckedStore:
@@ -74,17 +75,17 @@ class CheckedStore:
         async with self._checking:
             if self._is_checked:
                 return
-            recorded = await self._database.read(artifact_store.find)
+            recorded = await self._database.read(store_identity.find)
             if recorded is None:
                 this = RecordedStore(await self._store.create_id(), self._location)
-                recorded = await self._database.run(partial(artifact_store.record, this), name="record")
+                recorded = await self._database.run(partial(store_identity.record, this), name="record")
             compare(recorded, await self._store.read_id(), self._location)
             self._is_checked = True
 
     async def adopt(self) -> None:
         """Record this store as the one of the database, whatever was recorded."""
         this = RecordedStore(await self._store.create_id(), self._location)
-        await self._database.run(partial(artifact_store.replace, this), name="record")
+        await self._database.run(partial(store_identity.replace, this), name="record")
 
 
 def compare(recorded: RecordedStore, found: str | None, location: str) -> None:

@@ -13,8 +13,9 @@ from pressroom import failpoints
 from pressroom.artifacts import Blob, Blobs, Listed
 from pressroom.keeping import key_in_store
 from pressroom.model import Work
-from pressroom.store import Database, artifacts, blobs, render_cache
-from pressroom.store.blobs import BlobName
+from pressroom.store import Database
+from pressroom.store.artifacts import artifacts, blobs, render_cache
+from pressroom.store.artifacts.blobs import BlobName
 
 log = logging.getLogger("pressroom.keeping")
 

@@ -7,8 +7,9 @@ from pressroom.artifacts import Blobs
 from pressroom.errors import NotFound
 from pressroom.keeping import key_in_store
 from pressroom.keeping.collect import GRACE, find_unknown, name_of
-from pressroom.store import Database, artifacts_fsck, blobs
-from pressroom.store.artifacts_fsck import Promised, Unsound
+from pressroom.store import Database
+from pressroom.store.artifacts import blobs, consistency
+from pressroom.store.artifacts.consistency import Promised, Unsound
 
 PAGE = 500
 
@@ -18,7 +19,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
 
     Bytes that no row knows are named if they are older than the grace; younger ones may be of a put under way.
     """
-    unsound = await database.read(artifacts_fsck.find_unsound)
+    unsound = await database.read(consistency.find_unsound)
     async for promised in _promised(database):
         problem = await _problem_of(store, promised, deep=deep)
         # The collector may have been quicker than we: only what is still promised is missed.
@@ -30,7 +31,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
 async def _promised(database: Database) -> AsyncIterator[Promised]:
     after: str | None = ""
     while after is not None:
-        page, after = await database.read(partial(artifacts_fsck.list_promised, after, PAGE))
+        page, after = await database.read(partial(consistency.list_promised, after, PAGE))
         for promised in page:
             yield promised
 

@@ -22,9 +22,9 @@ from pressroom.promote import sqlite_writers
 from pressroom.promote.artifacts import Copied, copy_blobs
 from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
-from pressroom.store.artifact_store import RecordedStore
-from pressroom.store.promoted import Mark
-from pressroom.store.schema import Schema
+from pressroom.store.artifacts.store_identity import RecordedStore
+from pressroom.store.engine.promoted_mark import Mark
+from pressroom.store.engine.schema import Schema
 
 if TYPE_CHECKING:
     from pressroom.promote.postgres_lines import Tally

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pressroom.errors import SourceInUse, StoreBusy
 from pressroom.promote import sqlite_writers
 from pressroom.promote.sqlite_source import Source
-from pressroom.store.schema import Schema
+from pressroom.store.engine.schema import Schema
 
 LOOK_AGAIN = 0.1  # seconds
 

@@ -17,13 +17,13 @@ from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNot
 from pressroom.promote.postgres_lines import Tally, pieces
 from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
-from pressroom.store import postgres_migrate
-from pressroom.store.artifact_store import RecordedStore
-from pressroom.store.migrations import migrations
-from pressroom.store.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
-from pressroom.store.postgres_migrate import MIGRATING
-from pressroom.store.schema import Schema
-from pressroom.store.statements import without_comments
+from pressroom.store.artifacts.store_identity import RecordedStore
+from pressroom.store.engine import postgres_migrate
+from pressroom.store.engine.migrations import migrations
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
+from pressroom.store.engine.postgres_migrate import MIGRATING
+from pressroom.store.engine.schema import Schema
+from pressroom.store.engine.statements import without_comments
 
 STAGE = "pressroom_promotion"
 PROMOTING = 4721010

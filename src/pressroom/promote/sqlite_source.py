@@ -11,10 +11,10 @@ import apsw
 from pressroom.errors import DatabaseTooOld, InvalidSettings, NotADatabase, StoreUnavailable
 from pressroom.model import Row
 from pressroom.promote.tables import Table, parents_first
-from pressroom.store import migrate, promoted
-from pressroom.store.migrations import missing_of
-from pressroom.store.schema import Schema
-from pressroom.store.sqlite_connection import Translated
+from pressroom.store.engine import promoted_mark, sqlite_migrate
+from pressroom.store.engine.migrations import missing_of
+from pressroom.store.engine.schema import Schema
+from pressroom.store.engine.sqlite_connection import Translated
 
 # Not rows to copy: which migrations a side had is its own, and the counter is a sequence there.
 _APART = frozenset({"pressroom_migration", "sequence"})
@@ -49,7 +49,7 @@ class Source:
                 raise
 
     def _check_version(self) -> None:
-        had = migrate.applied(self._raw)
+        had = sqlite_migrate.applied(self._raw)
         if not had:
             raise NotADatabase(f"{self._path} holds no Pressroom database")
         apps = {app for app, _ in had}
@@ -99,13 +99,13 @@ class Source:
         rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
         return [LiveBlob(*row) for row in rows]
 
-    def mark(self) -> promoted.Mark | None:
-        return promoted.read(self._raw)
+    def mark(self) -> promoted_mark.Mark | None:
+        return promoted_mark.read(self._raw)
 
-    def write_mark(self, mark: promoted.Mark) -> None:
+    def write_mark(self, mark: promoted_mark.Mark) -> None:
         """Let nobody write here any more. From now on it is the mark that keeps others out, and not the lock."""
         with Translated(self._path):
-            promoted.write(self._raw, mark)
+            promoted_mark.write(self._raw, mark)
             self._raw.execute("COMMIT")
             self._raw.execute("BEGIN")
 
@@ -132,7 +132,7 @@ def _quoted(name: str) -> str:
 def _tables_in(schema: Schema) -> set[str]:
     """Those of a database that was made this moment."""
     with closing(apsw.Connection(":memory:")) as fresh:
-        migrate.bring_up_to_date(fresh, ":memory:", schema)
+        sqlite_migrate.bring_up_to_date(fresh, ":memory:", schema)
         return _tables_of(fresh)
 
 

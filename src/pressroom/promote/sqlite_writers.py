@@ -9,7 +9,7 @@ import apsw
 
 from pressroom.clock import SystemClock
 from pressroom.model import Row
-from pressroom.store.sqlite_connection import Translated
+from pressroom.store.engine.sqlite_connection import Translated
 from pressroom.worker.process import is_alive, is_dead, is_simulated
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pressroom.errors import NotFound
 from pressroom.ids import parse_uid
 from pressroom.model import Status, Tier
-from pressroom.store.search import Wanted
+from pressroom.store.operators.search import Wanted
 from pressroom.web.desk import refuse
 from pressroom.web.words import exact
 

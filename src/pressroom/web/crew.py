@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import msgspec
 
 from pressroom.api.access import Caller
-from pressroom.store.members import Member
-from pressroom.store.overview import Active
+from pressroom.store.operators.overview import Active
+from pressroom.store.operators.worker_list import Member
 
 NAMELESS = "a worker"
 

@@ -22,9 +22,9 @@ from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import VERSION, Work
-from pressroom.store import look
-from pressroom.store.audit import EVERYWHERE, Deed, note
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.jobs import queries
+from pressroom.store.operators.audit import EVERYWHERE, Deed, note
+from pressroom.store.operators.lookup import Found, Viewer
 from pressroom.web import forms, static, words
 from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.door import Browser, Door
@@ -187,7 +187,7 @@ class Desk:
         visit = Visit(self, request, browser)
         try:
             self.door.admit(request, browser, needs)
-            visit.last_event = await self.service.rendering.database.read(look.last_event)
+            visit.last_event = await self.service.rendering.database.read(queries.last_event)
             if posts:
                 visit.form = await forms.read(request)
                 self.door.require_own_form(request, browser, visit.form.get("form_token"))

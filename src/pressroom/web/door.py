@@ -21,7 +21,8 @@ from pressroom.api.tokens import caller_of
 from pressroom.clock import Clock
 from pressroom.errors import PressroomError
 from pressroom.model import from_ms
-from pressroom.store import Database, sessions
+from pressroom.store import Database
+from pressroom.store.access import sessions
 from pressroom.web.cookies import read_cookie
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -8,10 +8,10 @@ from functools import partial
 
 from pressroom.api.service import Service
 from pressroom.overview import SLOW
-from pressroom.store import pulse
-from pressroom.store.members import Member
-from pressroom.store.overview import Active, ActiveList, Backlog
-from pressroom.store.worker_coverage import KindWithoutWorker, ReadyJobs, compare
+from pressroom.store.operators import dashboard
+from pressroom.store.operators.overview import Active, ActiveList, Backlog
+from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, compare
+from pressroom.store.operators.worker_list import Member
 
 KEPT = 1.0  # seconds
 SHARE = 10  # a look that took long is kept for so many times as long: pages take a tenth of the database at most
@@ -23,8 +23,8 @@ class Glance:
     backlog: Backlog
     running: dict[str, int]
     active: ActiveList
-    hour: pulse.Hour
-    cache: pulse.Cache
+    hour: dashboard.Hour
+    cache: dashboard.Cache
     members: Sequence[Member]
 
     @property
@@ -107,10 +107,10 @@ def glances(service: Service) -> Glances:
     async def look(org_id: str | None) -> Glance:
         backlog, running, active, hour, cache, members = await asyncio.gather(
             overview.backlog(org_id=org_id),
-            database.read(partial(pulse.running, org_id)),
+            database.read(partial(dashboard.running, org_id)),
             overview.active(org_id=org_id),
-            database.read(partial(pulse.last_hour, org_id)),
-            database.read(partial(pulse.cache, org_id)),
+            database.read(partial(dashboard.last_hour, org_id)),
+            database.read(partial(dashboard.cache, org_id)),
             service.queue.members(),
         )
         return Glance(backlog, running, active, hour, cache, members)

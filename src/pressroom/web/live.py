@@ -20,7 +20,7 @@ from pressroom.api.service import Service
 from pressroom.api.streams import RETRY_MS
 from pressroom.errors import InvalidArgument, NotFound, PressroomError, QueueClosed
 from pressroom.model import Event
-from pressroom.store import look
+from pressroom.store.jobs import queries
 from pressroom.web.desk import Desk
 
 log = logging.getLogger("pressroom.web")
@@ -39,7 +39,7 @@ def router(desk: Desk) -> Routes:
         browser = await desk.door.browser(request)
         caller = desk.door.admit(request, browser, Scope.VIEWER)
         named = request.query_params.get("job")
-        last = await service.rendering.database.read(look.last_event)
+        last = await service.rendering.database.read(queries.last_event)
         seen = _seen(request, last)
         if named is None:
             events = service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")

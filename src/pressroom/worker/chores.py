@@ -14,10 +14,11 @@ from pressroom.clock import Clock
 from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
 from pressroom.outages import Outage
-from pressroom.store import Database, endings, jobs, look, upkeep
-from pressroom.store.jobs import NewJob
-from pressroom.store.steps import Kinds
-from pressroom.store.upkeep import Lost
+from pressroom.store import Database
+from pressroom.store.jobs import endings, jobs, maintenance, queries
+from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker import coverage_watch, process
 from pressroom.worker.coverage_watch import CoverageWatch
 
@@ -130,16 +131,16 @@ class Chores:
         """
         dead = await self._dead_workers()
         trusted = self._clock_is_steady()
-        lost = await self._database.read(lambda: upkeep.find_lost(dead, overdue=patience))
+        lost = await self._database.read(lambda: maintenance.find_lost(dead, overdue=patience))
         rescued = 0
         for job in lost:
             if trusted or job.worker in dead:
                 rescued += await self._rescue_one(job)
-        if not patience and await self._database.read(upkeep.any_lease_too_long):
+        if not patience and await self._database.read(maintenance.any_lease_too_long):
             log.warning("the clock was set back; leases are shortened to what a lease can be")
-            await self._database.run(upkeep.clamp_leases, name="rescue", durable=False)
+            await self._database.run(maintenance.clamp_leases, name="rescue", durable=False)
         if dead:
-            await self._database.run(lambda: upkeep.forget_workers(dead), name="rescue", durable=False)
+            await self._database.run(lambda: maintenance.forget_workers(dead), name="rescue", durable=False)
         await self._end_deferred_cancels()
         if rescued:
             self._delivery.announce(())
@@ -147,7 +148,7 @@ class Chores:
 
     async def _rescue_one(self, lost: Lost) -> bool:
         status = await self._with_and_without_hook(
-            lost.kind, lambda kinds: upkeep.rescue(lost, kinds, _pause_after(lost.crashes)), "rescue"
+            lost.kind, lambda kinds: maintenance.rescue(lost, kinds, _pause_after(lost.crashes)), "rescue"
         )
         if status is None:
             return False
@@ -156,7 +157,7 @@ class Chores:
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
-        cards = [card for card, _, _ in await self._database.read(upkeep.list_workers)]
+        cards = [card for card, _, _ in await self._database.read(maintenance.list_workers)]
         return await asyncio.to_thread(lambda: [card.uid for card in cards if process.is_dead(card.process)])
 
     def _clock_is_steady(self) -> bool:
@@ -171,8 +172,8 @@ class Chores:
         return steady >= self._trust_clock_from
 
     async def _end_deferred_cancels(self) -> None:
-        for deferred in await self._database.read(lambda: upkeep.find_deferred_cancels(self._kinds)):
-            await self._with_and_without_hook(deferred.kind, partial(upkeep.end_deferred_cancel, deferred), "cancel")
+        for deferred in await self._database.read(lambda: maintenance.find_deferred_cancels(self._kinds)):
+            await self._with_and_without_hook(deferred.kind, partial(maintenance.end_deferred_cancel, deferred), "cancel")
             self._tell([deferred.id])
 
     async def _with_and_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
@@ -188,7 +189,7 @@ class Chores:
         """Delete what is past its retention, a batch at a time, so that nobody waits long for the writer."""
         deleted = 0
         while not self._stopping.is_set():
-            batch = await self._database.run(lambda: upkeep.prune(PRUNE_BATCH), name="prune", durable=False)
+            batch = await self._database.run(lambda: maintenance.prune(PRUNE_BATCH), name="prune", durable=False)
             deleted += batch
             if batch < PRUNE_BATCH:
                 break
@@ -212,13 +213,13 @@ class Chores:
             self._coverage_watch.forget()
 
     async def _waiting(self) -> list[Notice]:
-        return make_notices(await self._database.read(partial(look.waiting, self._kinds)), self._kinds)
+        return make_notices(await self._database.read(partial(queries.waiting, self._kinds)), self._kinds)
 
     async def fire_schedules(self, *, patience: int = 0) -> int:
         """Submit the jobs of ticks that have come. The unique tick decides between processes."""
         mine = {schedule.name: schedule for schedule in self._schedules}
         fired = 0
-        for schedule, last in await self._database.read(upkeep.list_schedules):
+        for schedule, last in await self._database.read(maintenance.list_schedules):
             if schedule.name in mine:
                 fired += await self._fire(mine[schedule.name], last, patience)
         if fired:
@@ -232,9 +233,9 @@ class Chores:
         fired = 0
         for tick in due:
             new = self._make(schedule)
-            fired += await self._database.run(partial(upkeep.fire, schedule, tick, new), name="schedule")
+            fired += await self._database.run(partial(maintenance.fire, schedule, tick, new), name="schedule")
         if ticks and not due:
-            await self._database.run(lambda: upkeep.skip_to(schedule, ticks[-1]), name="schedule")
+            await self._database.run(lambda: maintenance.skip_to(schedule, ticks[-1]), name="schedule")
         return fired
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from pressroom.errors import Cancelled, InvalidArgument, PressroomError
 from pressroom.model import Claim, Tier, Work
-from pressroom.store import Database, progress
-from pressroom.store.progress import ItemMove
+from pressroom.store import Database
+from pressroom.store.jobs import progress
+from pressroom.store.jobs.progress import ItemMove
 
 log = logging.getLogger("pressroom.worker")
 

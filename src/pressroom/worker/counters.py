@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pressroom.errors import PressroomError
 from pressroom.model import Postponed, Retry, Status
-from pressroom.store.endings import Settled
+from pressroom.store.jobs.endings import Settled
 
 # Upper bounds in seconds: a cached lookup takes milliseconds, a PDF of a long document minutes.
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
-from pressroom.store import Database, worker_coverage
-from pressroom.store.worker_coverage import PATIENCE, WorkerCoverage
+from pressroom.store import Database
+from pressroom.store.operators import worker_coverage
+from pressroom.store.operators.worker_coverage import PATIENCE, WorkerCoverage
 
 log = logging.getLogger("pressroom.chores")
 

@@ -8,7 +8,8 @@ from functools import partial
 
 from pressroom import failpoints
 from pressroom.errors import PressroomError
-from pressroom.store import Database, leader
+from pressroom.store import Database
+from pressroom.store.jobs import leader
 from pressroom.worker import process
 from pressroom.worker.chores import every
 

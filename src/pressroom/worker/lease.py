@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from pressroom.errors import QueueClosed
 from pressroom.outages import Outage
-from pressroom.store import Database, jobs, upkeep
+from pressroom.store import Database
+from pressroom.store.jobs import jobs, maintenance
 
 log = logging.getLogger("pressroom.worker")
 
@@ -24,7 +25,7 @@ class LeaseKeeper:
         lease: float,
         held: Callable[[], Sequence[tuple[int, int]]],
         report: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
-        card: Callable[[], upkeep.WorkerCard],
+        card: Callable[[], maintenance.WorkerCard],
         outage: Outage | None = None,
     ) -> None:
         self._database = database
@@ -58,4 +59,6 @@ class LeaseKeeper:
         if claims:
             kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False, beside=True)
             self._report(kept, claims)
-        self._database.run_from_thread(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
+        self._database.run_from_thread(
+            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, beside=True
+        )

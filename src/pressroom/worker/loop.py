@@ -15,9 +15,10 @@ from pressroom.delivery import Delivery, Offer
 from pressroom.errors import ArtifactStoreMismatch, Cancelled, PressroomError, StoreUnavailable
 from pressroom.model import VERSION, Claim, Kind, Outcome, Released, Status, Work
 from pressroom.outages import Outage
-from pressroom.store import Database, endings, fairness, jobs, steps, upkeep
-from pressroom.store.endings import Settled, Settlement
-from pressroom.store.jobs import Room, Turn
+from pressroom.store import Database
+from pressroom.store.jobs import endings, fairness, jobs, maintenance, transitions
+from pressroom.store.jobs.endings import Settled, Settlement
+from pressroom.store.jobs.jobs import Room, Turn
 from pressroom.worker import process
 from pressroom.worker.context import RunningJob
 from pressroom.worker.counters import UNEXPECTED, SlotUsage, WorkerCounters
@@ -116,7 +117,7 @@ class Worker:
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        await self._database.run(lambda: upkeep.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
+        await self._database.run(lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
         self._keeper.start()
         self._wake.set()
         for part in (self._take_turns, self._be_served, self._poll_database, self._watch_the_time):
@@ -145,7 +146,7 @@ class Worker:
         await asyncio.to_thread(self._keeper.stop)
         self._threads.close()
         with contextlib.suppress(PressroomError):
-            await self._database.run(lambda: upkeep.delete_worker(self.name), name="heartbeat", durable=False)
+            await self._database.run(lambda: maintenance.delete_worker(self.name), name="heartbeat", durable=False)
         return released
 
     def stop_job(self, id: int) -> None:
@@ -306,7 +307,7 @@ class Worker:
                     settlement = Settlement(claim, judge(claim, kind, error, self._luck()))
         return Turn(settled, [])
 
-    async def _settle_alone(self, settlement: Settlement, kinds: steps.Kinds) -> Turn:
+    async def _settle_alone(self, settlement: Settlement, kinds: transitions.Kinds) -> Turn:
         def unit() -> Work[Turn]:
             return jobs.turn([settlement], self.name, (), Room(0, 0), 0, kinds)
 
@@ -551,8 +552,8 @@ class Worker:
     def _delivery_name(self) -> str:
         return type(self._delivery).__name__.lower()
 
-    def _card(self) -> upkeep.WorkerCard:
-        return upkeep.WorkerCard(
+    def _card(self) -> maintenance.WorkerCard:
+        return maintenance.WorkerCard(
             self.name,
             process.identity(),
             sorted(self._kinds),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pressroom.delivery import Offer
 from pressroom.model import Claim, Postponed, Retry, Status
-from pressroom.store import jobs
-from pressroom.store.endings import Settled
-from pressroom.store.jobs import Room, Turn
+from pressroom.store.jobs import jobs
+from pressroom.store.jobs.endings import Settled
+from pressroom.store.jobs.jobs import Room, Turn
 
 log = logging.getLogger("pressroom.worker")
 

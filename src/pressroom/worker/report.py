@@ -3,7 +3,7 @@
 import logging
 
 from pressroom.model import GaveUp, PartlySucceeded, Postponed, Retry, Status
-from pressroom.store.endings import Settled
+from pressroom.store.jobs.endings import Settled
 
 log = logging.getLogger(__name__)
 

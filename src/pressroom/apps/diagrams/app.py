@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pressroom.app import App, Core, RunningApp
 from pressroom.apps.diagrams import embed_keys
 from pressroom.model import Work
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.operators.lookup import Found, Viewer
 
 if TYPE_CHECKING:
     from pressroom.api.routes import Route

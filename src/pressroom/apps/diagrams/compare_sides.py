@@ -11,7 +11,7 @@ from pressroom.apps.diagrams.playground_jobs import made_by_link
 from pressroom.apps.diagrams.versions import Named, Version
 from pressroom.errors import NotFound, Unavailable, WaitTimeout
 from pressroom.renderers.svg.picture import label_of
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.web.desk import Visit
 
 PATIENCE = 10.0  # seconds for a picture that is not there yet

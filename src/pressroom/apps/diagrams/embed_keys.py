@@ -8,7 +8,7 @@ from pressroom.apps.diagrams.versions import Named
 from pressroom.errors import CannotUnseal
 from pressroom.model import Statement, Work
 from pressroom.sealing import Keyring
-from pressroom.store.artifacts import link_digest, new_link
+from pressroom.store.artifacts.artifacts import link_digest, new_link
 
 
 def key_of(named: Named, keyring: Keyring) -> str:

@@ -4,8 +4,8 @@ import msgspec
 
 from pressroom.fair_slots import share_of
 from pressroom.model import Statement, Work
-from pressroom.store.rows import compact
-from pressroom.store.steps import now
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import now
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Found(msgspec.Struct, frozen=True):
 
 def look(fingerprint: str) -> Work[Hit | None]:
     moment = yield from now()
-    rows = yield Statement("find_hit", {"fingerprint": fingerprint, "now": moment})
+    rows = yield Statement("find_render_hit", {"fingerprint": fingerprint, "now": moment})
     if not rows:
         return None
     job, link, artifact, made_at, expires_at, last_used = rows[0]
@@ -49,7 +49,7 @@ def survey(fingerprint: str, kind: str, limit: int, org_id: str) -> Work[Found]:
     if hit is not None:
         return Found(fingerprint, hit)
     in_flight = yield Statement("find_in_flight", {"fingerprint": fingerprint, "key": None})
-    ((in_line,),) = yield Statement("count_line", {"kind": kind, "limit": limit})
+    ((in_line,),) = yield Statement("count_waiting_for_render", {"kind": kind, "limit": limit})
     is_full = not in_flight and in_line >= limit and (yield from _has_its_share(kind, limit, org_id))
     return Found(fingerprint, None, bool(in_flight), in_line, is_full)
 

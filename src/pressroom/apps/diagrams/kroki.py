@@ -34,7 +34,7 @@ from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import Engine
 from pressroom.renderers.documents import Asked
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts.artifacts import Artifact
 
 PATIENCE = 25.0  # seconds; clients give up after 30, and should hear from us before
 MAX_AGE = 5 * 24 * 3600  # as Kroki has it

@@ -20,7 +20,7 @@ from pressroom.renderers import documents
 from pressroom.renderers.documents import Asked
 from pressroom.sealing import Keyring
 from pressroom.store import Database, Transaction
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts.artifacts import Artifact
 
 OUTPUTS = ("svg", "png", "pdf")
 THEMES = ("light", "dark", "auto")

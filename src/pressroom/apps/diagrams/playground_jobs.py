@@ -9,7 +9,7 @@ from pressroom.apps.diagrams.playground_sheet import Sheet
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Job
 from pressroom.rendering import Payload
-from pressroom.store.artifacts import Artifact
+from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.web.desk import Visit
 
 

@@ -19,8 +19,8 @@ from pressroom.queue import Queue
 from pressroom.renderers.documents import Asked
 from pressroom.rendering import Rendering, examine, fingerprint_of
 from pressroom.request import Request, checked
-from pressroom.store import render_cache
-from pressroom.store.artifacts import Expiry
+from pressroom.store.artifacts import render_cache
+from pressroom.store.artifacts.artifacts import Expiry
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed

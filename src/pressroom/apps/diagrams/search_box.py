@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 from pressroom.errors import NotFound
 from pressroom.model import Statement, Work
-from pressroom.store.artifacts import link_digest, parse_link
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.artifacts.artifacts import link_digest, parse_link
+from pressroom.store.operators.lookup import Found, Viewer
 
 
 def find_diagrams(text: str, viewer: Viewer) -> Work[list[Found]]:

@@ -9,10 +9,10 @@ import msgspec
 from pressroom.apps.diagrams.named_tags import ANY, Condition, state_of
 from pressroom.errors import NotFound, VersionGone
 from pressroom.model import Ending, Row, Statement, Status, Work
-from pressroom.store import artifacts
-from pressroom.store.artifacts import Artifact, link_digest, new_link
-from pressroom.store.rows import compact
-from pressroom.store.steps import now
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Artifact, link_digest, new_link
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 62
 PRUNED_AT_ONCE = 100

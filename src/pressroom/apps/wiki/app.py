@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.model import Work
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.operators.lookup import Found, Viewer
 
 if TYPE_CHECKING:
     from pressroom.web.desk import Desk

@@ -5,7 +5,7 @@ from pressroom.apps.wiki.links import address_of
 from pressroom.apps.wiki.model import clean_url
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Work
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.operators.lookup import Found, Viewer
 
 
 def find_articles(text: str, viewer: Viewer) -> Work[list[Found]]:

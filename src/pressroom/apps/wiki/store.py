@@ -11,8 +11,8 @@ from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
 from pressroom.apps.wiki.words import Words, words_of
 from pressroom.errors import NotFound, Refused
 from pressroom.model import Row, Statement, Status, Work, from_ms
-from pressroom.store.rows import compact
-from pressroom.store.steps import now
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 62
 RENDER_EVERY = 5_000  # milliseconds between two renders of one revision that somebody only wishes for

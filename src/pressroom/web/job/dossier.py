@@ -8,11 +8,12 @@ import msgspec
 
 from pressroom.errors import NotFound
 from pressroom.model import Event, Job, OnKey, Row, Statement, Status, Work, from_ms, to_ms
-from pressroom.store import artifacts, look
-from pressroom.store.artifacts import Artifact, Part
-from pressroom.store.audit import Noted, list_deeds
-from pressroom.store.look import BEYOND, Filter
-from pressroom.store.rows import event_of
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Artifact, Part
+from pressroom.store.jobs import queries
+from pressroom.store.jobs.queries import BEYOND, Filter
+from pressroom.store.jobs.rows import event_of
+from pressroom.store.operators.audit import Noted, list_deeds
 
 TOLD = 100  # events at each end of a history
 COUNTED = 10_000  # events in all
@@ -83,7 +84,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 def own(uid: str, org_id: str | None) -> Work[Job]:
     """The job, if it is one of this organisation's. Raises NotFound, in the same words whatever the reason."""
     try:
-        job = yield from look.get(uid)
+        job = yield from queries.get(uid)
     except NotFound:
         raise NotFound(NO_SUCH_JOB) from None
     if org_id is not None and (job.org_id or "") != org_id:
@@ -94,7 +95,7 @@ def own(uid: str, org_id: str | None) -> Work[Job]:
 def compile_of(uid: str, org_id: str | None, *, with_deeds: bool) -> Work[Dossier]:
     job = yield from own(uid, org_id)
     ((moment,),) = yield Statement("read_clock")
-    ((_, prune_after, on_key, max_crashes, failure, fields),) = yield Statement("desk_job_facts", {"id": job.id})
+    ((_, prune_after, on_key, max_crashes, failure, fields),) = yield Statement("job_page_facts", {"id": job.id})
     first, last, counts = yield from _history(job)
     made = yield from artifacts.of_job(job.uid)
     bundle = next((one for one in made if one.files), None)
@@ -125,19 +126,19 @@ def compile_of(uid: str, org_id: str | None, *, with_deeds: bool) -> Work[Dossie
 
 
 def _history(job: Job) -> Work[tuple[list[Event], list[Event], dict[str, int]]]:
-    first = yield from look.events_of(job.id, 0, TOLD)
+    first = yield from queries.events_of(job.id, 0, TOLD)
     last: Sequence[Row] = []
     if len(first) == TOLD:
         asked = {"job_id": job.id, "after": first[-1].id, "limit": TOLD}
-        last = yield Statement("desk_job_last_events", asked)
-    counts = yield Statement("desk_job_count_events", {"job_id": job.id, "limit": COUNTED})
+        last = yield Statement("job_page_last_events", asked)
+    counts = yield Statement("job_page_count_events", {"job_id": job.id, "limit": COUNTED})
     return first, [event_of(row) for row in reversed(last)], dict(counts)
 
 
 def _entry(job: Job) -> Work[Entry | None]:
     if job.fingerprint is None:
         return None
-    rows = yield Statement("desk_job_cached", {"fingerprint": job.fingerprint})
+    rows = yield Statement("job_page_cached", {"fingerprint": job.fingerprint})
     return next((Entry(uid, hits, from_ms(created), from_ms(expires)) for uid, hits, created, expires in rows), None)
 
 
@@ -145,14 +146,14 @@ def _neighbours(job: Job) -> Work[list[Neighbour]]:
     if job.fingerprint is None:
         return []
     asked = {"org_id": job.org_id or "", "kind": job.kind, "created": to_ms(job.date_created), "id": job.id}
-    return [Neighbour(uid, json.loads(fields)) for uid, fields in (yield Statement("desk_job_nearest", asked))]
+    return [Neighbour(uid, json.loads(fields)) for uid, fields in (yield Statement("job_page_nearest", asked))]
 
 
 def _line(job: Job) -> Work[list[Relative]]:
     """Who runs and who waits under the same key, in their order."""
     if job.key is None:
         return []
-    rows = yield Statement("desk_job_line", {"org_id": job.org_id or "", "key": job.key, "limit": RELATIVES})
+    rows = yield Statement("job_page_key_candidates", {"org_id": job.org_id or "", "key": job.key, "limit": RELATIVES})
     return [Relative(uid, status, subject, from_ms(created)) for uid, status, _, subject, created in rows]
 
 
@@ -166,10 +167,10 @@ def _relative(uid: str | None, owner: str) -> Work[Relative | None]:
 
 def _children(job: Job) -> Work[list[Relative]]:
     wanted = Filter(parent=job.uid, org_id=job.org_id or "")
-    found = yield from look.list_jobs(wanted, BEYOND, RELATIVES)
+    found = yield from queries.list_jobs(wanted, BEYOND, RELATIVES)
     return [Relative(one.uid, one.status, one.subject or one.kind, one.date_created) for one in found]
 
 
 def _retries(job: Job) -> Work[list[Relative]]:
-    rows = yield Statement("desk_job_retries", {"uid": job.uid, "org_id": job.org_id or "", "limit": RELATIVES})
+    rows = yield Statement("job_page_retries", {"uid": job.uid, "org_id": job.org_id or "", "limit": RELATIVES})
     return [Relative(uid, status, subject or kind, from_ms(created)) for uid, status, kind, subject, created in rows]

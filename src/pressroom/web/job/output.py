@@ -13,8 +13,8 @@ from pressroom.api.service import Service
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Job
 from pressroom.renderers import Notice
-from pressroom.store import artifacts
-from pressroom.store.artifacts import OUTPUT, Artifact, Part
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, Part
 from pressroom.web.desk import Visit, refuse
 
 THUMB = 512 * 1024  # bytes; a list of fifty pictures should not be a download

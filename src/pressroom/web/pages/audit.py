@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
-from pressroom.store import audit
+from pressroom.store.operators import audit
 from pressroom.web.desk import Desk, Visit, refuse
 
 PAGE = 50

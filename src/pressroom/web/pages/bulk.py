@@ -18,8 +18,8 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.bulk import Action, Order, Seen, why_not
 from pressroom.model import Job, Work, from_ms
-from pressroom.store import search
-from pressroom.store.search import COUNTED, Wanted
+from pressroom.store.operators import search
+from pressroom.store.operators.search import COUNTED, Wanted
 from pressroom.submit_scope import may_repeat
 from pressroom.web import chosen
 from pressroom.web.chosen import Chosen, Fields

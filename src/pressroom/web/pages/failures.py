@@ -10,8 +10,9 @@ from starlette.responses import Response
 from pressroom.api.routes import Routes
 from pressroom.errors import NotFound
 from pressroom.likeness import alike
-from pressroom.store import failures, look
-from pressroom.store.failures import Failure, Group, Origin, Span, Window, engines_in
+from pressroom.store.jobs import queries
+from pressroom.store.operators import failures
+from pressroom.store.operators.failures import Failure, Group, Origin, Span, Window, engines_in
 from pressroom.web.chosen import DEFAULT_ORG
 from pressroom.web.desk import Desk, Visit, refuse
 from pressroom.web.words import exact
@@ -169,7 +170,7 @@ async def _excerpt(desk: Desk, failure: Failure) -> list[tuple[int, str, bool]]:
     if not isinstance(line, int) or line < 1:
         return []
     try:
-        payload = (await desk.service.rendering.database.read(partial(look.get, failure.uid))).payload
+        payload = (await desk.service.rendering.database.read(partial(queries.get, failure.uid))).payload
     except NotFound:  # its retention ended just now
         payload = None
     source = payload.get("source") if isinstance(payload, dict) else None

@@ -9,8 +9,8 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.tokens import is_well_formed
 from pressroom.model import Work
-from pressroom.store import finding
-from pressroom.store.finding import Found, Viewer
+from pressroom.store.operators import lookup
+from pressroom.store.operators.lookup import Found, Viewer
 from pressroom.web.desk import Desk, Visit, refuse
 
 LONGEST = 2_000
@@ -48,7 +48,7 @@ async def show(visit: Visit) -> Response:
 
 def _look(desk: Desk, word: str, viewer: Viewer) -> Work[list[Found]]:
     """In the core's rows, and in those of each app."""
-    found = yield from finding.look(word, viewer)
+    found = yield from lookup.look(word, viewer)
     for find in desk.finders:
         found += yield from find(word, viewer)
     return found

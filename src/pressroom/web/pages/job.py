@@ -13,7 +13,7 @@ from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
 from pressroom.model import Job, Status, Tier
-from pressroom.store import look
+from pressroom.store.jobs import queries
 from pressroom.web.desk import Desk, Visit
 from pressroom.web.job import cache, clone, dossier, lines, output, story
 from pressroom.web.job.dossier import NO_SUCH_JOB, Dossier
@@ -89,7 +89,7 @@ async def _wait(visit: Visit, job: Job) -> dict[str, Any] | None:
         return None
     service = visit.desk.service
     standing = await service.queue.standing(job, slots=service.settings.slots)
-    paused = await service.rendering.database.read(look.paused)
+    paused = await service.rendering.database.read(queries.paused)
     return {"ahead": standing.ahead, "p50": standing.p50, "p90": standing.p90, "is_paused": job.kind in paused}
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pressroom.api.routes import Routes
 from pressroom.model import Job, Status
-from pressroom.store import search
+from pressroom.store.operators import search
 from pressroom.web import chosen
 from pressroom.web.desk import Desk, Visit
 

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import LOCAL
 from pressroom.api.routes import Routes
-from pressroom.store.pulse import Hour
+from pressroom.store.operators.dashboard import Hour
 from pressroom.web import crew, glance
 from pressroom.web.desk import Desk, Visit
 from pressroom.web.engines import Engines

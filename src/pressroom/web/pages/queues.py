@@ -9,9 +9,9 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.queue import MOST_SLOTS
-from pressroom.store import pulse
-from pressroom.store.overview import Waiting
-from pressroom.store.pulse import Endings, KindState
+from pressroom.store.operators import dashboard
+from pressroom.store.operators.dashboard import Endings, KindState
+from pressroom.store.operators.overview import Waiting
 from pressroom.web import glance
 from pressroom.web.desk import Desk, Visit, refuse
 from pressroom.web.glance import Glance
@@ -40,7 +40,7 @@ def router(desk: Desk) -> Routes:
 
     async def show(visit: Visit) -> Response:
         seen = await glances.at(visit.org_id, after="hx-request" in visit.request.headers)
-        kinds = await database.read(pulse.kinds)
+        kinds = await database.read(dashboard.kinds)
         may_change = visit.may(Scope.OPERATOR) and visit.caller.everywhere
         return visit.page("queues.html", seen=seen, lines=_lines(seen, kinds), may_change=may_change, most=MOST_SLOTS)
 
@@ -70,7 +70,7 @@ def router(desk: Desk) -> Routes:
             words = "a kind is of all organisations; to change it you need a token made with --all-orgs"
             raise HttpError(403, "forbidden", words)
         name = visit.form.get("kind")
-        return await database.read(partial(pulse.kind, name))
+        return await database.read(partial(dashboard.kind, name))
 
     desk.get(routes, "/desk/queues", show)
     desk.post(routes, "/desk/queues/pause", pause, needs=Scope.OPERATOR)

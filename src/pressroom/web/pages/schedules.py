@@ -9,8 +9,8 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.submitting import require_repeat
-from pressroom.store import pulse
-from pressroom.store.pulse import SCHEDULES, Scheduled
+from pressroom.store.operators import dashboard
+from pressroom.store.operators.dashboard import SCHEDULES, Scheduled
 from pressroom.web import crontab
 from pressroom.web.crontab import Reading
 from pressroom.web.desk import Desk, Visit
@@ -51,7 +51,7 @@ def router(desk: Desk) -> Routes:
 
     async def show(visit: Visit) -> Response:
         is_for_them = visit.caller.owns(None)
-        now, found = await database.read(pulse.schedules)
+        now, found = await database.read(dashboard.schedules)
         lines = [Line(one, crontab.read(one.cron, one.last_tick), now) for one in found] if is_for_them else []
         return visit.page(
             "schedules.html",
@@ -65,8 +65,8 @@ def router(desk: Desk) -> Routes:
     async def run(visit: Visit) -> Response:
         name = visit.form.get("name")
         if not visit.caller.owns(None):
-            raise pulse.no_schedule(name)
-        schedule = await database.read(partial(pulse.schedule, name))
+            raise dashboard.no_schedule(name)
+        schedule = await database.read(partial(dashboard.schedule, name))
         require_repeat(visit.caller, queue.kinds, schedule.kind)
         async with queue.transaction() as transaction:
             job = await queue.submit(

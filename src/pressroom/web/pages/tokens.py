@@ -11,8 +11,8 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import from_ms
-from pressroom.store import finding
-from pressroom.store.tokens import Token
+from pressroom.store.access.tokens import Token
+from pressroom.store.operators import lookup
 from pressroom.web.desk import Desk, Visit, refuse
 
 PAGE = 100
@@ -71,7 +71,7 @@ async def create(visit: Visit) -> Response:
 
 async def revoke(visit: Visit, uid: str) -> Response:
     database = visit.desk.service.rendering.database
-    found = [token for token in await database.read(partial(finding.find_tokens, uid, visit.org_id)) if token.uid == uid]
+    found = [token for token in await database.read(partial(lookup.find_tokens, uid, visit.org_id)) if token.uid == uid]
     if not found:
         raise NotFound("there is no such token")
     (token,) = found
@@ -106,9 +106,9 @@ async def _page(visit: Visit, *, status: int = 200, wrong: str = "") -> Response
 
 def _chosen(org_id: str | None, state: str, cursor: str, named: str) -> Any:
     if named:
-        return finding.find_tokens(named[:100], org_id)
-    before = cursor or finding.NEWEST_TOKEN
-    return finding.list_tokens(org_id, only_valid=state == "valid", before=before, limit=PAGE + 1)
+        return lookup.find_tokens(named[:100], org_id)
+    before = cursor or lookup.NEWEST_TOKEN
+    return lookup.list_tokens(org_id, only_valid=state == "valid", before=before, limit=PAGE + 1)
 
 
 def _scope(name: str) -> Scope:

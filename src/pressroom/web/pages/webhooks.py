@@ -13,9 +13,9 @@ from pressroom.api.webhooks import NewWebhook
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.notify import webhook as rules
 from pressroom.notify.addresses import AddressRefused
-from pressroom.store import finding
-from pressroom.store.look import BEYOND
-from pressroom.store.webhooks import Delivery, Webhook
+from pressroom.store.jobs.queries import BEYOND
+from pressroom.store.operators import lookup
+from pressroom.store.webhooks.webhooks import Delivery, Webhook
 from pressroom.web.desk import Desk, Visit, refuse
 
 PAGE = 50
@@ -54,7 +54,7 @@ async def create(visit: Visit) -> Response:
 async def show(visit: Visit, id: str) -> Response:
     webhook = await _own(visit, id)
     state, before = _asked_for(visit)
-    unit = partial(finding.deliveries, webhook.uid, state, before, PAGE)
+    unit = partial(lookup.deliveries, webhook.uid, state, before, PAGE)
     deliveries, older = await visit.desk.service.rendering.database.read(unit)
     return visit.page(
         "webhook.html",
@@ -65,7 +65,7 @@ async def show(visit: Visit, id: str) -> Response:
         first=before != BEYOND,
         state=state or "",
         states=STATES,
-        looked_at=finding.LOOKED_AT,
+        looked_at=lookup.LOOKED_AT,
     )
 
 
@@ -120,12 +120,12 @@ async def _list(visit: Visit, *, status: int = 200, wrong: str = "") -> Response
         raise refuse("that is not a cursor; follow the link to the next page")
     found = await visit.desk.webhooks.list(visit.org_id, after=cursor, limit=PAGE + 1)
     shown = found[:PAGE]
-    health = await visit.desk.service.rendering.database.read(partial(finding.health_of, [one.uid for one in shown]))
+    health = await visit.desk.service.rendering.database.read(partial(lookup.health_of, [one.uid for one in shown]))
     return visit.page(
         "webhooks.html",
         status=status,
         webhooks=[(one, _name(one), health.get(one.uid)) for one in shown],
-        judged=finding.JUDGED,
+        judged=lookup.JUDGED,
         cursor=shown[-1].uid if len(found) > PAGE else None,
         first=bool(cursor),
         wrong=wrong,

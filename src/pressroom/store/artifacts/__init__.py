@@ -1,0 +1,1 @@
+"""Artifacts, the bytes they refer to, and the render cache."""

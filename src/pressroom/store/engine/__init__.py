@@ -1,0 +1,1 @@
+"""Databases: connections, the thread that writes, transactions, migrations, health checks."""

@@ -1,0 +1,439 @@
+"""A connection to PostgreSQL that carries out units of work, speaks the statements' dialect, and knows how to come back."""
+
+import hashlib
+import re
+import select
+from functools import cache
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.adapt import Dumper, Loader
+from psycopg.pq import TransactionStatus
+
+from pressroom.clock import Clock, SystemClock
+from pressroom.config import masked
+from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.model import NOT_AT_ONCE, AtOnce, Row, Statement, Work
+from pressroom.store.engine.schema import CORE_ONLY, Schema
+from pressroom.store.engine.statements import load
+
+SCHEMA = "pressroom"
+CONNECT_TIMEOUT = 10  # seconds
+BUSY_TIMEOUT = 5.0  # seconds that we wait for others to let go of what they hold
+# Seconds that a transaction may stand still before the server ends it: its process may be stopped, and with the lock in its
+# hands it stops all others. Less than they wait, so that nobody is refused for it; more for one whose caller may think.
+IDLE_TIMEOUT = 3.0
+HELD_IDLE_TIMEOUT = 6.0
+# A peer that vanished is noticed by the kernel and not by us: without these a lane would wait for it for hours.
+_KEEPALIVE: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+
+# Whoever writes holds the first of these: together with those who touch only rows that they lock themselves, or alone. The
+# second is taken last, for the events: their numbers must become visible in the order in which they grow.
+WRITING = 4721002
+EVENTS = 4721003
+CHANNEL = "pressroom"
+
+# What a session is to be set to. A pooler may give each transaction another session, so there each transaction is set to it.
+_SETTINGS = (
+    f"search_path = {SCHEMA}, public",
+    "TIME ZONE 'UTC'",
+    f"idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}",
+    "synchronous_commit = on",
+)
+# A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
+_FORGETFUL = "SET LOCAL synchronous_commit = off"
+_BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact_lock({EVENTS})"
+
+_TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+# Statements that add to the history, and whose rows nobody reads before the commit. They are kept until then.
+_HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
+# These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
+_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
+# The server does not know the name of a prepared statement, or knows it already. It says so and does nothing.
+_STATEMENT_MISMATCH = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+
+class _WholeNumber(Dumper):
+    """Every int as a bigint: otherwise its size would choose its type, and every mix of types is a statement of its own."""
+
+    oid = psycopg.postgres.types["int8"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        return str(obj).encode()
+
+
+class _Float(Loader):
+    """What avg() returns."""
+
+    def load(self, data: Any) -> float:
+        return float(bytes(data))
+
+
+class Text(NamedTuple):
+    """A statement as psycopg takes it. `tested` are parameters of which it asks whether they are NULL."""
+
+    sql: str
+    tested: frozenset[str]
+
+
+@cache
+def translate_parameters(text: str) -> Text:
+    """`:name` as psycopg writes it; two colons are a cast. A NULL has no type by which PostgreSQL could compare it to NULL, so
+    the answer to `:name IS NULL` is a parameter of its own."""
+    tested = frozenset(_TESTED.findall(text))
+    text = _TESTED.sub(r":\1__is_null", text.replace("%", "%%"))
+    return Text(_PARAMETER.sub(r"%(\1)s", text), tested)
+
+
+class SingleMessageStatement:
+    """A statement that is sent in one message with BEGIN and COMMIT, where parameters cannot be bound.
+
+    It is sent by its name if the session has prepared it, or in full.
+
+    The name holds a hash of the text, so that it never means a statement of another version in a session that both have used.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self._text = text
+        self._parameters = list(dict.fromkeys(_PARAMETER.findall(text)))
+        self.session_name = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+    def prepare(self) -> str:
+        numbered = _PARAMETER.sub(lambda found: f"${self._parameters.index(found[1]) + 1}", self._text)
+        return f"PREPARE {self.session_name} AS {numbered}"
+
+    def execute(self, literals: dict[str, str]) -> str:
+        return f"EXECUTE {self.session_name} ({', '.join(literals[name] for name in self._parameters)})"
+
+    def in_full(self, literals: dict[str, str]) -> str:
+        return _PARAMETER.sub(lambda found: literals[found[1]], self._text)
+
+
+@cache
+def single_message_statements() -> dict[str, SingleMessageStatement]:
+    """By name. One may have another inside."""
+    texts = load("postgres")
+    claim_next = texts["claim_next"].replace(":now", "(SELECT now FROM clock)")
+    composed = {
+        "submit_in_one_round_trip": texts["submit_in_one_round_trip"],
+        "claim_in_one_round_trip": texts["claim_in_one_round_trip"].replace("/* claim_next */", claim_next),
+    }
+    return {name: SingleMessageStatement(name, text) for name, text in composed.items()}
+
+
+class Connection:
+    """`clock` is only asked where a test has its own: the database's is the one that counts."""
+
+    def __init__(self, url: str, clock: Clock, schema: Schema = CORE_ONLY, *, readonly: bool = False) -> None:
+        self._url = url
+        self._clock = None if type(clock) is SystemClock and not clock.is_shifted else clock
+        self._readonly = readonly
+        self._texts = {name: translate_parameters(text) for name, text in load("postgres", schema).items()}
+        self._single_message = single_message_statements()
+        self._history: list[tuple[Text, Any]] = []
+        self._untold: list[tuple[Text, Any]] = []
+        self._moment: int | None = None  # by the database's clock, when the transaction began
+        self._marked = 0
+        self.raw = self._connect()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        with Translated(self._url):
+            raw = psycopg.connect(
+                self._url,
+                autocommit=True,
+                connect_timeout=CONNECT_TIMEOUT,
+                application_name="pressroom",
+                prepare_threshold=2,
+                **_KEEPALIVE,
+            )
+            raw.adapters.register_dumper(int, _WholeNumber)
+            raw.adapters.register_loader("numeric", _Float)
+            raw.prepared_max = 500
+            settings = (*_SETTINGS, f"lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
+            self.is_pooled = is_pooled(raw)
+            if self.is_pooled:
+                raw.prepare_threshold = None
+                self._begin_settings = [f"SET LOCAL {setting}" for setting in settings]
+            else:
+                raw.execute("; ".join(f"SET {setting}" for setting in settings), prepare=False)
+                self._begin_settings = []
+            self._cursor = raw.cursor()
+            self._session_names: set[str] = set()  # of the statements that we have prepared in this session
+            return raw
+
+    def execute(self, text: str, params: Any = None) -> list[Row]:
+        self._ask(text, params)
+        return self._cursor.fetchall() if self._cursor.description is not None else []
+
+    def _ask(self, text: str, params: Any = None, *, prepare: bool | None = None) -> None:
+        if not self._untold:
+            self._cursor.execute(text, params, prepare=prepare)
+            return
+        with self.raw.pipeline():
+            self._tell_untold()
+            self._cursor.execute(text, params, prepare=prepare)
+
+    def _tell_untold(self) -> None:
+        """Within a pipeline."""
+        untold, self._untold = self._untold, []
+        for text, params in untold:
+            self.raw.execute(text.sql, params)
+
+    def carry_out[T](self, work: Work[T]) -> T:
+        """Feed a unit of work its statements' rows until it returns."""
+        try:
+            statement = next(work)
+            while True:
+                statement = work.send(self._rows(*statement) if type(statement) is Statement else NOT_AT_ONCE)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    def _rows(self, name: str, params: Any) -> list[Row]:
+        text = self._texts.get(name)
+        if name == "read_clock":
+            if self._clock is not None:
+                return [(self._clock.now_ms(),)]
+            if self._moment is not None:
+                moment, self._moment = self._moment, None
+                return [(moment,)]
+        if text is None:
+            text = translate_parameters(name)
+        if params:
+            params = _prepared(params, text)
+        if name in _HISTORY and not self._readonly:
+            self._history.append((text, params))
+            return []
+        if name in _TOLD_LATER and not self._readonly:
+            self._untold.append((text, params))
+            return []
+        if name == "delete_jobs" and self._history:  # it may tell of these, and is written when they are gone
+            self._history.append((self._texts["forget_history"], params))
+        return self.execute(text.sql, params)
+
+    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
+        self._forget()
+        lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
+        said = [f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
+        if not durable:
+            said.insert(0, _FORGETFUL)
+        if held:  # the clock is asked for later, and then wants to know how late it is
+            said.insert(0, f"SET LOCAL idle_in_transaction_session_timeout = {int(HELD_IDLE_TIMEOUT * 1000)}")
+            self._begin("BEGIN", *said)
+            return
+        self._begin("BEGIN", *said, self._texts["read_clock"].sql)
+        while self._cursor.nextset():
+            pass
+        ((self._moment,),) = self._cursor.fetchall()
+
+    def at_once(self, statement: AtOnce, durable: bool) -> list[Row]:
+        """`begin` beside others, the statement, and `commit`, in one round trip. The locks come before the statement looks.
+
+        Prepared statements are the session's, and others may end them: psycopg does after a ROLLBACK or DDL. So that we have
+        prepared one is a guess. Where the server contradicts, the statement is sent once more, in full.
+        """
+        self._forget()
+        if self.lost or self._is_cut():
+            self.raw.close()
+            self.raw = self._connect()
+        name, params = statement
+        single = self._single_message[name]
+        moment = None if self._clock is None else self._clock.now_ms()
+        values = _without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
+        literals = {parameter: sql.Literal(value).as_string(self.raw) for parameter, value in values.items()}
+        if self.is_pooled:
+            return self._commit_message([], single.in_full(literals), durable)
+        is_prepared = single.session_name in self._session_names
+        try:
+            rows = self._commit_message([] if is_prepared else [single.prepare()], single.execute(literals), durable)
+            self._session_names.add(single.session_name)
+            return rows
+        except _STATEMENT_MISMATCH:
+            # Only if the server says that the transaction has failed: then it was begun, and is not committed.
+            if self.raw.pgconn.transaction_status != TransactionStatus.INERROR:
+                raise
+            self.roll_back()
+            return self._commit_message([], single.in_full(literals), durable)
+
+    def _commit_message(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
+        beginning = ["BEGIN", *self._begin_settings, *([] if durable else [_FORGETFUL])]
+        message = "; ".join([*beginning, *preparation, _BOTH_LOCKS, call, "COMMIT"])
+        self._cursor.execute(message, prepare=False)
+        rows: list[Row] = []
+        while self._cursor.nextset():
+            if self._cursor.description is not None:
+                rows = self._cursor.fetchall()
+        self._believe(self._cursor.statusmessage)
+        return rows
+
+    def _is_cut(self) -> bool:
+        """Whether the server has hung up while nobody asked it anything: then there is something to read, or an end."""
+        look = select.poll()
+        look.register(self.raw.fileno(), select.POLLIN)
+        return bool(look.poll(0))
+
+    def begin_reading(self) -> None:
+        self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def _begin(self, begin: str, *statements: str) -> None:
+        """A connection may have been cut while nobody used it. Nothing is lost by another try, because nothing was begun."""
+        if self.lost:
+            self.raw = self._connect()
+        try:
+            self._say("; ".join([begin, *self._begin_settings, *statements]))
+        except psycopg.Error:
+            self.roll_back()
+            if not self.lost:
+                raise
+            self.raw = self._connect()
+            self._say("; ".join([begin, *self._begin_settings, *statements]))
+
+    def set_mark(self) -> None:
+        self._marked = len(self._history)
+        self._say("SAVEPOINT unit")
+
+    def pass_mark(self) -> None:
+        self._say("RELEASE unit")
+
+    def back_to_mark(self) -> bool:
+        if self.lost:
+            return False
+        del self._history[self._marked :]
+        self._untold.clear()
+        self._undo("ROLLBACK TO unit; RELEASE unit")
+        return True
+
+    def commit(self) -> None:
+        """The history goes last, under a lock of its own, together with the commit and in one round trip."""
+        history, self._history = self._history, []
+        if not history:
+            self._say("COMMIT")
+            self._believe(self._cursor.statusmessage)
+            return
+        with self.raw.pipeline():
+            self._tell_untold()
+            self.raw.execute(f"SELECT pg_advisory_xact_lock({EVENTS})")
+            for text, params in history:
+                self.raw.execute(text.sql, params)
+            self.raw.execute("SELECT pg_notify(%s, '')", (CHANNEL,))
+            ended = self.raw.execute("COMMIT")
+        self._believe(ended.statusmessage)
+
+    def _believe(self, said: str | None) -> None:
+        """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
+        if said != "COMMIT":
+            raise StoreUnavailable(f"{masked(self._url)} rolled the transaction back")
+
+    def _forget(self) -> None:
+        self._history.clear()
+        self._untold.clear()
+        self._moment = None
+
+    def roll_back(self) -> None:
+        self._forget()
+        if self.lost:
+            return
+        try:
+            match self.raw.pgconn.transaction_status:
+                case TransactionStatus.IDLE:
+                    pass
+                case TransactionStatus.INTRANS if self._readonly:
+                    self._say("END")  # nothing to undo, and what is prepared stays so; no COMMIT, because nothing was written
+                case _:
+                    self._undo("ROLLBACK")
+        except psycopg.Error:
+            self.raw.close()
+
+    def _undo(self, text: str) -> None:
+        """Roll back, and end every prepared statement: the server has none, and neither we nor psycopg believe in one.
+
+        psycopg believes in those that it sent in a pipeline, even if the server never came to them. It forgets them after a
+        ROLLBACK, but it looks at the answer only if it has not kept count of the text: it keeps none of two statements in one.
+        """
+        self._session_names.clear()
+        self._say(text if self.is_pooled else f"{text}; DEALLOCATE ALL")
+
+    @property
+    def lost(self) -> bool:
+        return self.raw.closed or self.raw.broken
+
+    def translated(self) -> "Translated":
+        return Translated(self._url)
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def _say(self, text: str) -> None:
+        """Several statements without parameters in one round trip; one alone, if there is something untold."""
+        self._ask(text, prepare=False)
+
+
+def is_pooled(raw: "psycopg.Connection[Any]") -> bool:
+    """Whether a pooler such as PgBouncer is between us and the server. It tells each client a process number of its own making.
+
+    In transaction mode, what is set or prepared in a session, and what it listens for, is then another client's or gone.
+    """
+    row = raw.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
+    return row is not None and row[0] != raw.info.backend_pid
+
+
+def _prepared(params: Any, text: Text) -> Any:
+    params = _without_nul(params)
+    return params | {f"{name}__is_null": params[name] is None for name in text.tested} if text.tested else params
+
+
+def _without_nul(params: Any) -> Any:
+    """PostgreSQL's text has no NUL, neither plain nor in JSON: a replacement character takes its place."""
+    if not any(isinstance(value, str) and ("\0" in value or "\\u0000" in value) for value in params.values()):
+        return params
+    return {name: text_without_nul(value) if isinstance(value, str) else value for name, value in params.items()}
+
+
+def text_without_nul(text: str) -> str:
+    return _NUL.sub(r"\1\\ufffd", text.replace("\0", "\ufffd"))
+
+
+class Translated:
+    """Turn PostgreSQL's errors into ours. The address is told without its password."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, psycopg.Error) and (ours := translate(error, self._url)) is not error:
+            raise ours from error
+
+
+def translate(error: psycopg.Error, url: str) -> BaseException:
+    place = masked(url)
+    match error:
+        case errors.InsufficientPrivilege():
+            return PrivilegesMissing(
+                f"{place}: {_first_line(error)}; grant this role what docs/deployment.md lists (Roles on PostgreSQL)"
+            )
+        case errors.DiskFull() | errors.InsufficientResources():
+            return StoreFull(f"the server of {place} has no room left; nothing was written")
+        case errors.ReadOnlySqlTransaction():
+            return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
+        case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
+            return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
+        case errors.InvalidSqlStatementName() | errors.DuplicatePreparedStatement():
+            return StoreUnavailable(f"the session at {place} had other prepared statements than expected")
+        case psycopg.OperationalError() | psycopg.InterfaceError() | errors.IdleInTransactionSessionTimeout():
+            return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
+        case _:
+            return error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or ["no reason was given"])[0]

@@ -1,0 +1,58 @@
+"""Looking after a PostgreSQL database: what state it is in, without changing it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+
+from pressroom.clock import SystemClock
+from pressroom.config import masked
+from pressroom.errors import PressroomError
+from pressroom.store.engine import fsck, postgres_migrate
+from pressroom.store.engine.fsck import Violation
+from pressroom.store.engine.health import Finding
+from pressroom.store.engine.migrations import Migration
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, Connection, Translated
+from pressroom.store.engine.python_health import examine_python
+from pressroom.store.engine.schema import Schema
+
+OLDEST_SERVER = 140000
+
+
+def examine(url: str, schema: Schema) -> list[Finding]:
+    python = examine_python()
+    return [python, *_server(url, schema)]
+
+
+def _server(url: str, schema: Schema) -> Iterator[Finding]:
+    try:
+        with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+            missing = postgres_migrate.pending(connection, url, schema)
+            version = connection.info.server_version
+            fsync = _setting(connection, "fsync")
+    except PressroomError as problem:
+        yield Finding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
+        return
+    yield Finding("database", True, masked(url))
+    yield Finding("postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer")
+    yield Finding("fsync", fsync == "on", fsync, "turn fsync on; without it a power failure loses accepted jobs")
+    names = ", ".join(map(str, missing))
+    yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
+
+
+def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) -> str:
+    row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def audit(url: str, schema: Schema) -> list[Violation]:
+    """Test every invariant, in a transaction that cannot write."""
+    connection = Connection(url, SystemClock(), schema, readonly=True)
+    with closing(connection), Translated(url):
+        connection.begin_reading()
+        return connection.carry_out(fsck.audit("postgres", schema))
+
+
+def pending_migrations(url: str, schema: Schema) -> list[Migration]:
+    with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+        return postgres_migrate.pending(connection, url, schema)

@@ -1,0 +1,72 @@
+"""SQLite: one lane, because SQLite has one writer, and a reader beside it.
+
+Several processes may share the file: whoever writes takes the lock at once (BEGIN IMMEDIATE) and the others wait for it.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from pressroom.clock import Clock
+from pressroom.errors import StoreUnavailable
+from pressroom.model import Statement, Work
+from pressroom.store.engine import sqlite_migrate
+from pressroom.store.engine.private_files import make_private_file, make_private_folder
+from pressroom.store.engine.schema import CORE_ONLY, Schema
+from pressroom.store.engine.sqlite_connection import Connection, Translated
+from pressroom.store.engine.writer import Desk
+
+
+class SQLite(Desk):
+    """A `Database` in one file, or in memory."""
+
+    crowded = False
+
+    def __init__(self, path: str, clock: Clock, schema: Schema = CORE_ONLY) -> None:
+        super().__init__()
+        self.path = path
+        self.volatile = path == ":memory:"
+        if not self.volatile:
+            _prepare_folder(Path(path))
+        self._writer = Connection(path, clock, schema)
+        try:
+            with Translated(path):
+                sqlite_migrate.bring_up_to_date(self._writer.raw, path, schema)
+            self._reader = self._writer if self.volatile else Connection(path, clock, schema, readonly=True)
+        except BaseException:
+            self._writer.raw.close()
+            raise
+        self._seen_version = 0
+        self._open([self._writer], [] if self.volatile else [self._reader])
+
+    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        if self.volatile:
+            return await self.run(unit, name="read", durable=False)
+        return await super().read(unit)
+
+    async def changed_elsewhere(self) -> bool:
+        if self.volatile:
+            return False
+        version = await self.read(_read_data_version)
+        changed, self._seen_version = version != self._seen_version, version
+        return changed
+
+    async def _hang_up(self) -> None:
+        if self._reader is not self._writer:
+            self._reader.raw.close()
+        self._writer.raw.close()
+
+
+def _read_data_version() -> Work[int]:
+    ((version,),) = yield Statement("PRAGMA data_version")
+    return int(version)
+
+
+def _prepare_folder(path: Path) -> None:
+    sqlite_migrate.refuse_network_filesystem(path)
+    try:
+        make_private_folder(path.parent)
+    except OSError as reason:
+        raise StoreUnavailable(f"the folder of {path} cannot be made: {reason.strerror}") from None
+    with suppress(OSError):  # SQLite says better what is wrong with it
+        make_private_file(path)

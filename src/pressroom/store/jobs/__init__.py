@@ -1,0 +1,1 @@
+"""Jobs: submit, claim, settle, progress, maintenance, and reading them."""

@@ -1,0 +1,244 @@
+"""How attempts and jobs end: settled, tried again, given back, cancelled. Units of work, as in `jobs`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import NotFound
+from pressroom.model import (
+    Claim,
+    Ending,
+    GaveUp,
+    Outcome,
+    PartlySucceeded,
+    Postponed,
+    Released,
+    Retry,
+    Statement,
+    Status,
+    Stopped,
+    Succeeded,
+    Work,
+)
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import Kinds, make_way, now, record, reseat, successor_of
+from pressroom.store.operators import failures
+from pressroom.store.operators.failures import Failed
+
+_STATUSES = {status.value: status for status in Status}
+_UNFINISHED = (Retry, Released, Postponed)
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    claim: Claim
+    outcome: Outcome
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """How a settlement turned out: the status the job now has, or None if the claim was lost."""
+
+    claim: Claim
+    outcome: Outcome
+    status: Status | None
+    superseded_by: str | None = None
+
+
+def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled]]:
+    """Close attempts, each if its claim still owns the job, with all that belongs to their endings."""
+    moment = yield from now()
+    unfinished = [one for one in settlements if isinstance(one.outcome, _UNFINISHED)]
+    superseded = yield from _find_superseded(unfinished)
+    numbers = yield from _numbers_for_retries(unfinished)
+    lines = [_line(settlement, moment, numbers, superseded) for settlement in settlements]
+    kept = yield Statement("settle_jobs", {"settlements": compact(lines), "now": moment})
+    # By claim too: a stale attempt may be settled beside the live one, and its ending is not the live one's.
+    statuses = {(id, token): _STATUSES[status] for id, token, status in kept}
+    events, results, failed = [], [], []
+    for settlement in settlements:
+        id = settlement.claim.id
+        status = statuses.get((id, settlement.claim.token))
+        cancelled = status is Status.CANCELLED
+        results.append(Settled(settlement.claim, settlement.outcome, status, superseded.get(id) if cancelled else None))
+        if status is not None:
+            events.append((id, *_event_of(settlement, status)))
+        if status is Status.FAILED and isinstance(settlement.outcome, GaveUp):
+            failed.append(Failed(id, settlement.claim.kind, settlement.outcome.error))
+    if failed:
+        yield from failures.record(failed)
+    yield Statement("insert_events", {"events": compact(events), "now": moment})
+    for settled in results:
+        if settled.status is not None and _needs_follow_up(settled.claim, kinds):
+            yield from _follow_up(settled, kinds, moment)
+    return results
+
+
+def is_plain(claim: Claim, kinds: Kinds) -> bool:
+    """Whether the end of this attempt changes no row but its own: then it may be settled beside others."""
+    return not _needs_follow_up(claim, kinds)
+
+
+def _needs_follow_up(claim: Claim, kinds: Kinds) -> bool:
+    return (
+        claim.key is not None
+        or claim.fingerprint is not None
+        or (claim.kind in kinds and kinds[claim.kind].settling is not None)
+    )
+
+
+def _find_superseded(settlements: Sequence[Settlement]) -> Work[dict[int, str]]:
+    """A failed attempt of a coalescing kind is not tried again when a newer payload already waits: that one takes over."""
+    superseded = {}
+    for settlement in settlements:
+        claim = settlement.claim
+        if claim.key is None:
+            continue
+        successor = yield from successor_of(claim.id)
+        if successor is not None:
+            superseded[claim.id] = successor
+    return superseded
+
+
+def _numbers_for_retries(settlements: Sequence[Settlement]) -> Work[list[int]]:
+    retries = sum(isinstance(settlement.outcome, Retry | Postponed) for settlement in settlements)
+    if not retries:
+        return []
+    ((last,),) = yield Statement("reserve_numbers", {"count": retries})
+    return list(range(last, last - retries, -1))  # popped from the end: the first retry gets the lowest number
+
+
+type Line = tuple[int, int, str, int | None, int | None, str | None, str | None, str | None, int, str | None]
+
+
+def _line(settlement: Settlement, moment: int, numbers: list[int], superseded: Mapping[int, str]) -> Line:
+    """One settlement as settle_jobs.sql takes it."""
+    id, token = settlement.claim.id, settlement.claim.token
+    match settlement.outcome:
+        case Succeeded(result):
+            return (id, token, "completed", None, None, result, None, None, 0, None)
+        case PartlySucceeded(result, error):
+            return (id, token, "completed_with_errors", None, None, result, compact(error), error["message"], 0, None)
+        case GaveUp(error):
+            return (id, token, "failed", None, None, None, compact(error), error["message"], 1, None)
+        case Stopped(reason):
+            return (id, token, "cancelled", None, None, None, None, reason, 0, None)
+    successor = superseded.get(id)
+    if successor is not None:
+        message = f"superseded by job_{successor}"
+        why: dict[str, Any] = {"code": "superseded", "message": message}
+        if isinstance(settlement.outcome, Retry):
+            why["cause"] = settlement.outcome.error
+        return (id, token, "cancelled", None, None, None, compact(why), message, 0, successor)
+    match settlement.outcome:
+        case Retry(error, wait):
+            run_at = moment + int(wait * 1000)
+            return (id, token, "queued", run_at, numbers.pop(), None, compact(error), error["message"], 1, None)
+        case Postponed(reason, wait):
+            return (id, token, "queued", moment + int(wait * 1000), numbers.pop(), None, None, reason, 0, None)
+        case Released():
+            return (id, token, "queued", moment, None, None, None, None, 0, None)
+
+
+def _event_of(settlement: Settlement, status: Status) -> tuple[str, str]:
+    if status is Status.COMPLETED:
+        return "completed", f'{{"attempt":{settlement.claim.attempt}}}'
+    data: dict[str, Any] = {"attempt": settlement.claim.attempt}
+    if status is Status.CANCELLED:
+        return "cancelled", compact(data)
+    match settlement.outcome:
+        case PartlySucceeded(_, error):
+            return "completed_with_errors", compact(data | {"error": _public(error)})
+        case GaveUp(error):
+            return "failed", compact(data | {"error": _public(error)})
+        case Retry(error, wait):
+            return "retrying", compact(data | {"error": _public(error), "wait": round(wait, 3)})
+        case Postponed(reason, wait):
+            return "postponed", compact(data | {"reason": reason, "wait": round(wait, 3)})
+        case Released():
+            return "released", compact(data)
+        case _:
+            return status, compact(data)
+
+
+def _public(error: dict[str, Any]) -> dict[str, Any]:
+    """Events are watched by callers; the traceback stays in the job's errors."""
+    return {name: value for name, value in error.items() if name != "detail"}
+
+
+def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
+    claim, status = settled.claim, settled.status
+    if status is not None and status.ended:
+        if status is Status.COMPLETED and claim.fingerprint is not None:
+            yield Statement("store_cached", {"id": claim.id, "now": moment})
+        aside = settled.outcome.aside if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
+        yield from run_settling_hook(claim.id, claim.kind, kinds, aside)
+    if claim.key is not None:
+        yield from make_way(claim.org_id or "", claim.key)
+
+
+def run_settling_hook(id: int, kind: str, kinds: Kinds, aside: Any = None) -> Work[None]:
+    """The application's own rows, in the transaction that ends the job."""
+    settling = kinds[kind].settling if kind in kinds else None
+    if settling is None:
+        return
+    rows = yield Statement("find_ending", {"id": id})
+    id, uid, status, version, result, errors, payload, key, org_id, subject = rows[0]
+    ending = Ending(
+        id=id,
+        uid=uid,
+        status=Status(status),
+        version=version,
+        result=json.loads(result) if result else None,
+        error=json.loads(errors)[-1] if errors else None,
+        payload=json.loads(payload),
+        key=key,
+        org_id=org_id or None,
+        subject=subject,
+        aside=aside,
+    )
+    yield from settling(ending)
+
+
+def without_hook(kinds: Kinds, name: str) -> Kinds:
+    """The same kinds, but one ends its jobs without its hook: for when the hook itself fails."""
+    return {**kinds, name: replace(kinds[name], settling=None)} if name in kinds else kinds
+
+
+def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
+    """Cancel a job: at once if it is queued; if it runs, from now on no other ending is possible. Returns the job's id.
+
+    A queued job whose kind has a settling hook that this process does not know is marked, and ended by one that does.
+    """
+    rows = yield Statement("find_job", {"uid": uid})
+    if not rows:
+        raise NotFound(f"there is no job_{uid}")
+    id, status, kind, _, asked, org_id, key = rows[0]
+    if Status(status).ended or asked:
+        return int(id)
+    moment = yield from now()
+    if status == Status.QUEUED and (yield from may_end(kind, kinds)):
+        yield from cancel_queued(id, kind, org_id, key, kinds, reason, moment)
+        return int(id)
+    yield Statement("request_cancel", {"id": id, "reason": reason})
+    yield from record(id, "cancelling", {"reason": reason}, moment)
+    if key is not None:
+        yield from reseat(org_id, key)
+    return int(id)
+
+
+def may_end(kind: str, kinds: Kinds) -> Work[bool]:
+    if kind in kinds:
+        return True
+    rows = yield Statement("kind_has_settling_hook", {"name": kind})
+    return not rows or not rows[0][0]
+
+
+def cancel_queued(id: int, kind: str, org_id: str, key: str | None, kinds: Kinds, reason: str, moment: int) -> Work[None]:
+    if not (yield Statement("cancel_queued", {"id": id, "reason": reason, "now": moment})):
+        return
+    yield from record(id, "cancelled", {"reason": reason}, moment)
+    yield from run_settling_hook(id, kind, kinds)
+    if key is not None:
+        yield from reseat(org_id, key)

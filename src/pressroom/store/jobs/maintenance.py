@@ -1,0 +1,227 @@
+"""The units of work behind the chores: rescue, prune, schedules, the register of workers."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pressroom.model import Schedule, Statement, Status, Work
+from pressroom.store.jobs.endings import cancel_queued, may_end, run_settling_hook
+from pressroom.store.jobs.jobs import NewJob, submit
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import Kinds, now, record, reseat, successor_of
+from pressroom.store.operators import failures
+from pressroom.store.operators.failures import Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A claim whose worker went silent, or is known to be dead."""
+
+    id: int
+    claim: int
+    kind: str
+    worker: str
+    dead: bool
+    crashes: int
+
+
+def find_lost(dead: Sequence[str], overdue: int = 0) -> Work[list[Lost]]:
+    """Jobs whose lease ran out, `overdue` milliseconds ago or longer, or whose worker is in `dead`."""
+    moment = yield from now()
+    rows = yield Statement("list_expired", {"now": moment - overdue, "dead": compact(dead)})
+    return [Lost(id, claim, kind, worker, worker in dead, crashes) for id, claim, kind, worker, crashes in rows]
+
+
+def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
+    """Take one job away from its silent worker. None if the worker was quicker, or if another process must end it.
+
+    It goes back to its place in the queue, with the crash counted and a pause before it runs again. It ends instead if a
+    cancel was waiting, if it took too many workers down with it, or if a newer payload of its key already waits.
+    """
+    moment = yield from now()
+    rows = yield Statement("find_lost", {"id": lost.id, "claim": lost.claim, "now": moment, "dead": int(lost.dead)})
+    if not rows:
+        return None
+    org_id, key, crashes, max_crashes, asked, reason = rows[0]
+    successor = (yield from successor_of(lost.id)) if key is not None else None
+    ending = _ending_of(crashes + 1, max_crashes, reason if asked else None, successor)
+    history = {"worker": lost.worker, "crashes": crashes + 1}
+    if ending is None:
+        yield Statement("requeue_lost", {"id": lost.id, "now": moment, "run_at": moment + int(wait * 1000)})
+        yield from record(lost.id, "lost", history, moment)
+    elif not (yield from may_end(lost.kind, kinds)):
+        return None
+    else:
+        yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.changes)
+        if ending.status is Status.FAILED:
+            yield from failures.record([Failed(lost.id, lost.kind, ending.error)])
+        yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
+        yield from run_settling_hook(lost.id, lost.kind, kinds)
+    if key is not None:
+        yield from reseat(org_id, key)
+    return Status.QUEUED if ending is None else ending.status
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    status: Status
+    error: dict[str, str]
+    superseded_by: str | None = None
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        return {
+            "status": self.status,
+            "message": self.error["message"],
+            "error": compact(self.error),
+            "superseded_by": self.superseded_by,
+        }
+
+
+def _ending_of(crashes: int, max_crashes: int, cancelled: str | None, successor: str | None) -> _Ending | None:
+    if cancelled is not None:
+        return _Ending(Status.CANCELLED, {"code": "cancelled", "message": cancelled})
+    if crashes >= max_crashes:
+        message = f"the worker died {crashes} times while running this job; it will not be tried again"
+        return _Ending(Status.FAILED, {"code": "worker_crash", "message": message})
+    if successor is not None:
+        return _Ending(Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}, successor)
+    return None
+
+
+def any_lease_too_long() -> Work[bool]:
+    moment = yield from now()
+    ((found,),) = yield Statement("any_lease_too_long", {"now": moment})
+    return bool(found)
+
+
+def clamp_leases() -> Work[None]:
+    moment = yield from now()
+    yield Statement("clamp_leases", {"now": moment})
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredCancel:
+    """A queued job that was cancelled by a process that did not know how to end its kind."""
+
+    id: int
+    kind: str
+    org_id: str
+    key: str | None
+    reason: str
+
+
+def find_deferred_cancels(kinds: Kinds) -> Work[list[DeferredCancel]]:
+    rows = yield Statement("list_deferred_cancels")
+    return [DeferredCancel(*row) for row in rows if row[1] in kinds]
+
+
+def end_deferred_cancel(deferred: DeferredCancel, kinds: Kinds) -> Work[None]:
+    moment = yield from now()
+    yield from cancel_queued(deferred.id, deferred.kind, deferred.org_id, deferred.key, kinds, deferred.reason, moment)
+
+
+def prune(limit: int) -> Work[int]:
+    """Delete what is past its retention and referred to by nothing. Looks and deletes in one transaction."""
+    moment = yield from now()
+    yield Statement("delete_expired_cache", {"now": moment})
+    yield Statement("delete_old_ticks", {"before": moment - 86_400_000})
+    yield Statement("delete_silent_workers", {"before": moment - 3_600_000})
+    ids = [id for (id,) in (yield Statement("list_prunable", {"now": moment, "limit": limit}))]
+    if not ids:
+        return 0
+    return len((yield Statement("delete_jobs", {"ids": compact(ids)})))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard:
+    """A worker as the others know it. `process` names the very process, so that its neighbours can see it die."""
+
+    uid: str
+    process: str
+    kinds: Sequence[str]
+    slots: int
+    running: int
+    host: str = ""
+    pid: int = 0
+    version: str = ""
+    delivery: str = ""
+    lease: int = 15_000
+    stopping: bool = False
+
+
+def save_worker(card: WorkerCard) -> Work[None]:
+    moment = yield from now()
+    yield Statement(
+        "save_worker",
+        {
+            "uid": card.uid,
+            "process": card.process,
+            "host": card.host,
+            "pid": card.pid,
+            "version": card.version,
+            "delivery": card.delivery,
+            "kinds": compact(list(card.kinds)),
+            "slots": card.slots,
+            "lease": card.lease,
+            "running": card.running,
+            "stopping": int(card.stopping),
+            "now": moment,
+        },
+    )
+
+
+def delete_worker(uid: str) -> Work[None]:
+    yield Statement("delete_worker", {"uid": uid})
+
+
+def forget_workers(dead: Sequence[str]) -> Work[None]:
+    yield Statement("delete_dead_workers", {"dead": compact(dead)})
+
+
+def list_workers() -> Work[list[tuple[WorkerCard, int, int]]]:
+    rows = yield Statement("list_workers")
+    return [
+        (WorkerCard(uid, process, json.loads(kinds), slots, running), started, seen)
+        for uid, process, kinds, slots, running, started, seen in rows
+    ]
+
+
+def save_schedule(schedule: Schedule) -> Work[None]:
+    moment = yield from now()
+    yield Statement(
+        "save_schedule",
+        {
+            "name": schedule.name,
+            "cron": schedule.cron,
+            "kind": schedule.kind,
+            "payload": compact(schedule.payload),
+            "missed": schedule.missed,
+            "key": schedule.key,
+            "now": moment,
+        },
+    )
+
+
+def list_schedules() -> Work[list[tuple[Schedule, int]]]:
+    """Each schedule with its last tick."""
+    rows = yield Statement("list_schedules")
+    return [
+        (Schedule(name, cron, kind, json.loads(payload), missed, key), last)
+        for name, cron, kind, payload, missed, key, last in rows
+    ]
+
+
+def fire(schedule: Schedule, tick: int, new: NewJob) -> Work[bool]:
+    """Submit a tick's job, unless the tick was fired already."""
+    if not (yield Statement("fire_tick", {"schedule": schedule.name, "tick": tick, "job": new.uid})):
+        return False
+    submitted = yield from submit(new)
+    if submitted.uid != new.uid:  # it met a job of its key or input, and that is the one
+        yield Statement("point_tick", {"schedule": schedule.name, "tick": tick, "job": submitted.uid})
+    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})
+    return True
+
+
+def skip_to(schedule: Schedule, tick: int) -> Work[None]:
+    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})

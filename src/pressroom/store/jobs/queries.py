@@ -1,0 +1,207 @@
+"""Reading jobs, events and figures. Nothing here writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from pressroom.errors import NotFound
+from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, from_ms, to_ms
+from pressroom.store.jobs.rows import compact, event_of, job_of
+from pressroom.store.jobs.transitions import Kinds, now
+from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compare
+from pressroom.store.operators.worker_list import members
+
+_OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
+_TROUBLED = frozenset({Status.FAILED, Status.COMPLETED_WITH_ERRORS, Status.CANCELLED})
+BEYOND = 1 << 62
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which jobs to list. What is left out does not filter."""
+
+    status: Sequence[Status] = ()
+    kind: str | None = None
+    tier: Tier | None = None
+    org_id: str | None = None
+    project_id: str | None = None
+    subject: str | None = None
+    key: str | None = None
+    parent: str | None = None
+    worker: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+def get(uid: str) -> Work[Job]:
+    rows = yield Statement("get_job", {"uid": uid})
+    if not rows:
+        raise NotFound(f"there is no job_{uid}; the id is wrong, or it was deleted after its retention")
+    *row, payload = rows[0]
+    return job_of(tuple(row), payload)
+
+
+def list_jobs(wanted: Filter, before: int, limit: int) -> Work[list[Job]]:
+    """Jobs newest first, with ids below `before`. They come without their payloads."""
+    params = {
+        "statuses": compact(list(wanted.status)) if wanted.status else None,
+        "kind": wanted.kind,
+        "tier": wanted.tier,
+        "org_id": wanted.org_id,
+        "project_id": wanted.project_id,
+        "subject": wanted.subject,
+        "key": wanted.key,
+        "parent": wanted.parent,
+        "worker": wanted.worker,
+        "created_after": to_ms(wanted.created_after) if wanted.created_after else None,
+        "created_before": to_ms(wanted.created_before) if wanted.created_before else None,
+        "before": before,
+        "limit": limit,
+    }
+    rows = yield Statement(_statement_for(wanted), params)
+    return [job_of(row) for row in rows]
+
+
+def _statement_for(wanted: Filter) -> str:
+    """The statement whose index leaves the least to read."""
+    states = frozenset(wanted.status)
+    if wanted.key is not None:
+        return "list_jobs_by_key"
+    if wanted.parent is not None:
+        return "list_jobs_by_parent"
+    if states and states <= _OPEN:
+        return "list_open_jobs"
+    if states and states <= _TROUBLED:
+        return "list_troubled_jobs"
+    return "list_jobs"
+
+
+def events_of(job_id: int, after: int, limit: int = 500) -> Work[list[Event]]:
+    rows = yield Statement("events_of_job", {"job_id": job_id, "after": after, "limit": limit})
+    return [event_of(row) for row in rows]
+
+
+def news_of(uid: str, job_id: int, after: int) -> Work[tuple[list[Event], bool]]:
+    """What happened since, and whether the job has ended, from one look: between two it might end unseen."""
+    events = yield from events_of(job_id, after)
+    job = yield Statement("find_job", {"uid": uid})
+    return events, not job or Status(job[0][1]).ended
+
+
+def events_after(after: int, limit: int = 500) -> Work[list[Event]]:
+    rows = yield Statement("events_after", {"after": after, "limit": limit})
+    return [event_of(row) for row in rows]
+
+
+def chosen_events(after: int, org_id: str | None, kind: str | None, span: int = 2_000) -> Work[tuple[list[Event], int]]:
+    """Events of some jobs, and how far was looked: where nothing was chosen, the next look begins further on all the same."""
+    last = min((yield from last_event()), after + span)
+    rows = yield Statement("chosen_events_after", {"after": after, "last": last, "org_id": org_id, "kind": kind})
+    return [event_of(row) for row in rows], max(after, last)
+
+
+def last_event() -> Work[int]:
+    ((last,),) = yield Statement("last_event")
+    return int(last)
+
+
+class Backlog(msgspec.Struct, frozen=True):
+    kind: str
+    tier: Tier
+    queued: int
+    ready: int
+    oldest: datetime
+    ready_since: datetime | None = None  # of those that may start, the oldest
+
+
+class Running(msgspec.Struct, frozen=True):
+    kind: str
+    running: int
+    oldest: datetime
+
+
+class Ended(msgspec.Struct, frozen=True):
+    kind: str
+    org_id: str | None
+    status: Status
+    count: int
+    mean: timedelta | None
+
+
+class Stats(msgspec.Struct, frozen=True):
+    """The queue at a glance. `ended` counts the last hour, and `workers` those that run. `without_worker` are kinds whose jobs
+    have been ready for a minute and that none of these takes."""
+
+    at: datetime
+    backlog: list[Backlog]
+    running: list[Running]
+    ended: list[Ended]
+    paused: list[str]
+    limits: dict[str, int] = {}
+    workers: int = 0
+    without_worker: list[KindWithoutWorker] = []
+
+    @property
+    def queued(self) -> int:
+        return sum(line.queued for line in self.backlog)
+
+    @property
+    def coverage(self) -> WorkerCoverage:
+        return WorkerCoverage(at=self.at, workers=self.workers, without_worker=self.without_worker)
+
+
+def stats() -> Work[Stats]:
+    moment = yield from now()
+    waiting = [
+        Backlog(kind, Tier(tier), count, ready, from_ms(oldest), None if since is None else from_ms(since))
+        for kind, tier, count, ready, oldest, since in (yield Statement("count_backlog"))
+    ]
+    running = yield Statement("count_running")
+    ended = yield Statement("count_ended", {"since": moment - 3_600_000})
+    paused = [name for (name,) in (yield Statement("list_paused"))]
+    limited = yield Statement("list_limits")
+    ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in waiting]
+    coverage = compare(ready, (yield from members()), paused, from_ms(moment))
+    return Stats(
+        from_ms(moment),
+        waiting,
+        [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
+        [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
+        paused,
+        dict(limited),
+        coverage.workers,
+        coverage.without_worker,
+    )
+
+
+def _length(milliseconds: Any) -> timedelta | None:
+    return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))
+
+
+def notices(ids: Sequence[int], kinds: Kinds) -> Work[list[Row]]:
+    """Those of some jobs that may start now: uid, kind, tier, and the payload if the kind has `message_fields`."""
+    with_payload = [kind.name for kind in kinds.values() if kind.message_fields is not None]
+    return (yield Statement("list_notices", {"ids": compact(ids), "with_payload": compact(with_payload)}))
+
+
+def paused() -> Work[frozenset[str]]:
+    return frozenset(name for (name,) in (yield Statement("list_paused")))
+
+
+def waiting(kinds: Kinds, limit: int = 500) -> Work[list[Row]]:
+    """The first jobs of each kind that may start now, as `notices` tells of them."""
+    left_alone = yield from paused()
+    found: list[Row] = []
+    for name, kind in kinds.items():
+        if name not in left_alone:
+            with_payload = int(kind.message_fields is not None)
+            found += yield Statement("list_waiting", {"kind": name, "limit": limit, "with_payload": with_payload})
+    return found
+
+
+def any_blob() -> Work[bool]:
+    """Whether any bytes were ever kept. Where none were there is nothing to collect."""
+    return bool((yield Statement("any_blob")))

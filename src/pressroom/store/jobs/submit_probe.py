@@ -1,0 +1,32 @@
+"""Whether jobs can be submitted now: the statements of a submit, without a job that stays."""
+
+from contextlib import suppress
+
+from pressroom.ids import new_uid
+from pressroom.model import OnKey, Tier, Work
+from pressroom.store import Database
+from pressroom.store.jobs import jobs, queries
+
+KIND = "pressroom.probe"
+
+
+class _Undone(Exception):
+    """Raised so that the transaction is rolled back."""
+
+
+async def submit_no_jobs(database: Database) -> None:
+    """Over the connection, with the locks, the prepared statement and the commit of a submit. Raises what a submit would."""
+    await database.run(lambda: jobs.submit_plain((), at_once=database.crowded), name="probe", beside=True)
+
+
+async def submit_and_undo(database: Database) -> None:
+    """Insert a job, with all triggers and constraints, and roll it back. Finds more than `submit_no_jobs`, and costs more."""
+    with suppress(_Undone):
+        await database.run(_insert_and_undo, name="probe", beside=True)
+
+
+def _insert_and_undo() -> Work[None]:
+    new = jobs.NewJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
+    yield from jobs.submit_plain((new,))
+    yield from queries.get(new.uid)  # inserts are sent with the next statement that returns rows
+    raise _Undone

@@ -1,0 +1,43 @@
+"""What units of work are made of: the clock, the history, the line of a key."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pressroom.errors import ClaimLost
+from pressroom.model import Kind, Row, Statement, Work
+from pressroom.store.jobs.rows import compact
+
+type Kinds = Mapping[str, Kind]
+
+
+def now() -> Work[int]:
+    rows = yield Statement("read_clock")
+    return int(rows[0][0])
+
+
+def record(id: int, type: str, data: dict[str, Any], moment: int) -> Work[None]:
+    yield Statement("insert_event", {"id": id, "now": moment, "type": type, "data": compact(data)})
+
+
+def reseat(org_id: str, key: str | None) -> Work[None]:
+    """Let the best job of a key's line be the one that may start, unless one of the key is in progress."""
+    yield Statement("demote_key_candidate", {"org_id": org_id, "key": key})
+    yield Statement("promote_key_candidate", {"org_id": org_id, "key": key})
+
+
+def make_way(org_id: str, key: str | None) -> Work[None]:
+    """A key is free again. Mostly nobody waits for it, and to ask is cheaper than to change nothing."""
+    if (yield Statement("find_key_candidate", {"org_id": org_id, "key": key})):
+        yield from reseat(org_id, key)
+
+
+def successor_of(id: int) -> Work[str | None]:
+    found = yield Statement("find_successor", {"id": id})
+    return found[0][0] if found else None
+
+
+def require(rows: list[Row], id: int) -> Row:
+    """The row of a fenced write, or the news that the claim was lost."""
+    if not rows:
+        raise ClaimLost(f"job {id} was given to another worker or ended; this one's write was refused")
+    return rows[0]

@@ -1,0 +1,206 @@
+"""What somebody may mean by a word: an id, a link, a name, a hash, a key. Every look goes by an index and reads a few rows.
+
+`org_id` None are everybody's rows, and "" those of nobody's organisation. What is not theirs is not found.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from pressroom.errors import NotFound
+from pressroom.ids import parse_uid
+from pressroom.model import Row, Statement, Work, from_ms
+from pressroom.store.access.tokens import Token, token_of
+from pressroom.store.artifacts.artifacts import parse_link
+from pressroom.store.jobs.transitions import now
+from pressroom.store.webhooks import webhooks
+from pressroom.store.webhooks.webhooks import Delivery
+
+SHOWN = 20  # of each sort
+LOOKED_AT = 10_000  # rows with the same key, bytes or error, of which some may be others'
+RECENT = 20_000  # jobs whose subject is compared
+JUDGED = 100  # deliveries by which a webhook's health is told
+NEWEST_TOKEN = "Z" * 27
+
+_HEX = frozenset("0123456789abcdef")
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """`what` and `about` are for people; `name` is what its page is called by. An artifact has the job that made it, or else a
+    link. Whatever an app finds has the `path` of its page.
+    """
+
+    what: str
+    name: str
+    about: str
+    job: str | None = None
+    link: str | None = None
+    path: str | None = None
+
+
+class Viewer(msgspec.Struct, frozen=True, kw_only=True):
+    """Who looks. `own_org` is where apps look for what belongs to one organisation."""
+
+    org_id: str | None
+    own_org: str
+    sees_webhooks: bool
+    sees_hosts: bool
+    sees_tokens: bool
+
+
+def look(word: str, viewer: Viewer) -> Work[list[Found]]:
+    """All that the word may name, each thing once."""
+    found: list[Found] = []
+    for search in (_ids, _links, _hashes, _names, _tokens, _groups):
+        found += yield from search(word, viewer)
+    return list({(one.what, one.name): one for one in found}.values())
+
+
+def _ids(word: str, viewer: Viewer) -> Work[list[Found]]:
+    found: list[Found] = []
+    uid = _uid_in(word)
+    if uid is not None:
+        rows = yield Statement("lookup_job", {"uid": uid, "org_id": viewer.org_id})
+        found += [_job(row) for row in rows]
+        rows = yield Statement("lookup_artifact", {"uid": uid, "org_id": viewer.org_id})
+        found += [_artifact(row) for row in rows]
+    if viewer.sees_webhooks:
+        found += yield from _webhook(uid or word.removeprefix("wh_"), viewer)
+        found += yield from _delivery(word.lower().removeprefix("msg_"), viewer)
+    return found
+
+
+def _uid_in(word: str) -> str | None:
+    try:
+        return parse_uid(word.removeprefix("wh_"))
+    except NotFound:
+        return None
+
+
+def _webhook(uid: str, viewer: Viewer) -> Work[list[Found]]:
+    try:
+        webhook = yield from webhooks.get(uid)
+    except NotFound:
+        return []
+    if not _is_seen(webhook.org_id, viewer):
+        return []
+    return [Found(what="webhook", name=f"wh_{webhook.uid}", about=webhook.url)]
+
+
+def _delivery(uid: str, viewer: Viewer) -> Work[list[Found]]:
+    try:
+        delivery = yield from webhooks.delivery(uid)
+    except NotFound:
+        return []
+    if not _is_seen(delivery.org_id, viewer):
+        return []
+    return [Found(what="delivery", name=f"msg_{delivery.uid}", about=f"{delivery.type}, {delivery.state}")]
+
+
+def _links(word: str, viewer: Viewer) -> Work[list[Found]]:
+    try:
+        link = parse_link(word)
+    except NotFound:
+        return []
+    rows = yield Statement("lookup_link", {"link": link, "org_id": viewer.org_id})
+    return [_artifact(row) for row in rows]
+
+
+def _hashes(word: str, viewer: Viewer) -> Work[list[Found]]:
+    digest = word.lower().removeprefix("sha256:").removeprefix("sha256-")
+    if not set(digest) <= _HEX:
+        return []
+    asked = {"org_id": viewer.org_id, "limit": SHOWN}
+    if len(digest) == 16:
+        rows = yield Statement("lookup_failure", {"print": digest, "org_id": viewer.org_id, "most": LOOKED_AT})
+        return [Found(what="failure", name=digest, about=f"{kind} jobs that failed alike") for (kind,) in rows]
+    if len(digest) != 64:
+        return []
+    jobs = yield Statement("lookup_jobs_by_fingerprint", asked | {"fingerprint": digest})
+    artifacts = yield Statement("lookup_artifacts_by_sha256", asked | {"sha256": digest, "most": LOOKED_AT})
+    return [_job(row) for row in jobs] + [_artifact(row) for row in artifacts]
+
+
+def _names(word: str, viewer: Viewer) -> Work[list[Found]]:
+    workers = yield Statement("lookup_worker", {"name": word, "hosts": int(viewer.sees_hosts), "limit": SHOWN})
+    return [Found(what="worker", name=uid, about=host if viewer.sees_hosts else "") for uid, host in workers]
+
+
+def _tokens(word: str, viewer: Viewer) -> Work[list[Found]]:
+    if not viewer.sees_tokens:
+        return []
+    tokens = yield from find_tokens(word, viewer.org_id)
+    return [Found(what="token", name=token.uid, about=f"{token.prefix}… {token.name}") for token in tokens]
+
+
+def _groups(word: str, viewer: Viewer) -> Work[list[Found]]:
+    """Jobs by what they were given. One is itself; several are a list of jobs."""
+    asked = {"org_id": viewer.org_id, "limit": 2}
+    by_key = yield Statement("lookup_jobs_by_key", asked | {"key": word, "most": LOOKED_AT})
+    by_subject = yield Statement("lookup_jobs_by_subject", asked | {"subject": word, "most": RECENT})
+    return _one_or_many("key", word, by_key) + _one_or_many("subject", word, by_subject)
+
+
+def _one_or_many(what: Literal["key", "subject"], word: str, rows: list[Row]) -> list[Found]:
+    if len(rows) > 1:
+        return [Found(what=what, name=word, about=f"jobs with this {what}")]
+    return [_job(row) for row in rows]
+
+
+def _job(row: Row) -> Found:
+    uid, kind, status, subject = row
+    about = f"{kind}, {status.replace('_', ' ')}" + (f": {subject}" if subject else "")
+    return Found(what="job", name=uid, about=about, job=uid)
+
+
+def _artifact(row: Row) -> Found:
+    uid, name, media_type, job, link = row
+    return Found(what="artifact", name=uid, about=f"{name}, {media_type}", job=job, link=link)
+
+
+def _is_seen(org_id: str | None, viewer: Viewer) -> bool:
+    return viewer.org_id is None or (org_id or "") == viewer.org_id
+
+
+def find_tokens(name: str, org_id: str | None) -> Work[list[Token]]:
+    """By uid or by the beginning that lists show."""
+    rows = yield Statement("lookup_token", {"name": name, "org_id": org_id, "limit": SHOWN})
+    return [token_of(row) for row in rows]
+
+
+def list_tokens(org_id: str | None, *, only_valid: bool, before: str, limit: int) -> Work[list[Token]]:
+    """Newest first."""
+    moment = yield from now()
+    asked = {"org_id": org_id, "holds_at": moment if only_valid else None, "before": before, "limit": limit}
+    return [token_of(row) for row in (yield Statement("list_tokens_page", asked))]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The last delivery of a webhook, and how many of the newest failed."""
+
+    state: str
+    at: datetime
+    failed: int
+
+
+def health_of(webhook_uids: list[str]) -> Work[dict[str, Health]]:
+    """Those that were never told anything are left out."""
+    found = {}
+    for uid in webhook_uids:
+        for state, at, failed in (yield Statement("find_webhook_health", {"webhook": uid, "most": JUDGED})):
+            found[uid] = Health(state, from_ms(at), failed)
+    return found
+
+
+def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[tuple[list[Delivery], int | None]]:
+    """Newest first, and the id at which the next page goes on."""
+    floor = 0
+    if state is not None:
+        rows = yield Statement("find_delivery_floor", {"webhook": webhook, "before": before, "most": LOOKED_AT})
+        floor = rows[0][0] if rows else 0
+    asked = {"webhook": webhook, "state": state, "before": before, "floor": floor, "limit": limit + 1}
+    found = [webhooks.delivery_of(row) for row in (yield Statement("list_deliveries_page", asked))]
+    if len(found) > limit:
+        return found[:limit], found[limit - 1].id
+    return found, floor + 1 if floor else None

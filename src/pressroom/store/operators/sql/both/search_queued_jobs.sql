@@ -1,0 +1,18 @@
+-- As search_jobs.sql, for what waits: reads job_open, of which few run, instead of the whole table.
+SELECT *
+  FROM (SELECT id, 1
+          FROM (SELECT id, status, kind, tier, org_id, subject, key, parent, worker, date_created
+                  FROM job
+                 WHERE status IN ('queued', 'in_progress') AND status = 'queued' AND id < :before AND id >= :above
+                 ORDER BY id DESC
+                 LIMIT :most) AS seen
+         WHERE /* matches_filter */
+         ORDER BY id DESC
+         LIMIT :limit) AS matching
+ UNION ALL
+SELECT *
+  FROM (SELECT id, 0
+          FROM job
+         WHERE status IN ('queued', 'in_progress') AND status = 'queued' AND id < :before AND id >= :above
+         ORDER BY id DESC
+         LIMIT 1 OFFSET :most) AS unseen

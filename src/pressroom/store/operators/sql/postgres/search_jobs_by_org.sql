@@ -1,0 +1,18 @@
+-- As search_jobs_by_key.sql, for one organisation that has a name.
+SELECT *
+  FROM (SELECT id, 1
+          FROM (SELECT id, status, kind, tier, org_id, subject, key, parent, worker, date_created
+                  FROM job
+                 WHERE (org_id, id) < (:org_id, :before) AND (org_id, id) >= (:org_id, :above) AND org_id <> ''
+                 ORDER BY org_id DESC, id DESC
+                 LIMIT :most) AS seen
+         WHERE /* matches_filter */
+         ORDER BY id DESC
+         LIMIT :limit) AS matching
+ UNION ALL
+SELECT *
+  FROM (SELECT id, 0
+          FROM job
+         WHERE (org_id, id) < (:org_id, :before) AND (org_id, id) >= (:org_id, :above) AND org_id <> ''
+         ORDER BY org_id DESC, id DESC
+         LIMIT 1 OFFSET :most) AS unseen

@@ -1,0 +1,8 @@
+-- As search_jobs.sql, for jobs by their names. They are few: all are looked at.
+SELECT id, 1
+  FROM (SELECT id, status, kind, tier, org_id, subject, key, parent, worker, date_created
+          FROM job
+         WHERE uid IN (SELECT value FROM json_each(:uids)) AND id < :before AND id >= :above) AS seen
+ WHERE /* matches_filter */
+ ORDER BY id DESC
+ LIMIT :limit

@@ -1,0 +1,1 @@
+"""Webhooks, their secrets and their deliveries."""
