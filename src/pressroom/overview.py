@@ -6,7 +6,7 @@ from datetime import timedelta
 from pressroom.errors import InvalidArgument
 from pressroom.store import Database
 from pressroom.store.operators import overview
-from pressroom.store.operators.overview import ActiveList, Backlog, Chosen, Conflicts, ErrorRate, Throughput
+from pressroom.store.operators.overview import ActiveList, BacklogReport, Conflicts, ErrorRate, OverviewFilter, Throughput
 
 PAGE_LIMIT = 200
 SLOW = timedelta(minutes=10)
@@ -23,7 +23,7 @@ class Overview:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def backlog(self, *, org_id: str | None = None) -> Backlog:
+    async def backlog(self, *, org_id: str | None = None) -> BacklogReport:
         """What waits, by kind and tier."""
         return await self._database.read(lambda: overview.backlog(org_id))
 
@@ -31,7 +31,7 @@ class Overview:
         self, *, org_id: str | None = None, kind: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> ActiveList:
         """What every job in progress does, those that have run longest first."""
-        return await self._active(Chosen(org_id=org_id, kind=kind, after=_after(cursor)), limit)
+        return await self._active(OverviewFilter(org_id=org_id, kind=kind, after=_after(cursor)), limit)
 
     async def slow(
         self,
@@ -43,7 +43,7 @@ class Overview:
         cursor: str | None = None,
     ) -> ActiveList:
         """Jobs that have been in progress for longer than `over`, the slowest first."""
-        return await self._active(Chosen(org_id=org_id, kind=kind, over=_length(over), after=_after(cursor)), limit)
+        return await self._active(OverviewFilter(org_id=org_id, kind=kind, over=_length(over), after=_after(cursor)), limit)
 
     async def conflicts(
         self,
@@ -62,7 +62,9 @@ class Overview:
         """
         if not project_id:
             raise InvalidArgument("conflicts are those of one project; name it")
-        chosen = Chosen(org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_after(cursor))
+        chosen = OverviewFilter(
+            org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_after(cursor)
+        )
         size = _size(limit)
         return await self._database.read(lambda: overview.conflicts(chosen, size))
 
@@ -75,7 +77,7 @@ class Overview:
         size = _size(limit)
         return await self._database.read(lambda: overview.throughput(org_id, size))
 
-    async def _active(self, chosen: Chosen, limit: int) -> ActiveList:
+    async def _active(self, chosen: OverviewFilter, limit: int) -> ActiveList:
         size = _size(limit)
         return await self._database.read(lambda: overview.active(chosen, size))
 

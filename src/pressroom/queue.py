@@ -28,11 +28,13 @@ from pressroom.request import JobLike, Request, again, checked, kind_name, uid_o
 from pressroom.store import Database, Transaction
 from pressroom.store.jobs import concurrency_limits, endings, jobs, queries, submit_probe
 from pressroom.store.jobs.jobs import NewJob
-from pressroom.store.jobs.queries import BEYOND, Filter, Stats
+from pressroom.store.jobs.queries import BEYOND, JobFilter
 from pressroom.store.operators import queue_position, worker_coverage, worker_list
-from pressroom.store.operators.queue_position import Standing
+from pressroom.store.operators import stats as queue_stats
+from pressroom.store.operators.queue_position import QueuePosition
+from pressroom.store.operators.stats import QueueStats
 from pressroom.store.operators.worker_coverage import WorkerCoverage
-from pressroom.store.operators.worker_list import Member
+from pressroom.store.operators.worker_list import WorkerState
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000
@@ -173,7 +175,7 @@ class Queue:
         """Jobs that match, newest first, without their payloads."""
         if not 1 <= limit <= PAGE_LIMIT:
             raise InvalidArgument(f"limit is 1 to {PAGE_LIMIT}, not {limit}")
-        wanted = Filter(
+        wanted = JobFilter(
             status=_statuses(status),
             kind=kind,
             tier=tier,
@@ -192,12 +194,12 @@ class Queue:
         found = found[:limit]
         return Page(found, str(found[-1].id) if more else None)
 
-    async def standing(self, job: Job, *, slots: int) -> Standing:
+    async def standing(self, job: Job, *, slots: int) -> QueuePosition:
         """How many come before a queued job, and when to expect it."""
-        return await self._database.read(partial(queue_position.of, job.id, slots)) or Standing(0)
+        return await self._database.read(partial(queue_position.of, job.id, slots)) or QueuePosition(0)
 
-    async def stats(self) -> Stats:
-        return await self._database.read(queries.stats)
+    async def stats(self) -> QueueStats:
+        return await self._database.read(queue_stats.stats)
 
     async def check_submit(self) -> None:
         """Make sure that the store takes jobs now. Raises what a submit would raise; no job is made.
@@ -338,9 +340,9 @@ class Queue:
         await self._database.run(lambda: concurrency_limits.scale(kind, slots), name="scale")
         self._delivery.announce(())
 
-    async def members(self) -> Sequence[Member]:
+    async def members(self) -> Sequence[WorkerState]:
         """Every worker of the database, wherever it runs, and whether it was seen within its lease."""
-        return await self._database.read(worker_list.members)
+        return await self._database.read(worker_list.list_worker_states)
 
     async def worker_coverage(self) -> WorkerCoverage:
         """How many workers run, and the kinds whose jobs have been ready for a minute and that none of them takes."""
@@ -364,7 +366,7 @@ class Queue:
         return jobs.submit(new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
-        return jobs.submit_plain(many, self._admission.room_for, at_once=self._database.crowded)
+        return jobs.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
 
     def _submitted(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

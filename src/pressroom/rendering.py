@@ -26,7 +26,7 @@ from pressroom.renderers.box.waiting import Caller
 from pressroom.renderers.documents import Asked
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts, render_cache
-from pressroom.store.artifacts.artifacts import Artifact, Draft
+from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft
 
 log = logging.getLogger("pressroom.rendering")
 
@@ -67,8 +67,8 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     details: dict[str, Any] = {}
     engines: dict[str, str] = {}
 
-    def draft(self) -> Draft:
-        return Draft(
+    def draft(self) -> ArtifactDraft:
+        return ArtifactDraft(
             uid=self.artifact,
             link=self.short_link,
             sha256=self.sha256,

@@ -6,7 +6,7 @@ from pressroom.clock import Clock, ManualClock
 from pressroom.model import Work
 from pressroom.store.engine import sqlite_migrate
 from pressroom.store.engine.schema import CORE_ONLY, Schema
-from pressroom.store.engine.sqlite_connection import Connection
+from pressroom.store.engine.sqlite_connection import SqliteConnection
 from pressroom.store.jobs import maintenance
 from pressroom.store.jobs.transitions import Kinds
 
@@ -19,7 +19,7 @@ class SteppedStore:
 
     def __init__(self, clock: Clock | None = None, path: str = ":memory:", schema: Schema = CORE_ONLY) -> None:
         self.clock = clock or ManualClock()
-        self._connection = Connection(path, self.clock, schema)
+        self._connection = SqliteConnection(path, self.clock, schema)
         sqlite_migrate.bring_up_to_date(self._connection.raw, path, schema)
 
     @property
@@ -30,7 +30,7 @@ class SteppedStore:
         """Carry out a unit of work in a transaction of its own. If it raises, nothing of it remains."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            result = self._connection.carry_out(work)
+            result = self._connection.run_work(work)
         except BaseException:
             if self.raw.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -27,7 +27,7 @@ from pressroom.store import Database
 from pressroom.store.jobs.jobs import NewJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
-from pressroom.store.webhooks.webhooks import Delivery, Due, Parcel, Webhook
+from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
 from pressroom.worker.chores import every, if_leading
 from pressroom.worker.loop import Worker
 
@@ -156,19 +156,19 @@ class Webhooks:
         await self._database.run(partial(webhooks.rotate, webhook.uid, sealed, overlap), name="webhook")
         return secret
 
-    async def test(self, webhook: Webhook) -> Delivery:
+    async def test(self, webhook: Webhook) -> WebhookDelivery:
         facts = {"message": "a test; nothing happened", "webhook": f"wh_{webhook.uid}"}
         unit = partial(webhooks.test, webhook, rules.TEST, facts, self._carrier)
         return await self._database.run(unit, name="webhook", after=lambda _: self._announce())
 
-    async def delivery(self, uid: str) -> Delivery:
+    async def delivery(self, uid: str) -> WebhookDelivery:
         return await self._database.read(partial(webhooks.delivery, uid))
 
-    async def deliveries(self, webhook: Webhook, *, state: str | None, before: int, limit: int) -> Sequence[Delivery]:
+    async def deliveries(self, webhook: Webhook, *, state: str | None, before: int, limit: int) -> Sequence[WebhookDelivery]:
         """Newest first."""
         return await self._database.read(partial(webhooks.deliveries, webhook.uid, state, before, limit))
 
-    async def replay(self, delivery: Delivery) -> Delivery:
+    async def replay(self, delivery: WebhookDelivery) -> WebhookDelivery:
         """Deliver once more, with the same webhook-id."""
         unit = partial(webhooks.replay, delivery.uid, self._carrier, {NAME: self.kind})
         return await self._database.run(unit, name="webhook", after=lambda _: self._announce())
@@ -257,7 +257,7 @@ class Webhooks:
     async def _write(self, unit: Callable[[], Work[None]]) -> None:
         await self._database.run(unit, name="webhook", durable=False)
 
-    def _carrier(self, due: Due) -> NewJob:
+    def _carrier(self, due: DueDelivery) -> NewJob:
         request = Request(
             NAME,
             {"delivery": due.uid, "webhook": due.webhook},

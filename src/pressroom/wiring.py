@@ -313,7 +313,7 @@ class Pressroom(Queue):
         """Every schedule known to the database, with its last tick in milliseconds."""
         return await self._database.read(maintenance.list_schedules)
 
-    async def workers(self) -> list[tuple[maintenance.WorkerCard, int, int]]:
+    async def workers(self) -> list[tuple[maintenance.WorkerRecord, int, int]]:
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
         return await self._database.read(maintenance.list_workers)
 

@@ -51,7 +51,7 @@ async def seen(database: str) -> dict[str, Any]:
             "scopes": {token.scope for token in await press.tokens.all()},
             "schedules": await press.schedules(),
             "workers": await press.members(),
-            "deeds": {deed.action for deed in await press.rendering.database.read(audit.list_deeds)},
+            "deeds": {deed.action for deed in await press.rendering.database.read(audit.list_entries)},
         }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pressroom.store.jobs.maintenance import WorkerCard, save_worker
+from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
 from pressroom.testing import ManualClock
 from tests.cli.conftest import Run
 from tests.service.queue_stage import BAD, GOOD, LEASE, Floor, floor, job
@@ -128,7 +128,7 @@ def test_kinds_that_no_running_worker_takes_are_told(give_on_database: Run, data
 
     async def start_worker() -> None:
         async with floor(database, ManualClock(int(time.time() * 1000))) as here:
-            await here.run(save_worker(WorkerCard("one", "elsewhere/1/2/3/4", ["page"], 1, 0, lease=LEASE)))
+            await here.run(save_worker(WorkerRecord("one", "elsewhere/1/2/3/4", ["page"], 1, 0, lease=LEASE)))
 
     asyncio.run(start_worker())
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pressroom.errors import PressroomError
 from pressroom.model import Claim, Row, Statement, Work
 from pressroom.store.engine import fsck
-from pressroom.store.engine.postgres_connection import Connection
+from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import jobs
 from pressroom.store.jobs.jobs import NewJob, Room
 from tests.machine.kinds import EVERY_KIND, LEASE, input_of, make_kinds
@@ -27,7 +27,7 @@ class Side(NamedTuple):
     """What one of the two does, and whether it may do it beside others."""
 
     work: Work[Any]
-    beside: bool = False
+    shared_lock: bool = False
 
 
 class Met(NamedTuple):
@@ -61,8 +61,8 @@ class Track:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._stage: OnPostgres = server()
-        self._second = Connection(server.address, server.clock)
-        self._pid = self._second.carry_out(_pid())
+        self._second = PostgresConnection(server.address, server.clock)
+        self._pid = self._second.run_work(_pid())
 
     def every_order(
         self, set_up: Callable[[], Any], one: Callable[[Any], Side], other: Callable[[Any], Side]
@@ -88,10 +88,12 @@ class Track:
             go_on.wait()
 
         with ThreadPoolExecutor(2) as threads:
-            leading = threads.submit(self._run, self._server.connection, _stopped(first.work, statements, stop), first.beside)
+            leading = threads.submit(
+                self._run, self._server.connection, _stopped(first.work, statements, stop), first.shared_lock
+            )
             while not there.is_set() and not leading.done():
                 wait([leading], timeout=0.001)
-            following = threads.submit(self._run, self._second, second.work, second.beside)
+            following = threads.submit(self._run, self._second, second.work, second.shared_lock)
             try:
                 while not following.done() and not self._second_waits():
                     wait([following], timeout=0.001)
@@ -99,13 +101,13 @@ class Track:
                 go_on.set()
             return Met(_answer(leading), _answer(following)), there.is_set()
 
-    def _run(self, connection: Connection, work: Work[Any], beside: bool) -> Any:
+    def _run(self, connection: PostgresConnection, work: Work[Any], shared_lock: bool) -> Any:
         try:
-            connection.begin(durable=True, beside=beside)
-            result = connection.carry_out(work)
+            connection.begin(durable=True, shared_lock=shared_lock)
+            result = connection.run_work(work)
             connection.commit()
         except BaseException:
-            connection.roll_back()
+            connection.rollback()
             raise
         return result
 

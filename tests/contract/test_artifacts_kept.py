@@ -14,7 +14,7 @@ from pressroom.keeping.collect import collect
 from pressroom.keeping.fsck import fsck
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts
-from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.artifacts import ArtifactDraft
 from tests.contract.conftest import Shelf
 
 DAY = 86_400_000
@@ -29,7 +29,7 @@ async def opened(database: str, shelf: Shelf) -> AsyncIterator[Database]:
         await rows.close()
 
 
-def recorded(draft: Draft) -> Callable[[], artifacts.Work[artifacts.Artifact]]:
+def recorded(draft: ArtifactDraft) -> Callable[[], artifacts.Work[artifacts.Artifact]]:
     return lambda: artifacts.record(draft, keep_for=DAY)
 
 

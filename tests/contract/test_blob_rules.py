@@ -15,7 +15,7 @@ from pressroom.errors import BlobGone
 from pressroom.keeping import bundle, keep_file
 from pressroom.model import Work
 from pressroom.store.artifacts import artifacts, blobs
-from pressroom.store.artifacts.artifacts import Part
+from pressroom.store.artifacts.artifacts import ArtifactFile
 from tests import looking
 
 DAY = 86_400_000
@@ -33,10 +33,10 @@ class Kept:
     async def run[T](self, work: Work[T]) -> T:
         return await self._database.run(lambda: work, name="kept")
 
-    async def put(self) -> Part:
+    async def put(self) -> ArtifactFile:
         return await keep_file(self._disk, self._database, "a.txt", b"hello", media_type="text/plain")
 
-    async def record(self, part: Part) -> str:
+    async def record(self, part: ArtifactFile) -> str:
         return (await self.run(artifacts.record(bundle([part], media_type="text/plain"), keep_for=DAY))).uid
 
     @property
@@ -91,11 +91,11 @@ async def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(databas
         kept.clock.advance(days=2)
         await kept.run(blobs.condemn(DAY, 10))
         gone = await kept.run(blobs.condemned(10))
-        await kept.run(blobs.bury(gone))
+        await kept.run(blobs.delete_condemned(gone))
         await kept.put()
         kept.clock.advance(days=2)
         await kept.run(blobs.condemn(DAY, 10))
 
-        assert await kept.run(blobs.bury(gone)) == 0
+        assert await kept.run(blobs.delete_condemned(gone)) == 0
 
         assert kept.blob == (1, "deleting")

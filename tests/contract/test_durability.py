@@ -137,7 +137,7 @@ async def test_a_commit_that_is_shared_is_durable_if_one_of_those_who_share_it_a
             levels.clear()
             async with press.transaction() as tx:
                 waiting = [asyncio.create_task(store.run(level, name="x", durable=one)) for one in durable]
-                while store._lanes[0].inbox.qsize() < len(durable):  # noqa: ASYNC110
+                while store._writers[0].inbox.qsize() < len(durable):  # noqa: ASYNC110
                     await asyncio.sleep(0)
                 await tx.execute("SELECT 1")
             await asyncio.gather(*waiting)

@@ -9,12 +9,12 @@ from pressroom import Pressroom
 from pressroom.errors import JobFailed
 from pressroom.likeness import print_of
 from pressroom.model import GaveUp, Retry, Row, Work
-from pressroom.store.engine.postgres_connection import SCHEMA, Connection, translate_parameters
+from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection, translate_parameters
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import jobs, maintenance
 from pressroom.store.jobs.endings import Settlement, cancel, settle
 from pressroom.store.jobs.jobs import Room
-from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.maintenance import LostJob
 from pressroom.store.operators import failures
 from pressroom.testing import SteppedStore
 from tests import looking
@@ -50,7 +50,7 @@ async def test_an_attempt_that_lost_its_claim_or_was_cancelled_records_nothing(d
 async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
     async with floor(database) as stage:
         claim = await stage.start(worker="gone")
-        lost = Lost(claim.id, claim.token, claim.kind, "gone", True, 0)
+        lost = LostJob(claim.id, claim.token, claim.kind, "gone", True, 0)
         for _ in range(3):
             await stage.run(maintenance.rescue(lost, KINDS, 0))
             rows = looking.rows(database, f"SELECT status FROM job WHERE id = {claim.id}")
@@ -62,10 +62,10 @@ async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
     assert (id, len(print)) == (claim.id, 16)
 
 
-async def _lost_again(stage: Floor) -> Lost:
+async def _lost_again(stage: Floor) -> LostJob:
     stage.clock.advance(seconds=120)
     (claim,) = await stage.run(jobs.claim("gone", ["build"], Room(1, 1), 60_000))
-    return Lost(claim.id, claim.token, claim.kind, "gone", True, claim.crashes)
+    return LostJob(claim.id, claim.token, claim.kind, "gone", True, claim.crashes)
 
 
 async def test_a_pruned_job_takes_its_row_along(database: str) -> None:
@@ -100,15 +100,15 @@ async def test_nothing_more_is_said_when_nothing_fails(file: str) -> None:
 
 async def test_a_failure_needs_no_round_trip_of_its_own(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = Connection._ask
+    ask = PostgresConnection._ask
 
-    def note(self: Connection, text: str, *args: Any, **how: Any) -> None:
+    def note(self: PostgresConnection, text: str, *args: Any, **how: Any) -> None:
         asked.append(text)
         ask(self, text, *args, **how)
 
     async with floor(on_server) as stage:
         claims = [await stage.start(), await stage.start()]
-        monkeypatch.setattr(Connection, "_ask", note)
+        monkeypatch.setattr(PostgresConnection, "_ask", note)
         counts = []
         for claim, outcome in zip(claims, (GOOD, GaveUp({"code": "x", "message": "no"})), strict=True):
             asked.clear()

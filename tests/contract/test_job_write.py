@@ -249,7 +249,7 @@ def assert_whole(track: Track, answer: Any) -> None:
 
 
 def test_a_write_and_the_rescue_of_its_job_meet(track: Track) -> None:
-    def silent() -> tuple[Claim, maintenance.Lost]:
+    def silent() -> tuple[Claim, maintenance.LostJob]:
         claim = start_of_race(track)
         track.pass_time(LEASE + 1)
         (lost,) = track.do(maintenance.find_lost(()))
@@ -269,7 +269,7 @@ def test_a_write_and_the_end_of_its_job_meet(track: Track) -> None:
     """A worker abandoned a handler that goes on: the job is settled beside others while the handler writes."""
 
     def settles(claim: Claim) -> Side:
-        return Side(endings.settle([Settlement(claim, Succeeded("null"))], KINDS), beside=True)
+        return Side(endings.settle([Settlement(claim, Succeeded("null"))], KINDS), shared_lock=True)
 
     for _, met in track.every_order(lambda: start_of_race(track), writes, settles):
         assert [settled.status for settled in met.other] == [Status.COMPLETED]

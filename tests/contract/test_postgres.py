@@ -151,9 +151,9 @@ async def test_events_become_visible_in_the_order_of_their_numbers(on_server: st
 
 def test_a_commit_that_the_server_made_a_rollback_of_is_not_believed(on_server: str) -> None:
     """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
-    connection = postgres_connection.Connection(on_server, SystemClock())
+    connection = postgres_connection.PostgresConnection(on_server, SystemClock())
     with closing(connection):
-        connection.begin(durable=True, beside=True)
+        connection.begin(durable=True, shared_lock=True)
         with suppress(psycopg.Error):
             connection.execute("SELECT 1 / 0")
 
@@ -193,11 +193,11 @@ async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_othe
 ) -> None:
     with monkeypatch.context() as brief:
         brief.setattr(postgres_connection, "IDLE_TIMEOUT", 0.2)
-        stopped = postgres_connection.Connection(on_server, SystemClock())
-    stopped.begin(durable=True, beside=False)  # and there its process is stopped, with the lock in its hands
+        stopped = postgres_connection.PostgresConnection(on_server, SystemClock())
+    stopped.begin(durable=True, shared_lock=False)  # and there its process is stopped, with the lock in its hands
     async with Pressroom(on_server, kinds=[shout], workers=1) as press:
         assert await press.wait(await press.submit("shout", "on", key="k"), timeout=60) == "ON"
-    with pytest.raises(StoreUnavailable), stopped.translated():
+    with pytest.raises(StoreUnavailable), stopped.translating_errors():
         stopped.commit()
     stopped.close()
 

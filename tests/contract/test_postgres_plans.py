@@ -18,7 +18,7 @@ WAIT, RUN, NAMED = 2_000, 200, 40
 
 
 @pytest.fixture
-def crowded(on_server: str) -> str:
+def has_concurrent_writers(on_server: str) -> str:
     asyncio.run(fill(on_server))
     return on_server
 
@@ -33,16 +33,16 @@ async def fill(address: str) -> None:
 @pytest.mark.parametrize(
     "statement", ["claim_named", "list_named", "find_named_states", "claim_jobs", "list_notices", "record_starts"]
 )
-def test_jobs_that_wait_are_found_by_their_names(crowded: str, statement: str) -> None:
+def test_jobs_that_wait_are_found_by_their_names(has_concurrent_writers: str, statement: str) -> None:
     """A claim by name once read everything that waited: 130 us a job with ten thousand of them, and more with more."""
-    with psycopg.connect(f"{crowded}?options=-csearch_path%3D{SCHEMA}") as connection:
+    with psycopg.connect(f"{has_concurrent_writers}?options=-csearch_path%3D{SCHEMA}") as connection:
         rows = connection.execute("SELECT id, uid FROM job WHERE status = 'queued' ORDER BY id LIMIT %s", (NAMED,)).fetchall()
         assert len(rows) == NAMED
         assert rows_read(connection, statement, rows) <= 2 * NAMED
 
 
-def test_leases_are_renewed_by_the_ids_of_their_jobs(crowded: str) -> None:
-    with psycopg.connect(f"{crowded}?options=-csearch_path%3D{SCHEMA}") as connection:
+def test_leases_are_renewed_by_the_ids_of_their_jobs(has_concurrent_writers: str) -> None:
+    with psycopg.connect(f"{has_concurrent_writers}?options=-csearch_path%3D{SCHEMA}") as connection:
         found = connection.execute("SELECT id, claim FROM job WHERE status = 'in_progress' ORDER BY id LIMIT %s", (NAMED,))
         assert rows_read(connection, "renew_leases", [], claims=json.dumps(found.fetchall())) <= 2 * NAMED
 

@@ -14,7 +14,7 @@ import pytest
 from pressroom import Pressroom
 from pressroom.errors import NotFound
 from pressroom.store.engine import postgres_connection
-from pressroom.store.engine.postgres_connection import Connection
+from pressroom.store.engine.postgres_connection import PostgresConnection
 from tests import looking, postgres
 from tests.contract.test_postgres_prepared import ERRORS, shout, submit_and_claim
 from tests.servers import free_ports, running, wait_until
@@ -142,16 +142,16 @@ async def test_a_pooler_that_is_not_recognised_makes_no_submit_fail_or_happen_tw
     looking.change(on_server, f"ALTER DATABASE {on_server.rpartition('/')[2]} SET search_path = pressroom, public")
     monkeypatch.setattr(postgres_connection, "is_pooled", lambda raw: False)
     refused: list[str | None] = []
-    send = Connection._commit_message
+    send = PostgresConnection._commit_message
 
-    def note(self: Connection, *args: Any) -> Any:
+    def note(self: PostgresConnection, *args: Any) -> Any:
         try:
             return send(self, *args)
         except psycopg.Error as error:
             refused.append(error.sqlstate)
             raise
 
-    monkeypatch.setattr(Connection, "_commit_message", note)
+    monkeypatch.setattr(PostgresConnection, "_commit_message", note)
     open_all_sessions(pooled)
     async with Pressroom(pooled, kinds=[shout], workers=None) as press:
         for number in range(10):

@@ -12,8 +12,8 @@ from pressroom import Pressroom, kind
 from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreBusy
 from pressroom.ids import new_uid
-from pressroom.model import AtOnce, OnKey, Submitted
-from pressroom.store.engine.postgres_connection import EVENTS, Connection, SingleMessageStatement
+from pressroom.model import OnKey, SingleRoundTrip, Submitted
+from pressroom.store.engine.postgres_connection import EVENTS, PostgresConnection, SingleMessageStatement
 from pressroom.store.jobs import jobs
 from pressroom.store.jobs.jobs import NewJob, Room
 from tests import looking
@@ -28,13 +28,13 @@ async def submit_in_one_message(press: Pressroom) -> Submitted:
     """As a lone submit is made; the queue's own would count the queue now and then, which is a statement more."""
     new = NewJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     unit = partial(jobs.submit_plain, [new], at_once=True)
-    (submitted,) = await press._database.run(unit, name="submit", beside=True)
+    (submitted,) = await press._database.run(unit, name="submit", shared_lock=True)
     return submitted
 
 
 async def claim_in_one_message(press: Pressroom) -> list[str]:
-    unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, beside=True)
-    turn = await press._database.run(unit, name="turn", durable=False, beside=True)
+    unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, shared_lock=True)
+    turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
     return [claim.uid for claim in turn.claims]
 
 
@@ -42,7 +42,7 @@ async def submit_and_claim(press: Pressroom) -> None:
     """A good submit, and a claim on each of the writing connections."""
     for connection in press._database._connections[:2]:
         with pytest.MonkeyPatch.context() as only_this_one:
-            lane = next(lane for lane in press._database._lanes if lane._connection is connection)
+            lane = next(lane for lane in press._database._writers if lane._connection is connection)
             only_this_one.setattr(press._database, "_lane_for", lambda _, lane=lane: lane)
             submitted = await submit_in_one_message(press)
             assert await claim_in_one_message(press) == [submitted.uid]
@@ -75,7 +75,7 @@ async def change_the_schema(press: Pressroom) -> None:
 async def fail_in_the_one_message(press: Pressroom) -> None:
     new = NewJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     with pytest.raises(psycopg.errors.UniqueViolation):
-        await press._database.run(partial(jobs.submit_plain, [new, new], at_once=True), name="submit", beside=True)
+        await press._database.run(partial(jobs.submit_plain, [new, new], at_once=True), name="submit", shared_lock=True)
 
 
 ERRORS = [
@@ -117,36 +117,36 @@ async def test_after_a_lock_that_could_not_be_had_the_next_submit_and_claim_are_
 
 
 @pytest.fixture
-def connection(on_server: str) -> Iterator[Connection]:
-    with closing(Connection(on_server, SystemClock())) as connection:
+def connection(on_server: str) -> Iterator[PostgresConnection]:
+    with closing(PostgresConnection(on_server, SystemClock())) as connection:
         yield connection
 
 
-def submit_by_several_statements(connection: Connection) -> None:
+def submit_by_several_statements(connection: PostgresConnection) -> None:
     new = NewJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
-    connection.begin(durable=True, beside=True)
-    connection.carry_out(jobs.submit_plain([new]))
+    connection.begin(durable=True, shared_lock=True)
+    connection.run_work(jobs.submit_plain([new]))
     connection.commit()
 
 
 @pytest.mark.parametrize("before", range(4))
 def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_prepared(
-    on_server: str, connection: Connection, monkeypatch: pytest.MonkeyPatch, before: int
+    on_server: str, connection: PostgresConnection, monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:
     """psycopg counts a statement as prepared when it sends it. In a pipeline that breaks off before, it never was."""
-    connection.begin(durable=True, beside=True)
-    connection.roll_back()  # nothing is prepared yet: psycopg would keep count of a plain ROLLBACK, and not look at the next
+    connection.begin(durable=True, shared_lock=True)
+    connection.rollback()  # nothing is prepared yet: psycopg would keep count of a plain ROLLBACK, and not look at the next
     for _ in range(before):
         submit_by_several_statements(connection)
     with psycopg.connect(on_server) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", (EVENTS,))
         connection.raw.execute("SET lock_timeout = 1")
         monkeypatch.setitem(
-            Connection.begin.__globals__, "BUSY_TIMEOUT", 0.001
+            PostgresConnection.begin.__globals__, "BUSY_TIMEOUT", 0.001
         )  # of this class, if the module was imported anew
         with pytest.raises(psycopg.errors.LockNotAvailable):
             submit_by_several_statements(connection)
-        connection.roll_back()
+        connection.rollback()
     monkeypatch.undo()
 
     for _ in range(4):
@@ -155,63 +155,65 @@ def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_p
     assert looking.rows(on_server, "SELECT count(*) FROM job_event") == [(before + 4,)]
 
 
-def a_submit(uid: str | None = None) -> AtOnce:
+def a_submit(uid: str | None = None) -> SingleRoundTrip:
     """The statement of a lone submit."""
     new = NewJob(uid or new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     statement = next(jobs.submit_plain([new], at_once=True))
-    assert isinstance(statement, AtOnce)
+    assert isinstance(statement, SingleRoundTrip)
     return statement
 
 
-def session_name(connection: Connection) -> str:
+def session_name(connection: PostgresConnection) -> str:
     return connection._single_message["submit_in_one_round_trip"].session_name
 
 
-def test_a_submit_whose_prepared_statement_is_gone_is_carried_out_once(on_server: str, connection: Connection) -> None:
+def test_a_submit_whose_prepared_statement_is_gone_is_carried_out_once(on_server: str, connection: PostgresConnection) -> None:
     for _ in range(3):
-        connection.at_once(a_submit(), durable=True)
+        connection.single_round_trip(a_submit(), durable=True)
         connection.raw.execute("DEALLOCATE ALL")
 
     assert looking.rows(on_server, "SELECT count(*), count(DISTINCT uid) FROM job") == [(3, 3)]
 
 
-def test_a_submit_whose_name_the_session_has_already_is_carried_out_once(on_server: str, connection: Connection) -> None:
+def test_a_submit_whose_name_the_session_has_already_is_carried_out_once(
+    on_server: str, connection: PostgresConnection
+) -> None:
     """As in a session of a pooler that another process used before."""
     connection.raw.execute(f"PREPARE {session_name(connection)} AS SELECT 1", prepare=False)
 
     for _ in range(3):
-        connection.at_once(a_submit(), durable=True)
+        connection.single_round_trip(a_submit(), durable=True)
 
     assert looking.rows(on_server, "SELECT count(*), count(DISTINCT uid) FROM job") == [(3, 3)]
 
 
 def test_a_message_that_names_an_unknown_statement_does_nothing(
-    on_server: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    on_server: str, connection: PostgresConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server leaves the transaction failed and skips the rest of the message, the COMMIT as well."""
-    connection.at_once(a_submit(), durable=True)
+    connection.single_round_trip(a_submit(), durable=True)
     before = looking.rows(on_server, "SELECT (SELECT count(*) FROM job_event), last_value FROM job_number")
     connection.raw.execute("DEALLOCATE ALL")
     failed: list[tuple[psycopg.pq.TransactionStatus, Any]] = []
-    roll_back = Connection.roll_back
+    rollback = PostgresConnection.rollback
 
-    def look_first(self: Connection) -> None:
+    def look_first(self: PostgresConnection) -> None:
         status = psycopg.pq.TransactionStatus(self.raw.pgconn.transaction_status)
         failed.append((status, looking.rows(on_server, "SELECT (SELECT count(*) FROM job_event), last_value FROM job_number")))
-        roll_back(self)
+        rollback(self)
 
-    monkeypatch.setattr(Connection, "roll_back", look_first)
-    connection.at_once(a_submit(), durable=True)
+    monkeypatch.setattr(PostgresConnection, "roll_back", look_first)
+    connection.single_round_trip(a_submit(), durable=True)
 
     assert failed == [(psycopg.pq.TransactionStatus.INERROR, before)]
     assert looking.rows(on_server, "SELECT count(*) FROM job") == [(2,)]
 
 
 def test_a_submit_that_was_committed_is_never_sent_again(
-    on_server: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    on_server: str, connection: PostgresConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is said after the commit: psycopg may send a DEALLOCATE of its own, and it may fail in the same words."""
-    connection.at_once(a_submit(), durable=True)
+    connection.single_round_trip(a_submit(), durable=True)
     execute = type(connection._cursor).execute
 
     def complain_afterwards(self: Any, *args: Any, **how: Any) -> Any:
@@ -221,7 +223,7 @@ def test_a_submit_that_was_committed_is_never_sent_again(
     with monkeypatch.context() as broken:
         broken.setattr(type(connection._cursor), "execute", complain_afterwards)
         with pytest.raises(psycopg.errors.InvalidSqlStatementName):
-            connection.at_once(a_submit(), durable=True)
+            connection.single_round_trip(a_submit(), durable=True)
 
     assert looking.rows(on_server, "SELECT count(*) FROM job") == [(2,)]
 
@@ -238,10 +240,10 @@ def test_another_text_has_another_name_in_the_session() -> None:
 
 
 def test_reading_keeps_what_is_prepared(on_server: str) -> None:
-    with closing(Connection(on_server, SystemClock(), readonly=True)) as connection:
+    with closing(PostgresConnection(on_server, SystemClock(), readonly=True)) as connection:
         for _ in range(4):
-            connection.begin_reading()
+            connection.begin_read()
             connection.execute("SELECT %(a)s::int", {"a": 1})
-            connection.roll_back()
+            connection.rollback()
 
         assert connection.execute("SELECT count(*) FROM pg_prepared_statements") == [(1,)]

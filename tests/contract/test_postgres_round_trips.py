@@ -15,7 +15,7 @@ import pytest
 from pressroom import OnKey, Pressroom, kind
 from pressroom.clock import ManualClock, SystemClock
 from pressroom.ids import new_uid
-from pressroom.store.engine.postgres_connection import Connection
+from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import jobs, queries
 from pressroom.store.jobs.jobs import NewJob, Room
 from tests import looking
@@ -35,18 +35,18 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         first = await press.submit("shout", "and the queue is counted, now and then")
         await press.cancel(first)
         asked: list[str] = []
-        at_once = Connection.at_once
+        send = PostgresConnection.single_round_trip
 
-        def note(self: Connection, statement: Any, durable: bool) -> Any:
+        def note(self: PostgresConnection, statement: Any, durable: bool) -> Any:
             asked.append(statement.sql)
-            return at_once(self, statement, durable)
+            return send(self, statement, durable)
 
-        monkeypatch.setattr(Connection, "at_once", note)
-        monkeypatch.setattr(Connection, "begin", None)
+        monkeypatch.setattr(PostgresConnection, "single_round_trip", note)
+        monkeypatch.setattr(PostgresConnection, "begin", None)
         submitted = await press.submit("shout", "hi")
-        unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, beside=True)
-        turn = await press._database.run(unit, name="turn", durable=False, beside=True)
-        nothing = await press._database.run(unit, name="turn", durable=False, beside=True)
+        unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, shared_lock=True)
+        turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
+        nothing = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
 
         assert asked == ["submit_in_one_round_trip", "claim_in_one_round_trip", "claim_in_one_round_trip"]
         assert [claim.uid for claim in turn.claims] == [submitted.uid]
@@ -55,7 +55,7 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         assert [(event.type, event.data) for event in history] == [("queued", {}), ("started", {"attempt": 1, "worker": "me"})]
 
 
-def messages(connection: Connection, do: Callable[[], Any]) -> list[str]:
+def messages(connection: PostgresConnection, do: Callable[[], Any]) -> list[str]:
     """What is sent to the server meanwhile, and each answer's end, as libpq sees it."""
     with tempfile.TemporaryFile("w+") as file:
         connection.raw.pgconn.trace(file.fileno())
@@ -68,17 +68,17 @@ def messages(connection: Connection, do: Callable[[], Any]) -> list[str]:
 
 
 def test_a_submit_alone_and_a_claim_alone_are_one_message_the_first_time_and_after_an_error(on_server: str) -> None:
-    with closing(Connection(on_server, SystemClock())) as connection:
+    with closing(PostgresConnection(on_server, SystemClock())) as connection:
         for _ in range(3):
             submit = next(jobs.submit_plain([a_job(new_uid())], at_once=True))
             claim = next(jobs.claim_beside("me", ["shout"], Room(1, 1), 15_000, at_once=True))
-            assert messages(connection, partial(connection.at_once, submit, True)) == ["Query", "ReadyForQuery"]
-            assert messages(connection, partial(connection.at_once, claim, False)) == ["Query", "ReadyForQuery"]
+            assert messages(connection, partial(connection.single_round_trip, submit, True)) == ["Query", "ReadyForQuery"]
+            assert messages(connection, partial(connection.single_round_trip, claim, False)) == ["Query", "ReadyForQuery"]
 
-            connection.begin(durable=True, beside=True)
+            connection.begin(durable=True, shared_lock=True)
             with pytest.raises(psycopg.errors.DivisionByZero):
                 connection.execute("SELECT 1/0")
-            connection.roll_back()
+            connection.rollback()
 
 
 async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_server: str) -> None:
@@ -101,7 +101,7 @@ async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_serv
                     connection.raw.execute("DEALLOCATE ALL")
             many = [msgspec.structs.replace(a_job(new_uid()), **more) for more in given]
             unit = partial(jobs.submit_plain, many, at_once=way != "by several statements")
-            await press._database.run(unit, name="submit", beside=True)
+            await press._database.run(unit, name="submit", shared_lock=True)
         shown = "kind, tier, run_at, status, waits_for, max_attempts, max_crashes, org_id, project_id, build_id, subject, trace"
         more = "retention, on_key, date_created, body, seq = id"
         rows = looking.rows(on_server, f"SELECT {shown}, {more} FROM job JOIN job_payload ON job_id = id ORDER BY id")
@@ -127,18 +127,18 @@ async def test_submits_that_gather_share_one_commit(on_server: str, monkeypatch:
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
         await press._database.run(lambda: jobs.submit_plain([a_job(new_uid())]), name="submit")
         asked: list[str] = []
-        ask, commit = Connection._ask, Connection.commit
+        ask, commit = PostgresConnection._ask, PostgresConnection.commit
 
-        def note(self: Connection, text: str, *args: Any, **how: Any) -> None:
+        def note(self: PostgresConnection, text: str, *args: Any, **how: Any) -> None:
             asked.append(re.split(r"[;(]", text)[0])
             ask(self, text, *args, **how)
 
-        def note_commit(self: Connection) -> None:
+        def note_commit(self: PostgresConnection) -> None:
             asked.append("commit")
             commit(self)
 
-        monkeypatch.setattr(Connection, "_ask", note)
-        monkeypatch.setattr(Connection, "commit", note_commit)
+        monkeypatch.setattr(PostgresConnection, "_ask", note)
+        monkeypatch.setattr(PostgresConnection, "commit", note_commit)
         await press._database.run(lambda: jobs.submit_plain([a_job(new_uid())]), name="submit")
 
         assert asked == ["BEGIN", "SELECT reserve_numbers", "commit"]

@@ -10,7 +10,7 @@ from pressroom.model import Answer, Claim, Status, Succeeded
 from pressroom.request import again
 from pressroom.store.jobs import endings, jobs, maintenance, progress
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.maintenance import LostJob
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
 from tests.machine.kinds import EVERY_KIND, HOUR, HOURLY, LEASE
@@ -24,9 +24,9 @@ def track(on_server: str) -> Iterator[Track]:
         yield track
 
 
-def claims(worker: str, *, beside: bool) -> Side:
-    take = jobs.claim_beside if beside else jobs.claim
-    return Side(take(worker, EVERY_KIND, PLENTY, LEASE), beside)
+def claims(worker: str, *, shared_lock: bool) -> Side:
+    take = jobs.claim_beside if shared_lock else jobs.claim
+    return Side(take(worker, EVERY_KIND, PLENTY, LEASE), shared_lock)
 
 
 def settles(*held: Claim) -> Side:
@@ -52,7 +52,7 @@ def test_no_job_is_given_to_two_workers(track: Track, one: bool, other: bool) ->
         track.submit(new(5, "index", key="a"))
 
     for _, met in track.every_order(
-        five_of_which_four_are_ready, lambda _: claims("w1", beside=one), lambda _: claims("w2", beside=other)
+        five_of_which_four_are_ready, lambda _: claims("w1", shared_lock=one), lambda _: claims("w2", shared_lock=other)
     ):
         given = sorted(
             [(claim.id, "w1", claim.token) for claim in met.one] + [(claim.id, "w2", claim.token) for claim in met.other]
@@ -67,7 +67,7 @@ def test_the_race_between_two_claims_is_hard_enough_to_be_lost(on_server: str) -
     careless = Mistake("claim_without_a_lock", "I4", "claim_next", lock, "")
     with careless.made("postgres"), track_on(on_server) as track:
         races = track.every_order(
-            lambda: track.submit(new(1)), lambda _: claims("w1", beside=True), lambda _: claims("w2", beside=True)
+            lambda: track.submit(new(1)), lambda _: claims("w1", shared_lock=True), lambda _: claims("w2", shared_lock=True)
         )
         assert any(met.one and met.other for _, met in races)
 
@@ -76,7 +76,7 @@ def test_the_race_between_two_claims_is_hard_enough_to_be_lost(on_server: str) -
 def test_a_job_is_settled_or_rescued_never_both(track: Track, kind: str) -> None:
     """I3, I4: the lease ran out, but the worker lives and settles while the chore takes the job away."""
 
-    def held_too_long() -> tuple[Claim, Lost]:
+    def held_too_long() -> tuple[Claim, LostJob]:
         track.submit(new(1, kind, key="a" if kind == "wiki" else None))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
@@ -94,7 +94,7 @@ def test_a_job_is_settled_or_rescued_never_both(track: Track, kind: str) -> None
 def test_a_lease_is_renewed_or_lost_never_both(track: Track) -> None:
     """I5: whoever shows life in time keeps its job; whoever does not is told."""
 
-    def silent() -> tuple[Claim, Lost]:
+    def silent() -> tuple[Claim, LostJob]:
         track.submit(new(1))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
@@ -103,7 +103,7 @@ def test_a_lease_is_renewed_or_lost_never_both(track: Track) -> None:
 
     for (claim, _), met in track.every_order(
         silent,
-        lambda start: Side(jobs.renew([(start[0].id, start[0].token)]), beside=True),
+        lambda start: Side(jobs.renew([(start[0].id, start[0].token)]), shared_lock=True),
         lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
     ):
         assert (met.one, met.other) in [({(claim.id, claim.token): False}, None), ({}, Status.QUEUED)]
@@ -129,24 +129,24 @@ def test_a_cancel_wins_or_loses_whole(track: Track, kind: str) -> None:
 
 
 @pytest.mark.parametrize("beside", [True, False], ids=["beside", "alone"])
-def test_a_cancelled_job_is_not_started(track: Track, beside: bool) -> None:
+def test_a_cancelled_job_is_not_started(track: Track, shared_lock: bool) -> None:
     """I19: a cancel of a queued job and a claim of it: one comes first, and the other is told."""
     for _, met in track.every_order(
         lambda: track.submit(new(1)),
         lambda _: Side(endings.cancel(new(1).uid, KINDS, "unwanted")),
-        lambda _: claims("w", beside=beside),
+        lambda _: claims("w", shared_lock=shared_lock),
     ):
         assert the_status(track) == ("in_progress" if met.other else "cancelled")
         assert track.rows("SELECT cancel_requested FROM job") == [(1,)]
 
 
 @pytest.mark.parametrize("beside", [True, False], ids=["beside", "alone"])
-def test_the_newest_payload_is_the_last_to_be_rendered(track: Track, beside: bool) -> None:
+def test_the_newest_payload_is_the_last_to_be_rendered(track: Track, shared_lock: bool) -> None:
     """I8, I9: a submit meets a claim of the job that it would coalesce with. The claim has the newer text, or a successor."""
     for _, met in track.every_order(
         lambda: track.submit(new(1, "wiki", key="a")),
         lambda _: Side(jobs.submit(new(2, "wiki", key="a"))),
-        lambda _: claims("w", beside=beside),
+        lambda _: claims("w", shared_lock=shared_lock),
     ):
         (claim,) = met.other
         queued = track.rows("SELECT body FROM job JOIN job_payload ON job_id = id WHERE status = 'queued'")
@@ -201,7 +201,7 @@ def test_numbers_are_given_once(track: Track) -> None:
     """I4, and the order of the line: two who submit many beside each other get numbers of their own, and their own payloads."""
 
     def submits(*numbers: int) -> Side:
-        return Side(jobs.submit_plain([new(number) for number in numbers]), beside=True)
+        return Side(jobs.submit_plain([new(number) for number in numbers]), shared_lock=True)
 
     for _, met in track.every_order(lambda: None, lambda _: submits(1, 2, 3), lambda _: submits(4, 5)):
         told = sorted((answer.id, answer.uid) for answer in (*met.one, *met.other))
@@ -222,7 +222,7 @@ def test_those_who_hold_the_same_jobs_never_wait_for_each_other_in_a_circle(trac
     for held, met in track.every_order(
         two_running,
         lambda held: settles(*held),
-        lambda held: Side(jobs.renew([(claim.id, claim.token) for claim in reversed(held)]), beside=True),
+        lambda held: Side(jobs.renew([(claim.id, claim.token) for claim in reversed(held)]), shared_lock=True),
     ):
         assert [settled.status for settled in met.one] == [Status.COMPLETED] * 2
         assert met.other in ({}, {(claim.id, claim.token): False for claim in held})
@@ -231,7 +231,7 @@ def test_those_who_hold_the_same_jobs_never_wait_for_each_other_in_a_circle(trac
 def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
     """I4, I23: a worker tells of an item while its job is taken away."""
 
-    def with_items() -> tuple[Claim, Lost]:
+    def with_items() -> tuple[Claim, LostJob]:
         track.submit(new(1))
         (claim,) = track.claim()
         track.do(progress.begin_items(claim.id, claim.token, "editions", "editions", ["main"], None))
@@ -241,7 +241,9 @@ def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
 
     for _, met in track.every_order(
         with_items,
-        lambda start: Side(progress.move_item(start[0].id, start[0].token, "editions", "main", "completed", None), beside=True),
+        lambda start: Side(
+            progress.move_item(start[0].id, start[0].token, "editions", "main", "completed", None), shared_lock=True
+        ),
         lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
     ):
         assert met.other is Status.QUEUED
@@ -261,7 +263,7 @@ def test_an_item_is_not_moved_once_its_job_has_ended(track: Track) -> None:
 
     for _, met in track.every_order(
         with_items,
-        lambda claim: Side(progress.move_item(claim.id, claim.token, "editions", "main", "completed", None), beside=True),
+        lambda claim: Side(progress.move_item(claim.id, claim.token, "editions", "main", "completed", None), shared_lock=True),
         lambda claim: settles(claim),
     ):
         (settled,) = met.other

@@ -11,7 +11,7 @@ from pressroom import Pressroom, Request, kind
 from pressroom.clock import SystemClock
 from pressroom.errors import SourceInvalid
 from pressroom.model import Status, Succeeded
-from pressroom.store.engine.postgres_connection import SCHEMA, Connection
+from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
 from pressroom.store.jobs import jobs
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.jobs import Room
@@ -75,19 +75,19 @@ def test_a_batch_is_settled_claim_by_claim(on_server: str) -> None:
     """One of the batch was lost, one was cancelled while it ran: neither changes what the others come to."""
     with_tables = Pressroom(on_server, kinds=[shout], workers=None)
     asyncio.run(_submitted(with_tables, 4))
-    connection = Connection(on_server, SystemClock())
+    connection = PostgresConnection(on_server, SystemClock())
 
-    def carry_out(unit: Any) -> Any:
-        connection.begin(durable=True, beside=True)
-        result = connection.carry_out(unit)
+    def run_work(unit: Any) -> Any:
+        connection.begin(durable=True, shared_lock=True)
+        result = connection.run_work(unit)
         connection.commit()
         return result
 
-    claims = carry_out(jobs.claim_beside("one", ["shout"], Room(4, 4), 60_000))
+    claims = run_work(jobs.claim_beside("one", ["shout"], Room(4, 4), 60_000))
     looking.change(on_server, f"UPDATE job SET claim = claim + 1 WHERE id = {claims[1].id}")
     looking.change(on_server, f"UPDATE job SET cancel_requested = 1 WHERE id = {claims[2].id}")
     batch = [Settlement(claim, Succeeded(f'"{claim.uid}"')) for claim in reversed(claims)]
-    turn = carry_out(jobs.turn(batch, "one", ["shout"], Room(4, 4), 60_000, {}, beside=True))
+    turn = run_work(jobs.turn(batch, "one", ["shout"], Room(4, 4), 60_000, {}, shared_lock=True))
     connection.close()
 
     assert [one.status for one in turn.settled] == [Status.COMPLETED, Status.CANCELLED, None, Status.COMPLETED]

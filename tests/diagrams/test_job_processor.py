@@ -289,7 +289,7 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
     async with staged(workers=None) as stage:
         (answer,) = await submit(stage, "left rendering")
         place, _, started = process.identity().rpartition("/")
-        ghost = maintenance.WorkerCard("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
+        ghost = maintenance.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
         database = stage.press.rendering.database
         await database.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
         await database.run(lambda: jobs.claim("ghost", ["diagram"], Room(1, 1), 3_600_000), name="turn")

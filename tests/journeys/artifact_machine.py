@@ -13,7 +13,7 @@ from pressroom.artifacts import key_of
 from pressroom.errors import BlobGone
 from pressroom.model import Work
 from pressroom.store.artifacts import artifacts, blobs, consistency
-from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.artifacts.blobs import BlobName
 from pressroom.testing import SteppedStore
 
@@ -90,7 +90,7 @@ class CollectingMachine(RuleBasedStateMachine):
         """Reservations are not durable. The database is back without it, and whoever made it goes on."""
         sha256 = hashlib.sha256(content).hexdigest()
         self.store.raw.execute("BEGIN")
-        generation = self.store._connection.carry_out(blobs.reserve(sha256, len(content)))
+        generation = self.store._connection.run_work(blobs.reserve(sha256, len(content)))
         self.store.raw.execute("ROLLBACK")
         self.putting.append(BlobName(sha256, generation))
 
@@ -104,7 +104,7 @@ class CollectingMachine(RuleBasedStateMachine):
         if not self.written:
             return
         sha256, generation = self.written.pop(which % len(self.written))
-        draft = Draft(sha256=sha256, generation=generation, size=1, media_type="text/plain")
+        draft = ArtifactDraft(sha256=sha256, generation=generation, size=1, media_type="text/plain")
         hours, holder = (100, None) if which == 0 else (1, "edition:42" if which == 1 else None)
         with suppress(BlobGone):
             self.run(artifacts.record(draft, keep_for=hours * HOUR, holder=holder))
@@ -117,7 +117,7 @@ class CollectingMachine(RuleBasedStateMachine):
         if again:
             self.looked_at[collector] = self.run(blobs.condemned(10))
         self.delete(collector)
-        self.run(blobs.bury(self.looked_at[collector]))
+        self.run(blobs.delete_condemned(self.looked_at[collector]))
 
     def look_for_orphans(self) -> None:
         old = [name for name, at in self.kept.items() if self.store.clock.now_ms() - at >= GRACE]

@@ -20,7 +20,7 @@ from pressroom.keeping.collect import Collected, collect
 from pressroom.keeping.fsck import fsck
 from pressroom.model import Statement
 from pressroom.store.artifacts import artifacts, blobs
-from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.engine.sqlite import SQLite
 from pressroom.testing import ManualClock, SteppedStore
@@ -155,7 +155,7 @@ def test_a_deletion_that_comes_late_hits_nothing(stage):
     stage.record(stage.keep())
 
     asyncio.run(stage.blobs.delete(map(key_in_store, asleep)))
-    stage.run(blobs.bury(asleep))
+    stage.run(blobs.delete_condemned(asleep))
 
     assert stage.sound()
 
@@ -249,12 +249,12 @@ def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(stage):
     stage.clock.advance(days=2)
     stage.run(blobs.condemn(DAY, 10))
     (late,) = stage.run(blobs.condemned(10))
-    stage.run(blobs.bury([late]))
+    stage.run(blobs.delete_condemned([late]))
     stage.keep()
     stage.clock.advance(days=2)
     stage.run(blobs.condemn(DAY, 10))
 
-    assert stage.run(blobs.bury([late])) == 0
+    assert stage.run(blobs.delete_condemned([late])) == 0
 
     assert stage.states()[HELLO] == (1, "deleting"), "its bytes are there, and are deleted next"
 
@@ -330,7 +330,7 @@ def _keep_and_record(stage):
     sha256, size = HELLO, 5
     generation = stage.run(blobs.reserve(sha256, size))
     stage.blobs.kept.setdefault(key_of(sha256, generation), (b"hello", stage.clock.now_ms()))
-    draft = Draft(sha256=sha256, generation=generation, size=size, media_type="text/plain")
+    draft = ArtifactDraft(sha256=sha256, generation=generation, size=size, media_type="text/plain")
     return stage.record(draft)
 
 
@@ -404,7 +404,7 @@ def _play(stage, order):
                 stage.blobs.kept.setdefault(key_of(sha256, generation), (b"hello", 0))
             case "record":
                 try:
-                    stage.record(Draft(sha256=sha256, generation=generation, size=size, media_type="text/plain"))
+                    stage.record(ArtifactDraft(sha256=sha256, generation=generation, size=size, media_type="text/plain"))
                 except BlobGone:
                     refused = True
             case "condemn":
@@ -415,7 +415,7 @@ def _play(stage, order):
             case "delete":
                 asyncio.run(stage.blobs.delete(map(key_in_store, seen)))
             case "bury":
-                stage.run(blobs.bury(seen))
+                stage.run(blobs.delete_condemned(seen))
             case "forget":
                 stage.run(blobs.forget(0, 10))
     return refused

@@ -17,7 +17,7 @@ from pressroom.keeping import bundle, keep, keep_file, key_in_store
 from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
 from pressroom.store.artifacts import artifacts, blobs
-from pressroom.store.artifacts.artifacts import Draft
+from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.jobs import endings
 from tests.journeys.artifact_stage import Bytes, Rows
 from tests.journeys.stage import Steps
@@ -302,7 +302,7 @@ def test_one_file_that_was_collected_spoils_the_whole(press):
 
 def test_a_draft_says_what_it_is_made_of(press):
     with pytest.raises(InvalidArgument):
-        press.record(Draft(size=0, media_type="text/plain"))
+        press.record(ArtifactDraft(size=0, media_type="text/plain"))
 
 
 def test_a_cancelled_job_records_nothing(press):

@@ -30,7 +30,7 @@ def a_dead_process():
 async def claimed_by(press, worker, identity, lease=LEASE):
     """A job that a worker in another process runs, with its entry in the register of workers."""
     job = await press.submit("any")
-    card = maintenance.WorkerCard(worker, identity, ["any"], 1, 1)
+    card = maintenance.WorkerRecord(worker, identity, ["any"], 1, 1)
     await press._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
     claims = await press._database.run(lambda: jobs.claim(worker, ["any"], Room(1, 1), int(lease * 1000)), name="turn")
     assert [claim.uid for claim in claims] == [job.uid]
@@ -84,7 +84,7 @@ async def test_a_dead_worker_is_remembered_until_its_last_job_is_taken_over(data
     ignorant = Pressroom(database, workers=None, clock=clock)
     async with Pressroom(database, kinds=[hooked], workers=None, clock=clock) as knowing, ignorant:
         job = await knowing.submit("hooked")
-        card = maintenance.WorkerCard("dead", a_dead_process(), ["hooked"], 1, 1)
+        card = maintenance.WorkerRecord("dead", a_dead_process(), ["hooked"], 1, 1)
         await knowing._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
         await knowing._database.run(lambda: jobs.claim("dead", ["hooked"], Room(1, 1), 3_600_000), name="turn")
 
@@ -168,7 +168,7 @@ async def test_a_worker_that_was_silent_for_an_hour_is_deleted_unless_a_job_name
             return [card.uid for card, _, _ in await press._database.read(maintenance.list_workers)]
 
         await claimed_by(press, "busy", "another-host/boot/namespace/4711/1")
-        idle = maintenance.WorkerCard("idle", "another-host/boot/namespace/4712/1", ["any"], 1, 0)
+        idle = maintenance.WorkerRecord("idle", "another-host/boot/namespace/4712/1", ["any"], 1, 0)
         await press._database.run(lambda: maintenance.save_worker(idle), name="heartbeat")
 
         clock.advance(hours=1)

@@ -268,7 +268,7 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
     """A process that is gone left it behind: its worker is on the list, its process is not alive."""
     async with Pressroom(database, kinds=[diagram], workers=None) as press:
         job = await press.submit("diagram", "left behind")
-        place = maintenance.WorkerCard("ghost", _a_dead_process(), ["diagram"], 1, 1)
+        place = maintenance.WorkerRecord("ghost", _a_dead_process(), ["diagram"], 1, 1)
         await press._database.run(lambda: maintenance.save_worker(place), name="heartbeat")
         await press._database.run(lambda: jobs.claim("ghost", ["diagram"], Room(1, 1), 3_600_000), name="turn")
 

@@ -762,6 +762,6 @@ async def test_a_unit_that_fails_in_its_first_step_fails_alone(database):
 
     async with Pressroom(database, kinds=[shout], workers=1) as press:
         with pytest.raises(ZeroDivisionError):
-            await asyncio.wait_for(press._database.run(unit, name="submit", beside=True), 60)
+            await asyncio.wait_for(press._database.run(unit, name="submit", shared_lock=True), 60)
 
         assert await press.wait(await press.submit("shout", "on"), timeout=60) == "ON"

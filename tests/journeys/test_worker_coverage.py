@@ -33,7 +33,7 @@ class Place:
         self.watch = CoverageWatch(press._database, lambda: self.leads)
 
     async def worker(self, *kinds: str, uid: str = "one", lease: int = DAY, stopping: bool = False) -> None:
-        card = maintenance.WorkerCard(uid, "elsewhere/1/2/3/4", kinds, 1, 0, lease=lease, stopping=stopping)
+        card = maintenance.WorkerRecord(uid, "elsewhere/1/2/3/4", kinds, 1, 0, lease=lease, stopping=stopping)
         await self.press._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
 
     async def remove(self, uid: str = "one") -> None:

@@ -212,11 +212,11 @@ def check_order_of_claims(
     now: int,
     after: str,
     *,
-    beside: bool,
+    shared_lock: bool,
 ) -> None:
     """What was ready is what was taken and what is still ready. The best of it were taken, as many as there was room for.
 
-    I15: a full room leaves the rest as it is; `check` has seen that nothing else changed. `beside` others nobody is woken,
+    I15: a full room leaves the rest as it is; `check` has seen that nothing else changed. `shared_lock` others nobody is woken,
     and kinds with a limit are left alone. A kind that is full stands back behind worse ones of other kinds.
     """
     taken = {claim.id for claim in claims}
@@ -224,8 +224,8 @@ def check_order_of_claims(
     for row in mirror.open.values():
         if row.status != "queued":
             continue
-        demand(beside or row.waits_for != "time" or row.run_at > now, "line", "a claim did not wake {}", row)
-        left_alone = row.kind in model.paused or (beside and row.kind in model.limits)
+        demand(shared_lock or row.waits_for != "time" or row.run_at > now, "line", "a claim did not wake {}", row)
+        left_alone = row.kind in model.paused or (shared_lock and row.kind in model.limits)
         if row.waits_for is None and row.kind in kinds and not left_alone:
             ready.append(row)
     running = [row for row in mirror.open.values() if row.status == "in_progress" and row.id not in taken]

@@ -25,7 +25,7 @@ from pressroom.model import (
 )
 from pressroom.store.jobs.endings import Settled
 from pressroom.store.jobs.jobs import NewJob, Room
-from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.maintenance import LostJob
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds
 from tests.machine.law import Violation, demand
@@ -439,7 +439,7 @@ class Model:
         if job is not None and job.queued:
             self._ended(job, Status.CANCELLED, kinds, now)
 
-    def rescued(self, lost: Lost, said: Status | None, kinds: Kinds, wait: float, now: int) -> None:
+    def rescued(self, lost: LostJob, said: Status | None, kinds: Kinds, wait: float, now: int) -> None:
         """A rescue of what was seen at an earlier look."""
         job = self.open.get(lost.id)
         if job is None or job.status is not Status.IN_PROGRESS or job.token != lost.claim:

@@ -10,7 +10,7 @@ from tests.machine.model import Job, Model
 
 
 def expected_by_name(
-    model: Model, mirror: Mirror, uids: Sequence[str], kinds: Sequence[str], now: int, *, beside: bool
+    model: Model, mirror: Mirror, uids: Sequence[str], kinds: Sequence[str], now: int, *, shared_lock: bool
 ) -> tuple[set[str], Again]:
     """Asked after the model has settled what the turn settles, and before the mirror has looked.
 
@@ -18,7 +18,7 @@ def expected_by_name(
     answered at all.
     """
     named = [model.by_uid[uid] for uid in dict.fromkeys(uids) if uid in model.by_uid]
-    waits = {job.uid: _waits_for(model, mirror, job, now, beside=beside) for job in named if job.id in model.open}
+    waits = {job.uid: _waits_for(model, mirror, job, now, shared_lock=shared_lock) for job in named if job.id in model.open}
     running = model.running()
     given: set[str] = set()
     again: Again = {}
@@ -31,26 +31,26 @@ def expected_by_name(
     return given, again
 
 
-def _waits_for(model: Model, mirror: Mirror, job: Job, now: int, *, beside: bool) -> str:
+def _waits_for(model: Model, mirror: Mirror, job: Job, now: int, *, shared_lock: bool) -> str:
     if job.asked or job.status is Status.IN_PROGRESS:
         return "its end"
-    if not _is_awake(mirror, job, now, beside=beside):
+    if not _is_awake(mirror, job, now, shared_lock=shared_lock):
         return "time"
     if job.key is None:
         return "nothing"
     line = [other for other in model.open.values() if other.key == job.key and other.org == job.org]
     if any(other.status is Status.IN_PROGRESS for other in line):
         return "key"
-    standing = [other for other in line if not other.asked and _is_awake(mirror, other, now, beside=beside)]
+    standing = [other for other in line if not other.asked and _is_awake(mirror, other, now, shared_lock=shared_lock)]
     return "nothing" if min(standing, key=_order) is job else "key"
 
 
-def _is_awake(mirror: Mirror, job: Job, now: int, *, beside: bool) -> bool:
-    """Once awake it stays so, wherever the clock is put. `beside` others nobody joins the line of a key."""
+def _is_awake(mirror: Mirror, job: Job, now: int, *, shared_lock: bool) -> bool:
+    """Once awake it stays so, wherever the clock is put. `shared_lock` others nobody joins the line of a key."""
     row = mirror.open[job.id]
     if row.status != "queued":  # this very turn put it back
         return job.run_at <= now
-    return row.waits_for != "time" or (row.run_at <= now and not (beside and job.key is not None))
+    return row.waits_for != "time" or (row.run_at <= now and not (shared_lock and job.key is not None))
 
 
 def _may_start(model: Model, job: Job, kinds: Sequence[str], running: Counter[str]) -> bool:

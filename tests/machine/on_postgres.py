@@ -7,8 +7,8 @@ from typing import LiteralString
 import psycopg
 from psycopg import sql
 
-from pressroom.model import AtOnce, Work
-from pressroom.store.engine.postgres_connection import SCHEMA, Connection
+from pressroom.model import SingleRoundTrip, Work
+from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
 from pressroom.store.jobs import jobs
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import PostgresMirror
@@ -36,7 +36,7 @@ class Server:
         self.eye = look_at(address)
         for guard in guards:
             self.eye.execute(sql.SQL(f"DROP {guard} ON job" if guard.startswith("TRIGGER") else f"DROP {guard}"))  # type: ignore[arg-type]
-        self.connection = Connection(address, self.clock)
+        self.connection = PostgresConnection(address, self.clock)
         self._stories = 0
         OnPostgres(self).run(jobs.register(make_kinds(lambda _: None)))
 
@@ -48,7 +48,7 @@ class Server:
         return OnPostgres(self)
 
     def start_again(self) -> None:
-        self.connection = Connection(self.address, self.clock)
+        self.connection = PostgresConnection(self.address, self.clock)
 
     def close(self) -> None:
         self.connection.close()
@@ -75,38 +75,38 @@ class OnPostgres:
     """A `Stage`."""
 
     dialect = "postgres"
-    crowded = True
+    has_concurrent_writers = True
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self.clock = server.clock
         self.mirror = PostgresMirror(server.eye)
 
-    def run[T](self, work: Work[T], *, beside: bool = False) -> T:
+    def run[T](self, work: Work[T], *, shared_lock: bool = False) -> T:
         connection = self._server.connection
         try:
             first = next(work)
-            if beside and isinstance(first, AtOnce):
-                work.send(connection.at_once(first, True))
+            if shared_lock and isinstance(first, SingleRoundTrip):
+                work.send(connection.single_round_trip(first, True))
         except StopIteration as end:
             return end.value
         work = resumed(first, work)
         try:
-            connection.begin(durable=True, beside=beside)
-            result = connection.carry_out(work)
+            connection.begin(durable=True, shared_lock=shared_lock)
+            result = connection.run_work(work)
             connection.commit()
         except BaseException:
-            connection.roll_back()
+            connection.rollback()
             raise
         return result
 
     def rehearse[T](self, work: Work[T]) -> T:
         connection = self._server.connection
         try:
-            connection.begin(durable=False, beside=False)
-            return connection.carry_out(work)
+            connection.begin(durable=False, shared_lock=False)
+            return connection.run_work(work)
         finally:
-            connection.roll_back()
+            connection.rollback()
 
     def kill(self, work: Work[object], statements: int) -> None:
         """The server learns of it as of any other process: its end of the line is gone."""

@@ -21,7 +21,7 @@ class OnSqlite:
     """A `Stage`."""
 
     dialect = "sqlite"
-    crowded = False
+    has_concurrent_writers = False
 
     def __init__(self, guards: Sequence[str] = ()) -> None:
         """Without these guards; see broken.py."""
@@ -35,7 +35,7 @@ class OnSqlite:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._starts = 0
 
-    def run[T](self, work: Work[T], *, beside: bool = False) -> T:
+    def run[T](self, work: Work[T], *, shared_lock: bool = False) -> T:
         return self._store.run(work)
 
     def rehearse[T](self, work: Work[T]) -> T:

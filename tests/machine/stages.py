@@ -20,10 +20,10 @@ class Clock:
 class Stage(Protocol):
     dialect: str
     clock: Clock
-    crowded: bool  # whether some units may run beside others, as `Database.crowded` says
+    has_concurrent_writers: bool  # whether some units may run beside others, as `Database.crowded` says
     mirror: Mirror
 
-    def run[T](self, work: Work[T], *, beside: bool = False) -> T:
+    def run[T](self, work: Work[T], *, shared_lock: bool = False) -> T:
         """Carry out a unit of work in a transaction of its own. If it raises, nothing of it remains."""
         ...
 

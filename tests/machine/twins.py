@@ -9,7 +9,8 @@ from pressroom.model import Claim, Row, Statement, Status, Submitted, Work
 from pressroom.store.jobs import queries
 from pressroom.store.jobs.endings import Settled
 from pressroom.store.jobs.jobs import Survey, Turn
-from pressroom.store.jobs.queries import BEYOND, Filter
+from pressroom.store.jobs.queries import BEYOND, JobFilter
+from pressroom.store.operators import stats as queue_stats
 from tests.machine.law import demand
 from tests.machine.machine import QueueMachine
 from tests.machine.world import World
@@ -70,9 +71,9 @@ def _ending_of(settled: Settled) -> tuple[str, Status | None, str | None]:
 
 
 def _visible() -> Work[list[tuple[str, Any]]]:
-    jobs = yield from queries.list_jobs(Filter(), BEYOND, 10_000)
+    jobs = yield from queries.list_jobs(JobFilter(), BEYOND, 10_000)
     events = yield from queries.events_after(0, 100_000)
-    stats = yield from queries.stats()
+    stats = yield from queue_stats.stats()
     seen: list[tuple[str, Any]] = [
         ("jobs", {job.uid: _without(job, "id", "seq") for job in jobs}),
         ("histories", _by_job((event.uid, (event.type, event.at, event.data)) for event in events)),

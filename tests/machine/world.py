@@ -12,7 +12,7 @@ from pressroom.store.engine import fsck
 from pressroom.store.jobs import concurrency_limits, endings, fairness, jobs, maintenance, progress, queries
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.jobs import NewJob, Room, Turn
-from pressroom.store.jobs.maintenance import DeferredCancel, Lost
+from pressroom.store.jobs.maintenance import DeferredCancel, LostJob
 from pressroom.store.jobs.transitions import Kinds, now
 from pressroom.worker.judge import Returned, judge
 from tests.machine import invariants
@@ -54,7 +54,7 @@ class World:
         self.held: dict[str, list[Claim]] = {worker: [] for worker in WORKERS}
         self.after = dict.fromkeys(WORKERS, "")  # the organisation that each worker served last
         self.ghosts: deque[Claim] = deque(maxlen=10)  # claims whose worker lost them, gave them back or died
-        self.spotted: deque[Lost] = deque(maxlen=6)
+        self.spotted: deque[LostJob] = deque(maxlen=6)
         self.deferred: list[DeferredCancel] = []
         self.sound = True
         self.kills = 0
@@ -76,7 +76,7 @@ class World:
         """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
         many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
         plain = all(new.key is None and new.fingerprint is None for new in many)
-        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many), beside=plain)
+        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many), shared_lock=plain)
         for new, answer in zip(many, answers, strict=True):
             self.model.submitted(new, answer, self.clock.now)
         self._check()
@@ -141,20 +141,20 @@ class World:
         """
         settlements = [Settlement(claim, judge(claim, self.kinds[claim.kind], result, 0.5)) for claim, result in results]
         own = endings.without_hook(self.kinds, settlements[0].claim.kind) if hookless else self.kinds
-        if self.stage.crowded and not settlements:
+        if self.stage.has_concurrent_writers and not settlements:
             self._makes_no_difference(worker, kinds, room, named)
-        beside = self._goes_beside([one.claim for one in settlements], own, named)
-        startable = self._startable(worker, kinds, beside=beside) if named and not settlements else None
+        shared_lock = self._goes_beside([one.claim for one in settlements], own, named)
+        startable = self._startable(worker, kinds, shared_lock=shared_lock) if named and not settlements else None
         after = self.after[worker]
-        unit = jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, beside=beside, after=after)
-        turn = self._do(unit, beside=beside)
+        unit = jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, shared_lock=shared_lock, after=after)
+        turn = self._do(unit, shared_lock=shared_lock)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
         for settled in turn.settled:
             self.model.settled(settled, own, self.clock.now)
             self._give_up(settled.claim)
         if named:
-            self._as_named(turn, named, kinds, startable, beside=beside)
+            self._as_named(turn, named, kinds, startable, shared_lock=shared_lock)
             room = Room(len(named), len(named))  # whoever offers by name has seen to the room
         self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
         if heard_of:
@@ -163,31 +163,35 @@ class World:
         self._check(law="I4" if stale else None)
         if room.total and not named:
             at = self.clock.now
-            invariants.check_order_of_claims(self.model, self.mirror, turn.claims, kinds, room, at, after, beside=beside)
+            invariants.check_order_of_claims(
+                self.model, self.mirror, turn.claims, kinds, room, at, after, shared_lock=shared_lock
+            )
         return turn.claims
 
     def _as_named(
-        self, turn: Turn, named: Sequence[str], kinds: Sequence[str], startable: set[str] | None, *, beside: bool
+        self, turn: Turn, named: Sequence[str], kinds: Sequence[str], startable: set[str] | None, *, shared_lock: bool
     ) -> None:
         taken = {claim.uid for claim in turn.claims}
         if startable is not None:
             demand(taken <= startable, "named", "{} were taken; to the best belong {}", taken, startable)
-        given, again = expected_by_name(self.model, self.mirror, named, kinds, self.clock.now, beside=beside)
+        given, again = expected_by_name(self.model, self.mirror, named, kinds, self.clock.now, shared_lock=shared_lock)
         demand(taken == given, "named", "of {} there were given {}, not {}", named, taken, given)
         demand(turn.again == again, "named", "when to ask again is {}, not {}", turn.again, again)
 
-    def _startable(self, worker: str, kinds: Sequence[str], *, beside: bool) -> set[str]:
-        """Whom a claim of the best would take, had it all the room. `beside` others nobody joins the line of a key, so there a
-        job may start before a better one of its key whose time has come.
+    def _startable(self, worker: str, kinds: Sequence[str], *, shared_lock: bool) -> set[str]:
+        """The jobs that a claim with enough slots would take. Under a `shared_lock` no job becomes the candidate of its key, so
+        a job may start before a better one of its key whose time has come.
         """
         room = Room(1_000, 1_000)
-        best = _due_awake(jobs.claim_beside(worker, kinds, room, LEASE)) if beside else jobs.claim(worker, kinds, room, LEASE)
+        best = (
+            _due_awake(jobs.claim_beside(worker, kinds, room, LEASE)) if shared_lock else jobs.claim(worker, kinds, room, LEASE)
+        )
         return {claim.uid for claim in self.stage.rehearse(_unlimited(best))}
 
     def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds, named: Sequence[str]) -> bool:
         """Every other turn, where it may."""
         self._turns += 1
-        allowed = self.stage.crowded and all(endings.is_plain(claim, kinds) for claim in claims)
+        allowed = self.stage.has_concurrent_writers and all(endings.is_plain(claim, kinds) for claim in claims)
         differs = self._somebody_is_due() or (self.model.limits and not named)
         return allowed and self._turns % 2 == 1 and not (self._wakes and differs)
 
@@ -197,15 +201,15 @@ class World:
     def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: Room, named: Sequence[str]) -> None:
         """Kinds with a limit are left alone by who claims the best beside others; by name it gets them too."""
         alone: object
-        beside: object
+        shared_lock: object
         if named:
-            alone = self.stage.rehearse(jobs.claim_named(worker, named, kinds, LEASE, beside=False))
-            beside = self.stage.rehearse(_all_awake(jobs.claim_named(worker, named, kinds, LEASE, beside=True)))
+            alone = self.stage.rehearse(jobs.claim_named(worker, named, kinds, LEASE, shared_lock=False))
+            shared_lock = self.stage.rehearse(_all_awake(jobs.claim_named(worker, named, kinds, LEASE, shared_lock=True)))
         else:
             after = self.after[worker]
             alone = self.stage.rehearse(_without_limited(jobs.claim(worker, kinds, room, LEASE, after)))
-            beside = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE, after)))
-        demand(alone == beside, "beside", "alone one gets {}, and beside others {}", alone, beside)
+            shared_lock = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE, after)))
+        demand(alone == shared_lock, "beside", "alone one gets {}, and beside others {}", alone, shared_lock)
 
     def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
         self.turn(WORKERS[0], [(claim, result)], (), Room(0, 0), hookless=hookless)
@@ -238,7 +242,7 @@ class World:
     # What a worker tells about a job that it holds, or believes it holds
 
     def renew(self, claims: Sequence[Claim]) -> None:
-        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]), beside=True)
+        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]), shared_lock=True)
         live = [claim for claim in claims if self.model.holds(claim)]
         expected = {(claim.id, claim.token): self.model.open[claim.id].asked for claim in live}
         demand(kept == expected, "I4", "{} were kept of {}", kept, claims)
@@ -286,7 +290,7 @@ class World:
         """Do a worker's write. Whether it was let through must be known before."""
         live = self.model.holds(claim)
         try:
-            asked = self._do(work, beside=True)
+            asked = self._do(work, shared_lock=True)
         except ClaimLost:
             demand(not live, "I4", "{} is live, yet its write was refused", claim)
             return False
@@ -335,7 +339,7 @@ class World:
                 self.model.ended_deferred(deferred.id, kinds, self.clock.now)
                 self._check()
 
-    def spot_lost(self, dead: Sequence[str]) -> list[Lost]:
+    def spot_lost(self, dead: Sequence[str]) -> list[LostJob]:
         """Look for jobs whose worker went silent. What was seen may be old when it is acted upon."""
         found = self._do(maintenance.find_lost(dead))
         now = self.clock.now
@@ -349,7 +353,7 @@ class World:
         self._check()
         return found
 
-    def rescue(self, lost: Lost, kinds: Kinds, wait: float) -> None:
+    def rescue(self, lost: LostJob, kinds: Kinds, wait: float) -> None:
         said = self._do(maintenance.rescue(lost, kinds, wait))
         self.model.rescued(lost, said, kinds, wait, self.clock.now)
         if said is not None:
@@ -436,12 +440,12 @@ class World:
 
     # Both sides
 
-    def _do[T](self, work: Work[T], *, beside: bool = False) -> T:
-        """`beside` is said as `Database.run` is told it."""
+    def _do[T](self, work: Work[T], *, shared_lock: bool = False) -> T:
+        """`shared_lock` is said as `Database.run` is told it."""
         self.sound = False
         self.heard.clear()
         self.model.begin_step()
-        result = self.stage.run(work, beside=beside)
+        result = self.stage.run(work, shared_lock=shared_lock)
         self.told.append(result)
         return result
 

@@ -277,7 +277,7 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
             await press.pause("tick")
             job = await press.submit("tick")
             place, _, started = process.identity().rpartition("/")
-            ghost = maintenance.WorkerCard("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
+            ghost = maintenance.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
             await store.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)
 

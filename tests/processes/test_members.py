@@ -39,7 +39,7 @@ async def test_a_worker_that_was_not_seen_for_its_lease_is_silent(database):
     clock = ManualClock()
     async with here(database, clock=clock) as press:
         for uid, lease in (("short", 5_000), ("long", 60_000)):
-            card = maintenance.WorkerCard(uid, "elsewhere/1/2/3/4", ["stamp"], 1, 0, host="elsewhere", pid=3, lease=lease)
+            card = maintenance.WorkerRecord(uid, "elsewhere/1/2/3/4", ["stamp"], 1, 0, host="elsewhere", pid=3, lease=lease)
             await press._database.run(lambda card=card: maintenance.save_worker(card), name="heartbeat")
         clock.advance(seconds=6)
 

@@ -117,9 +117,9 @@ async def test_of_those_who_claim_by_name_at_once_only_as_many_get_one_as_there_
 
         async def claim(press, named):
             def unit():
-                return jobs.claim_named("somebody", named, ["press"], 60_000, beside=True)
+                return jobs.claim_named("somebody", named, ["press"], 60_000, shared_lock=True)
 
-            claims, again = await press._database.run(unit, name="turn", beside=True)
+            claims, again = await press._database.run(unit, name="turn", shared_lock=True)
             return [claim.uid for claim in claims], again
 
         parts = await asyncio.gather(*(claim((one, other)[n % 2], uids[3 * n : 3 * n + 3]) for n in range(4)))

@@ -15,7 +15,7 @@ from pressroom.errors import ArtifactStoreMismatch, DatabasePromoted
 from pressroom.promote.postgres_target import Target
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.engine import postgres_health
-from pressroom.store.engine.promoted_mark import Mark
+from pressroom.store.engine.promoted_mark import PromotedMark
 from tests import looking, postgres
 from tests.promote.conftest import Promote
 from tests.promote.house import KINDS, SOURCE
@@ -36,7 +36,7 @@ def test_the_end_of_a_promotion_is_on_both_disks(promote: Promote, source: str, 
     seen: list[Any] = []
     write_mark, count_on = Source.write_mark, Target._count_on
 
-    def marked(self: Source, mark: Mark) -> None:
+    def marked(self: Source, mark: PromotedMark) -> None:
         write_mark(self, mark)
         seen.append(("synchronous", self._raw.pragma("synchronous")))
         seen.extend(looking.rows(source, "SELECT 'seen by others', count(*) FROM pressroom_promoted"))

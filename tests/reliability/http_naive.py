@@ -19,7 +19,7 @@ from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts
-from pressroom.store.artifacts.artifacts import Artifact, Draft, new_link
+from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft, new_link
 
 LATER = 0.05
 _errands: set[asyncio.Task[Any]] = set()
@@ -59,10 +59,12 @@ def write_in_place() -> None:
 def settle_before_the_bytes() -> None:
     """The job ends with an artifact whose bytes are put as soon as its row is there, and not before."""
 
-    async def keep(store: Blobs, database: Database, data: bytes, *, media_type: str, filename: str | None = None) -> Draft:
+    async def keep(
+        store: Blobs, database: Database, data: bytes, *, media_type: str, filename: str | None = None
+    ) -> ArtifactDraft:
         sha256 = hashlib.sha256(data).hexdigest()
         generation = await keeping.reserving(database)(sha256, len(data))
-        draft = Draft(
+        draft = ArtifactDraft(
             link=new_link(), sha256=sha256, generation=generation, size=len(data), media_type=media_type, filename=filename
         )
 
@@ -101,7 +103,7 @@ def remember_links_in_memory() -> None:
     known: dict[str, str] = {}
     record = artifacts.record
 
-    def recorded(draft: Draft, **how: Any) -> Work[Artifact]:
+    def recorded(draft: ArtifactDraft, **how: Any) -> Work[Artifact]:
         if draft.link is not None:
             known[draft.link] = draft.uid
         return (yield from record(msgspec.structs.replace(draft, link=None), **how))

@@ -19,7 +19,7 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.model import Work
 from pressroom.store.engine.sqlite import SQLite
-from pressroom.store.engine.writer import Lane
+from pressroom.store.engine.writer import WriterThread
 from tests.reliability.client import Client
 from tests.reliability.journal import Journal
 from tests.reliability.victims import start
@@ -66,13 +66,13 @@ async def open_new(url: str, journal: Journal, idle: Callable[[], None], stoppin
 
 async def write(url: str, journal: Journal, idle: Callable[[], None], stopping: asyncio.Event) -> None:
     """All that the writer thread does."""
-    write_in_groups = Lane._write_in_groups
+    write_in_groups = WriterThread._write_in_groups
 
-    def idle_first(self: Lane) -> None:
+    def idle_first(self: WriterThread) -> None:
         idle()
         write_in_groups(self)
 
-    Lane._write_in_groups = idle_first  # type: ignore[method-assign]
+    WriterThread._write_in_groups = idle_first  # type: ignore[method-assign]
     await work(url, journal)
 
 

@@ -10,7 +10,7 @@ import pytest
 from pressroom.api import dependencies, readiness
 from pressroom.api.dependencies import Dependencies
 from pressroom.config import Settings
-from pressroom.store.jobs.maintenance import WorkerCard, save_worker
+from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
 from tests import looking
 from tests.servers import free_ports
 from tests.service.access_stage import on_stage
@@ -103,11 +103,11 @@ async def test_a_kind_that_no_worker_takes_is_a_warning_and_no_failure(database:
             await here.press.submit("build")
             here.clock.advance(seconds=61)
             without_any = (await viewer.get("/health")).json()
-            await here.run(save_worker(WorkerCard("one", "p", ["page"], 1, 0, lease=LEASE)))
+            await here.run(save_worker(WorkerRecord("one", "p", ["page"], 1, 0, lease=LEASE)))
             without_one = await viewer.get("/health")
             told_to_anybody = (await anybody.get("/health")).json()
             figures = (await viewer.get("/metrics")).text
-            await here.run(save_worker(WorkerCard("two", "p", ["build"], 1, 0, lease=LEASE)))
+            await here.run(save_worker(WorkerRecord("two", "p", ["build"], 1, 0, lease=LEASE)))
             covered = (await viewer.get("/health")).json()
 
     assert without_any["warnings"] == [{"code": "no_worker", "kinds": ["build"]}]

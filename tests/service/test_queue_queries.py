@@ -83,14 +83,14 @@ async def test_every_running_job_says_what_it_does(database: str) -> None:
     assert (first.id, first.kind, first.subject, first.worker) == (job(build), "build", "handbook, build 42", "press-1.1.A")
     assert (first.org_id, first.project_id, first.phase, first.attempt) == ("acme", "handbook", "editions", 1)
     assert (first.date_started, first.seconds) == (told.at - timedelta(seconds=3), 3.0)
-    assert first.items == overview.Items(
+    assert first.items == overview.ItemStates(
         noun="editions",
         total=3,
         completed=1,
         failed=1,
         in_progress=1,
         names=["main"],
-        failures=[overview.Failure("draft", "nobody approved it")],
+        failures=[overview.ItemFailure("draft", "nobody approved it")],
     )
     assert (second.id, second.worker, second.phase) == (job(page), "press-2.7.B", "drawing")
     assert (second.done, second.total, second.message, second.items) == (3, 7, "page 3", None)

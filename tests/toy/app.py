@@ -9,7 +9,7 @@ from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.cli.output import Output
 from pressroom.model import Ending, Kind, Schedule, Statement, Work
 from pressroom.store.jobs.transitions import now
-from pressroom.store.operators.lookup import Found, Viewer
+from pressroom.store.operators.lookup import LookupResult, Viewer
 
 SHOWN = 100
 
@@ -65,9 +65,9 @@ class Toy(RunningApp):
         site.get(routes, "/toy", show)
         return Pages("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
 
-    def find(self, text: str, viewer: Viewer) -> Work[list[Found]]:
+    def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
         rows = yield Statement("toy.find_stamp", {"org_id": viewer.own_org, "name": text})
-        return [Found(what="stamp", name=name, about=about, path=f"/toy#{name}") for name, about in rows]
+        return [LookupResult(what="stamp", name=name, about=about, path=f"/toy#{name}") for name, about in rows]
 
 
 def _keep_stamp(ending: Ending) -> Work[None]:

@@ -72,8 +72,12 @@ def test_only_wiring_and_backends_name_a_backend() -> None:
         *("pressroom.artifacts.disk", "pressroom.artifacts.s3"),
     )
     for path in ROOT.rglob("*.py"):
-        beside = part_of(path) == "delivery"  # one delivery may be made of another
-        if beside or path.name in ("wiring.py", "backends.py", "testing.py") or path.name.startswith(("sqlite", "postgres")):
+        shared_lock = part_of(path) == "delivery"  # one delivery may be made of another
+        if (
+            shared_lock
+            or path.name in ("wiring.py", "backends.py", "testing.py")
+            or path.name.startswith(("sqlite", "postgres"))
+        ):
             continue
         for backend in backends:
             assert backend not in path.read_text(), f"{path.name} names {backend}"

@@ -21,7 +21,7 @@ class Store:
 
     def claim_in_turn(self, *uids: str) -> tuple[list[str], Again]:
         room = Room(len(uids), len(uids))
-        claims, again = self.store.run(jobs.claim_in_turn("w", uids, KINDS, room, 1_000, "", beside=False))
+        claims, again = self.store.run(jobs.claim_in_turn("w", uids, KINDS, room, 1_000, "", shared_lock=False))
         return _uids(claims), again
 
 

@@ -5,27 +5,27 @@ import pytest
 from pressroom.model import Status
 from pressroom.store.engine.statements import load
 from pressroom.store.operators import search
-from pressroom.store.operators.search import Wanted
+from pressroom.store.operators.search import SearchFilter
 from pressroom.testing import SteppedStore
 
 
 @pytest.mark.parametrize(
     ("wanted", "index"),
     [
-        (Wanted(), "INTEGER PRIMARY KEY"),
-        (Wanted(kind="a", subject="b", worker="c"), "INTEGER PRIMARY KEY"),
-        (Wanted(status=(Status.COMPLETED,)), "INTEGER PRIMARY KEY"),
-        (Wanted(org_id=""), "INTEGER PRIMARY KEY"),
-        (Wanted(org_id="acme"), "job_org"),
-        (Wanted(key="k", org_id="acme"), "job_key"),
-        (Wanted(parent="p"), "job_parent"),
-        (Wanted(status=(Status.QUEUED,)), "job_open"),
-        (Wanted(status=(Status.IN_PROGRESS,)), "job_running"),
-        (Wanted(status=(Status.FAILED,), org_id="acme"), "job_trouble"),
-        (Wanted(status=(Status.CANCELLED,), kind="a"), "job_trouble"),
+        (SearchFilter(), "INTEGER PRIMARY KEY"),
+        (SearchFilter(kind="a", subject="b", worker="c"), "INTEGER PRIMARY KEY"),
+        (SearchFilter(status=(Status.COMPLETED,)), "INTEGER PRIMARY KEY"),
+        (SearchFilter(org_id=""), "INTEGER PRIMARY KEY"),
+        (SearchFilter(org_id="acme"), "job_org"),
+        (SearchFilter(key="k", org_id="acme"), "job_key"),
+        (SearchFilter(parent="p"), "job_parent"),
+        (SearchFilter(status=(Status.QUEUED,)), "job_open"),
+        (SearchFilter(status=(Status.IN_PROGRESS,)), "job_running"),
+        (SearchFilter(status=(Status.FAILED,), org_id="acme"), "job_trouble"),
+        (SearchFilter(status=(Status.CANCELLED,), kind="a"), "job_trouble"),
     ],
 )
-def test_jobs_are_read_in_order_and_through_one_index(wanted: Wanted, index: str) -> None:
+def test_jobs_are_read_in_order_and_through_one_index(wanted: SearchFilter, index: str) -> None:
     told = plan_of(wanted)
 
     reads = [line for line in told if line.startswith(("SEARCH job ", "SCAN job "))]
@@ -35,14 +35,14 @@ def test_jobs_are_read_in_order_and_through_one_index(wanted: Wanted, index: str
 
 
 def test_a_group_of_failures_is_read_by_its_print() -> None:
-    told = plan_of(Wanted(failure="0" * 16))
+    told = plan_of(SearchFilter(failure="0" * 16))
 
     assert any("job_failure_print" in line for line in told)
     assert [line for line in told if " job " in line] == ["SEARCH job USING INTEGER PRIMARY KEY (rowid=?)"]
 
 
 def test_jobs_that_were_named_are_read_by_their_names() -> None:
-    told = plan_of(Wanted(uids=("x",)))
+    told = plan_of(SearchFilter(uids=("x",)))
 
     assert any("job_uid" in line for line in told)
     assert not any(line.startswith("SCAN job") for line in told)
@@ -55,7 +55,7 @@ def test_whether_a_job_was_tried_again_is_read_through_its_own_index() -> None:
     assert any("job_retry_of" in line for line in told), told
 
 
-def plan_of(wanted: Wanted) -> list[str]:
+def plan_of(wanted: SearchFilter) -> list[str]:
     store = SteppedStore()
     work = search.search(wanted)
     name, params = next(work)

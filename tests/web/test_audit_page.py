@@ -3,14 +3,14 @@
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.store.operators.audit import Deed, note
+from pressroom.store.operators.audit import AuditEntry, record
 from pressroom.web.pages.audit import changes
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import Page, member
 
 
 async def write(stage: Stage, **deed: object) -> None:
-    unit = note(Deed(**({"who": "anna", "action": "job.cancel", "target": "job_1"} | deed)))  # type: ignore[arg-type]
+    unit = record(AuditEntry(**({"who": "anna", "action": "job.cancel", "target": "job_1"} | deed)))  # type: ignore[arg-type]
     await stage.press.rendering.database.run(lambda: unit, name="audit")
 
 

@@ -15,7 +15,7 @@ from pressroom import bulk as bulk_work
 from pressroom.api.access import Scope
 from pressroom.bulk import EVERYWHERE, NAME, Order
 from pressroom.store.operators import search
-from pressroom.store.operators.search import Wanted
+from pressroom.store.operators.search import SearchFilter
 from pressroom.web.pages import bulk
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
@@ -236,7 +236,7 @@ async def test_after_a_crash_it_goes_on_and_does_nothing_twice(
             await ended(stage, 7)
         else:
             await press.submit_many([Request("shout", 1, delay=3600)] * 7)
-        wanted = Wanted(kind="shout", status=(Status.CANCELLED if action == "retry" else Status.QUEUED,))
+        wanted = SearchFilter(kind="shout", status=(Status.CANCELLED if action == "retry" else Status.QUEUED,))
         ((up_to,),) = looking.rows(database, "SELECT max(id) FROM job")
         order = Order(action=action, wanted=wanted, up_to=up_to, as_of=1 << 60, who="me")
         async with press.transaction() as transaction:
@@ -258,7 +258,7 @@ async def test_its_organisation_is_the_jobs_and_not_the_payloads(file: str) -> N
     """Whoever may submit jobs may submit this kind. It then touches what they could touch one by one."""
     async with on_stage(file) as stage:
         theirs = await stage.press.submit("shout", 1, delay=3600, org_id="theirs")
-        order = Order(action="cancel", wanted=Wanted(org_id="theirs"), up_to=1 << 60, as_of=1 << 60)
+        order = Order(action="cancel", wanted=SearchFilter(org_id="theirs"), up_to=1 << 60, as_of=1 << 60)
         forged = await stage.press.submit(NAME, msgspec.to_builtins(order), org_id="ours")
         done = await stage.press.settled(forged, timeout=60)
 

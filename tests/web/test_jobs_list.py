@@ -14,7 +14,7 @@ from pressroom.api.access import Scope
 from pressroom.ids import new_uid
 from pressroom.model import Job
 from pressroom.store.operators import search
-from pressroom.store.operators.search import Wanted
+from pressroom.store.operators.search import SearchFilter
 from pressroom.web import chosen
 from pressroom.web.pages import jobs
 from tests.service.access_stage import Stage, on_stage
@@ -241,7 +241,7 @@ async def furnished(stage: Stage, luck: random.Random) -> list[Job]:
     return (await press.list(limit=100)).jobs
 
 
-def a_filter(luck: random.Random, every: Sequence[Job]) -> Wanted:
+def a_filter(luck: random.Random, every: Sequence[Job]) -> SearchFilter:
     some = luck.choice(every)
     choices = {
         "status": tuple(luck.sample(list(Status), luck.randint(1, 4))),
@@ -254,10 +254,10 @@ def a_filter(luck: random.Random, every: Sequence[Job]) -> Wanted:
         "until": some.date_created,
         "uids": (*(job.uid for job in luck.sample(every, 5)), new_uid()),
     }
-    return Wanted(**{name: choices[name] for name in luck.sample(sorted(choices), luck.randint(0, 3))})  # type: ignore[arg-type]
+    return SearchFilter(**{name: choices[name] for name in luck.sample(sorted(choices), luck.randint(0, 3))})  # type: ignore[arg-type]
 
 
-def matches(job: Job, wanted: Wanted) -> bool:
+def matches(job: Job, wanted: SearchFilter) -> bool:
     return (
         (not wanted.uids or job.uid in wanted.uids)
         and (not wanted.status or job.status in wanted.status)

@@ -13,7 +13,7 @@ from pressroom.api.access import Scope
 from pressroom.renderers import Missing
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import progress
-from pressroom.store.jobs.maintenance import WorkerCard, save_worker
+from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
 from pressroom.store.operators import dashboard
 from pressroom.testing import SteppedStore
 from pressroom.web import engines, glance
@@ -146,7 +146,7 @@ async def test_the_cache_tells_what_it_saved(database: str, monkeypatch: pytest.
 
 async def test_members_of_an_organisation_see_their_own_and_no_machine(database: str) -> None:
     async with floor(database) as here, member(here, Scope.VIEWER, "acme") as person:
-        await here.run(save_worker(WorkerCard("secret-host.1.A", "p", ["build"], 4, 3, host="secret-host", pid=1)))
+        await here.run(save_worker(WorkerRecord("secret-host.1.A", "p", ["build"], 4, 3, host="secret-host", pid=1)))
         await here.start("build", subject="theirs", org_id="other", worker="secret-host.1.A")
         await here.start("build", subject="ours", org_id="acme", worker="secret-host.1.A")
         await here.press.submit("page", subject="waiting elsewhere", org_id="other")
@@ -176,7 +176,7 @@ async def test_a_quiet_place_explains_how_to_submit_a_first_job(database: str) -
 
 async def test_a_kind_that_no_running_worker_takes_is_named(database: str) -> None:
     async with floor(database) as here, member(here, Scope.VIEWER) as person:
-        await here.run(save_worker(WorkerCard("one", "p", ["page"], 1, 0, lease=86_400_000)))
+        await here.run(save_worker(WorkerRecord("one", "p", ["page"], 1, 0, lease=86_400_000)))
         await here.press.submit("build")
         await here.press.submit("page")
         here.clock.advance(seconds=30)

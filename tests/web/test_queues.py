@@ -14,7 +14,7 @@ CHANGES = [("pause", {}), ("resume", {}), ("scale", {"slots": "3"})]
 
 
 async def deeds(here: Floor) -> list[Any]:
-    found = await here.press._database.read(audit.list_deeds)
+    found = await here.press._database.read(audit.list_entries)
     return [(deed.action, deed.target, deed.before, deed.after) for deed in reversed(found)]
 
 

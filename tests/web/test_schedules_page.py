@@ -113,7 +113,7 @@ async def test_an_operator_runs_one_now(database: str) -> None:
         page = await person.get("/desk/schedules")
         answer = await person.post("/desk/schedules/run", {"name": "nightly"})
         (job,) = (await here.press.list()).jobs
-        (deed,) = await here.press._database.read(audit.list_deeds)
+        (deed,) = await here.press._database.read(audit.list_entries)
         payload = looking.rows(database, "SELECT body FROM job_payload")
 
     assert "/desk/schedules/run" in Page(page.text).addresses
@@ -156,7 +156,7 @@ async def test_a_kind_that_this_process_does_not_know_cannot_be_run_from_here(fi
         await add(here, Schedule("strange", "0 3 * * *", "of another process"))
         page = await person.get("/desk/schedules")
         answer = await person.post("/desk/schedules/run", {"name": "strange"})
-        done = await here.press._database.read(audit.list_deeds)
+        done = await here.press._database.read(audit.list_entries)
 
     assert "This process does not know the kind" in page.text
     assert answer.status_code == 422

@@ -3,14 +3,16 @@
 from typing import Any
 
 from pressroom.api.access import Scope
-from pressroom.store.jobs.maintenance import WorkerCard, save_worker
+from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
 from tests.service.queue_stage import Floor, floor, job
 from tests.web.browsing import Page, member
 from tests.web.test_overview import lines
 
 
 async def register(here: Floor, name: str, **how: Any) -> None:
-    card = WorkerCard(name, "p", ["build", "page"], 4, 1, host="press-1", pid=4711, version="0.1.0", delivery="embedded", **how)
+    card = WorkerRecord(
+        name, "p", ["build", "page"], 4, 1, host="press-1", pid=4711, version="0.1.0", delivery="embedded", **how
+    )
     await here.run(save_worker(card))
 
 

@@ -134,7 +134,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         if self._head_bytes > self.all.head_limit:
             if self.phase is Phase.ANSWERING:
-                self._hang_up()
+                self._close_connections_last()
                 return
             self.refuse(431, "headers_too_large", f"a request has at most {self.all.head_limit:,} bytes before its body")
         elif self.phase is Phase.BODY and self._raw_bytes - 8 * self._body_bytes > 2 * 256 * 1024 + self.all.head_limit:
@@ -174,7 +174,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """The deadline of the phase is over."""
         is_started = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
         if self.phase is Phase.DISCARDING or is_started or (self.phase is Phase.HEAD and self._head_bytes == 0):
-            self._hang_up()
+            self._close_connections_last()
         else:
             what = "the head" if self.phase is Phase.HEAD else "the body"
             self.refuse(408, "request_timeout", f"{what} of the request did not come in time")
@@ -219,9 +219,9 @@ class BoundedProtocol(HttpToolsProtocol):
     def _discard(self, size: int) -> None:
         self._discarded += size
         if self._discarded > DISCARD_LIMIT:
-            self._hang_up()
+            self._close_connections_last()
 
-    def _hang_up(self) -> None:
+    def _close_connections_last(self) -> None:
         self._forget_request()
         self.deadline = None
         self.transport.abort()

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 from pressroom.api.loop_watchdog import Hold
 from pressroom.model import VERSION
 from pressroom.renderers.box.presses import Presses
-from pressroom.store.jobs.queries import Stats
+from pressroom.store.operators.stats import QueueStats
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -63,7 +63,7 @@ class Metrics(RequestDurations):
         self._longest = max(self._longest, hold.cpu)
         self._longest_hold.set(self._longest)
 
-    def text(self, stats: Stats, presses: Presses) -> bytes:
+    def text(self, stats: QueueStats, presses: Presses) -> bytes:
         live = CollectorRegistry()
         live.register(_QueueCollector(stats))
         live.register(PressCollector(lambda: presses))
@@ -92,7 +92,7 @@ class PressCollector(Collector):
 class _QueueCollector(Collector):
     """The whole queue, as the database has it now."""
 
-    def __init__(self, stats: Stats) -> None:
+    def __init__(self, stats: QueueStats) -> None:
         self._stats = stats
 
     def collect(self) -> Iterable[Metric]:

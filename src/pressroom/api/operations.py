@@ -20,7 +20,7 @@ from pressroom.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import catalogue
-from pressroom.store.jobs.queries import Stats
+from pressroom.store.operators.stats import QueueStats
 
 
 class EngineHealth(msgspec.Struct, frozen=True):
@@ -160,7 +160,7 @@ async def _health(service: Service, checked: list[DependencyHealth], *, shows_to
     return Health(status, VERSION, stats.queued, running, engines, checked, warnings)
 
 
-def _warnings(stats: Stats, *, shows_kinds: bool) -> list[HealthWarning]:
+def _warnings(stats: QueueStats, *, shows_kinds: bool) -> list[HealthWarning]:
     if not stats.without_worker:
         return []
     kinds = [one.kind for one in stats.without_worker] if shows_kinds else None

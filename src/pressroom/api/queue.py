@@ -17,7 +17,7 @@ from pressroom.api.schema import answers, path, query, says
 from pressroom.api.service import Service
 from pressroom.overview import CURSOR, LONGEST, PAGE_LIMIT, SLOW
 from pressroom.request import NAME_LIMIT
-from pressroom.store.operators.overview import ActiveList, Backlog, Conflicts, ErrorRate, Throughput
+from pressroom.store.operators.overview import ActiveList, BacklogReport, Conflicts, ErrorRate, Throughput
 
 
 class Switched(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/backlog",
         operation_id="get_backlog",
-        responses=answers({200: says(Backlog, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
+        responses=answers({200: says(BacklogReport, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
         asks={"parameters": [_ORG]},
     )
     async def get_backlog(request: Request) -> Response:

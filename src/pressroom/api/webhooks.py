@@ -282,7 +282,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         webhook = await webhooks.get(id.removeprefix("wh_")[:26])
         return _if_own(caller, webhook, webhook.org_id, NotFound("there is no such webhook"))
 
-    async def _own_delivery(request: Request, id: str) -> store.Delivery:
+    async def _own_delivery(request: Request, id: str) -> store.WebhookDelivery:
         caller = await service.gate.caller(request, Scope.OPERATOR)
         delivery = await webhooks.delivery(id.removeprefix("msg_")[:32])
         return _if_own(caller, delivery, delivery.org_id, NotFound("there is no such delivery"))
@@ -339,7 +339,7 @@ def _name(webhook: store.Webhook) -> str:
     return f"wh_{webhook.uid}"
 
 
-def _shown(delivery: store.Delivery) -> DeliveryView:
+def _shown(delivery: store.WebhookDelivery) -> DeliveryView:
     about = delivery.facts.get("id")
     return DeliveryView(
         id=f"msg_{delivery.uid}",

@@ -16,11 +16,11 @@ from pressroom.api.schema import answers, path, says, takes
 from pressroom.api.service import Service
 from pressroom.model import VERSION
 from pressroom.queue import MOST_SLOTS
-from pressroom.store.operators.worker_list import Member
+from pressroom.store.operators.worker_list import WorkerState
 
 
 class WorkerList(msgspec.Struct, frozen=True):
-    items: list[Member]
+    items: list[WorkerState]
 
 
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from pressroom.cli.jobs import age
 from pressroom.cli.output import Output, ago, span
 from pressroom.queue import Queue
 from pressroom.store.operators import worker_coverage
-from pressroom.store.operators.overview import Active, ActiveList, Conflicts, Endings
+from pressroom.store.operators.overview import Active, ActiveList, Conflicts, EndingCounts
 from pressroom.store.operators.worker_coverage import WorkerCoverage
 
 
@@ -176,7 +176,7 @@ async def _switch(queue: Queue, args: Namespace, output: Output, *, paused: bool
 _ENDED = ("ENDED", "COMPLETED", "WITH ERRORS", "FAILED", "CANCELLED")
 
 
-def _counts(line: Endings) -> list[str]:
+def _counts(line: EndingCounts) -> list[str]:
     numbers = (line.ended, line.completed, line.completed_with_errors, line.failed, line.cancelled)
     return [f"{number:,}" for number in numbers]
 

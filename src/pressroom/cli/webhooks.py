@@ -8,7 +8,7 @@ from pressroom.cli import exits
 from pressroom.cli.output import Output, ago
 from pressroom.notify.webhook import EVENTS
 from pressroom.store.jobs.queries import BEYOND
-from pressroom.store.webhooks.webhooks import Delivery, Webhook
+from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
 from pressroom.webhooks import Webhooks
 
 STATES = ("waiting", "delivered", "failed", "cancelled")
@@ -121,7 +121,7 @@ def _shown(webhook: Webhook) -> dict[str, Any]:
     }
 
 
-def _told(delivery: Delivery) -> dict[str, Any]:
+def _told(delivery: WebhookDelivery) -> dict[str, Any]:
     return {
         "id": f"msg_{delivery.uid}",
         "webhook": f"wh_{delivery.webhook}",
@@ -140,6 +140,6 @@ def _told(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _job_of(delivery: Delivery) -> str | None:
+def _job_of(delivery: WebhookDelivery) -> str | None:
     about = delivery.facts.get("id")
     return about and f"job_{about}"

@@ -7,7 +7,7 @@ from pressroom.cli import exits
 from pressroom.cli.output import Output, ago
 from pressroom.cli.queues import show_coverage
 from pressroom.queue import Queue
-from pressroom.store.operators.worker_list import Member
+from pressroom.store.operators.worker_list import WorkerState
 
 
 def add_workers(commands: Any, common: ArgumentParser) -> None:
@@ -64,5 +64,5 @@ async def scale(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _state(worker: Member) -> str:
+def _state(worker: WorkerState) -> str:
     return (worker.state if worker.alive else "silent") + (", leads" if worker.leader else "")

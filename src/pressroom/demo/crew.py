@@ -17,7 +17,7 @@ from pressroom.store.artifacts.artifacts import new_link
 from pressroom.store.jobs import endings, jobs, maintenance
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.jobs import Room
-from pressroom.store.jobs.maintenance import WorkerCard
+from pressroom.store.jobs.maintenance import WorkerRecord
 from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
@@ -41,9 +41,11 @@ class Hand:
     slots: int
     busy: int = 0
 
-    def card(self) -> WorkerCard:
+    def card(self) -> WorkerRecord:
         process = simulated_identity(self.host, self.pid)
-        return WorkerCard(self.name, process, self.kinds, self.slots, self.busy, self.host, self.pid, VERSION, "embedded", HELD)
+        return WorkerRecord(
+            self.name, process, self.kinds, self.slots, self.busy, self.host, self.pid, VERSION, "embedded", HELD
+        )
 
 
 class _ToldAtOnce(RunningJob):

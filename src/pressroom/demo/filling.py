@@ -16,14 +16,14 @@ from pressroom.demo.timeline import MovedClock, Timeline
 from pressroom.errors import InvalidArgument
 from pressroom.queue import PAGE_LIMIT
 from pressroom.store.jobs import maintenance
-from pressroom.store.jobs.maintenance import WorkerCard
+from pressroom.store.jobs.maintenance import WorkerRecord
 from pressroom.wiring import Pressroom
 from pressroom.worker.process import simulated_identity
 
 type Tell = Callable[[str, int, int], None]  # what, how many of it are done, and of how many
 
 MINUTES = DAY // MINUTE
-SILENT = WorkerCard(
+SILENT = WorkerRecord(
     "press-3.demo.291", simulated_identity("press-3", 291), ["render"], 4, 0, "press-3", 291, "0.0.9", "embedded"
 )
 

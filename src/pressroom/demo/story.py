@@ -18,7 +18,7 @@ from pressroom.model import Answer, Status, Submitted, Tier, from_ms, to_ms
 from pressroom.store import Database
 from pressroom.store.jobs import maintenance
 from pressroom.store.operators import audit
-from pressroom.store.operators.audit import Deed
+from pressroom.store.operators.audit import AuditEntry
 from pressroom.wiring import Pressroom
 from pressroom.worker.chores import next_tick
 
@@ -304,8 +304,8 @@ class Day:
         await self.crew.look()
 
     async def _note(self, action: str, target: str, *, before: Any, after: Any) -> None:
-        deed = Deed(who="night shift (demo)", action=action, target=target, before=before, after=after)
-        await self._database.run(partial(audit.note, deed), name="audit")
+        deed = AuditEntry(who="night shift (demo)", action=action, target=target, before=before, after=after)
+        await self._database.run(partial(audit.record, deed), name="audit")
 
 
 async def _story(story: Callable[[], Awaitable[None]]) -> None:

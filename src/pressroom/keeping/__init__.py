@@ -10,7 +10,7 @@ from functools import partial
 from pressroom.artifacts import Blobs, Data, Reserve, key_of
 from pressroom.store import Database
 from pressroom.store.artifacts import blobs
-from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, Draft, Part, new_link
+from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactDraft, ArtifactFile, new_link
 from pressroom.store.artifacts.blobs import BlobName
 
 
@@ -23,10 +23,10 @@ async def keep(
     filename: str | None = None,
     name: str = OUTPUT,
     with_link: bool = True,
-) -> Draft:
+) -> ArtifactDraft:
     """Put the bytes of an artifact. The draft is to be recorded within the collector's grace, or the bytes go again."""
     blob = await store.put(data, reserve=reserving(database))
-    return Draft(
+    return ArtifactDraft(
         link=new_link() if with_link else None,
         name=name,
         sha256=blob.sha256,
@@ -37,19 +37,19 @@ async def keep(
     )
 
 
-async def keep_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> Part:
+async def keep_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> ArtifactFile:
     """Put one file of an artifact that has many."""
     blob = await store.put(data, reserve=reserving(database))
-    return Part(path=path, sha256=blob.sha256, generation=blob.generation, size=blob.size, media_type=media_type)
+    return ArtifactFile(path=path, sha256=blob.sha256, generation=blob.generation, size=blob.size, media_type=media_type)
 
 
-def bundle(files: Sequence[Part], *, media_type: str, name: str = OUTPUT, with_link: bool = True) -> Draft:
+def bundle(files: Sequence[ArtifactFile], *, media_type: str, name: str = OUTPUT, with_link: bool = True) -> ArtifactDraft:
     """The draft of an artifact that has many files."""
     size = sum(part.size for part in files)
-    return Draft(link=new_link() if with_link else None, name=name, size=size, media_type=media_type, files=list(files))
+    return ArtifactDraft(link=new_link() if with_link else None, name=name, size=size, media_type=media_type, files=list(files))
 
 
-def key_in_store(kept: Artifact | Part | BlobName) -> str:
+def key_in_store(kept: Artifact | ArtifactFile | BlobName) -> str:
     """The key under which the artifact store has these bytes."""
     return key_of(*(kept if isinstance(kept, BlobName) else kept.blob))
 
@@ -60,6 +60,6 @@ def reserving(database: Database) -> Reserve:
         if live is not None:
             return live
         # A reservation that a power failure forgets was ours, and we are gone too; or record() refuses, and we put again.
-        return await database.run(partial(blobs.reserve, sha256, size), name="reserve", durable=False, beside=True)
+        return await database.run(partial(blobs.reserve, sha256, size), name="reserve", durable=False, shared_lock=True)
 
     return reserve

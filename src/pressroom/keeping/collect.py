@@ -91,7 +91,7 @@ async def delete_condemned(store: Blobs, database: Database) -> int:
         failpoints.hit("blob.condemned")
         await store.delete(map(key_in_store, names))
         failpoints.hit("blob.deleted")
-        buried = await database.run(partial(blobs.bury, names), name="collect", durable=False)
+        buried = await database.run(partial(blobs.delete_condemned, names), name="collect", durable=False)
         deleted += buried
         if not buried:
             break  # somebody else was quicker
@@ -109,7 +109,7 @@ async def _collect_orphans(store: Blobs, database: Database, untouched: float, f
     for batch in batched(unknown, BATCH):
         doomed = await database.run(partial(_condemn_orphans, batch, old), name="collect")
         await store.delete(map(key_in_store, doomed))
-        await database.run(partial(blobs.bury, doomed), name="collect", durable=False)
+        await database.run(partial(blobs.delete_condemned, doomed), name="collect", durable=False)
         condemned += len(doomed)
     return found._replace(orphans=condemned)
 

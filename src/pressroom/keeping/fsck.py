@@ -9,12 +9,12 @@ from pressroom.keeping import key_in_store
 from pressroom.keeping.collect import GRACE, find_unknown, name_of
 from pressroom.store import Database
 from pressroom.store.artifacts import blobs, consistency
-from pressroom.store.artifacts.consistency import Promised, Unsound
+from pressroom.store.artifacts.consistency import ArtifactProblem, PromisedBlob
 
 PAGE = 500
 
 
-async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: float = GRACE) -> list[Unsound]:
+async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: float = GRACE) -> list[ArtifactProblem]:
     """What is wrong. `deep` reads all bytes and hashes them again; without it their sizes must do.
 
     Bytes that no row knows are named if they are older than the grace; younger ones may be of a put under way.
@@ -28,7 +28,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
     return unsound + await _orphans(store, database, grace)
 
 
-async def _promised(database: Database) -> AsyncIterator[Promised]:
+async def _promised(database: Database) -> AsyncIterator[PromisedBlob]:
     after: str | None = ""
     while after is not None:
         page, after = await database.read(partial(consistency.list_promised, after, PAGE))
@@ -36,20 +36,20 @@ async def _promised(database: Database) -> AsyncIterator[Promised]:
             yield promised
 
 
-async def _problem_of(store: Blobs, promised: Promised, *, deep: bool) -> Unsound | None:
+async def _problem_of(store: Blobs, promised: PromisedBlob, *, deep: bool) -> ArtifactProblem | None:
     key = key_in_store(promised.blob)
     try:
         size = await store.size(key)
         if size != promised.size:
-            return Unsound("corrupt", key, f"has {size:,} bytes instead of {promised.size:,}")
+            return ArtifactProblem("corrupt", key, f"has {size:,} bytes instead of {promised.size:,}")
         if deep and not await store.verify(key):
-            return Unsound("corrupt", key, "its bytes are not those that were put")
+            return ArtifactProblem("corrupt", key, "its bytes are not those that were put")
     except NotFound:
-        return Unsound("missing", key, "its bytes are gone")
+        return ArtifactProblem("missing", key, "its bytes are gone")
     return None
 
 
-async def _orphans(store: Blobs, database: Database, grace: float) -> list[Unsound]:
+async def _orphans(store: Blobs, database: Database, grace: float) -> list[ArtifactProblem]:
     names = [name_of(listed) async for listed in store.listing() if listed.age >= grace]
     unknown = await find_unknown(database, names)
-    return [Unsound("orphan", key_in_store(name), "no row knows these bytes") for name in unknown]
+    return [ArtifactProblem("orphan", key_in_store(name), "no row knows these bytes") for name in unknown]

@@ -23,7 +23,7 @@ from pressroom.promote.artifacts import Copied, copy_blobs
 from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.artifacts.store_identity import RecordedStore
-from pressroom.store.engine.promoted_mark import Mark
+from pressroom.store.engine.promoted_mark import PromotedMark
 from pressroom.store.engine.schema import Schema
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _carry_over(
     failpoints.hit("promote.verified")
     with target.finishing(source.counters(), store):
         # First here, then there: killed in between, the source takes no more jobs and the next run ends what is left.
-        source.write_mark(Mark(promotion, target.place))
+        source.write_mark(PromotedMark(promotion, target.place))
         failpoints.hit("promote.marked")
     failpoints.hit("promote.finished")
     return tallies, copied

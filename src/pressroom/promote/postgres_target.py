@@ -20,7 +20,7 @@ from pressroom.promote.tables import Table
 from pressroom.store.artifacts.store_identity import RecordedStore
 from pressroom.store.engine import postgres_migrate
 from pressroom.store.engine.migrations import migrations
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, Translated, translate_parameters
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, PostgresErrors, translate_parameters
 from pressroom.store.engine.postgres_migrate import MIGRATING
 from pressroom.store.engine.schema import Schema
 from pressroom.store.engine.statements import without_comments
@@ -43,7 +43,7 @@ class Target:
         self._schema = schema
         self.place = place_of(url)
         self._filled: dict[str, Table] = {}
-        with Translated(url):
+        with PostgresErrors(url):
             self._raw: psycopg.Connection[Any] = psycopg.connect(
                 url, autocommit=True, connect_timeout=CONNECT_TIMEOUT, application_name="pressroom promote"
             )
@@ -60,7 +60,7 @@ class Target:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Closes it, and tells its errors as ours."""
         self._raw.close()
-        Translated(self._url).__exit__(kind, error, trace)
+        PostgresErrors(self._url).__exit__(kind, error, trace)
 
     def lock(self) -> None:
         """One promotion at a time. The server lets go of it when we die."""

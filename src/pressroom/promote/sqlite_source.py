@@ -12,9 +12,9 @@ from pressroom.errors import DatabaseTooOld, InvalidSettings, NotADatabase, Stor
 from pressroom.model import Row
 from pressroom.promote.tables import Table, parents_first
 from pressroom.store.engine import promoted_mark, sqlite_migrate
-from pressroom.store.engine.migrations import missing_of
+from pressroom.store.engine.migrations import pending_migrations
 from pressroom.store.engine.schema import Schema
-from pressroom.store.engine.sqlite_connection import Translated
+from pressroom.store.engine.sqlite_connection import SqliteErrors
 
 # Not rows to copy: which migrations a side had is its own, and the counter is a sequence there.
 _APART = frozenset({"pressroom_migration", "sequence"})
@@ -38,7 +38,7 @@ class Source:
         self.known_tables = _tables_in(schema)
         self._schema = schema
         mode = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
-        with Translated(path):
+        with SqliteErrors(path):
             self._raw = apsw.Connection(path, flags=mode)
             self._raw.setbusytimeout(PATIENCE)
             try:
@@ -54,7 +54,7 @@ class Source:
             raise NotADatabase(f"{self._path} holds no Pressroom database")
         apps = {app for app, _ in had}
         self._schema = tuple(package for package in self._schema if package.app in apps)  # others were never used here
-        if missing := missing_of("sqlite", self._schema, had, self._path):
+        if missing := pending_migrations("sqlite", self._schema, had, self._path):
             names = ", ".join(map(str, missing))
             raise DatabaseTooOld(f"{self._path} has not had {names} yet; run `pressroom migrate` on it first")
         if unknown := sorted(apps - {package.app for package in self._schema}):
@@ -91,7 +91,7 @@ class Source:
 
         columns, key = (", ".join(map(_quoted, names)) for names in (table.columns, table.key))
         text = f"SELECT {columns} FROM {_quoted(table.name)} ORDER BY {key}"  # noqa: S608
-        with Translated(self._path):
+        with SqliteErrors(self._path):
             yield from map(line_of, self._raw.execute(text))
 
     def blobs(self) -> list[LiveBlob]:
@@ -99,12 +99,12 @@ class Source:
         rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
         return [LiveBlob(*row) for row in rows]
 
-    def mark(self) -> promoted_mark.Mark | None:
+    def mark(self) -> promoted_mark.PromotedMark | None:
         return promoted_mark.read(self._raw)
 
-    def write_mark(self, mark: promoted_mark.Mark) -> None:
+    def write_mark(self, mark: promoted_mark.PromotedMark) -> None:
         """Let nobody write here any more. From now on it is the mark that keeps others out, and not the lock."""
-        with Translated(self._path):
+        with SqliteErrors(self._path):
             promoted_mark.write(self._raw, mark)
             self._raw.execute("COMMIT")
             self._raw.execute("BEGIN")
@@ -121,7 +121,7 @@ class Source:
         return {parent for (parent,) in self._rows('SELECT "table" FROM pragma_foreign_key_list(?)', name)}
 
     def _rows(self, text: str, *params: str) -> list[Row]:
-        with Translated(self._path):
+        with SqliteErrors(self._path):
             return self._raw.execute(text, params).fetchall()
 
 

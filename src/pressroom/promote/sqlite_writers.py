@@ -9,7 +9,7 @@ import apsw
 
 from pressroom.clock import SystemClock
 from pressroom.model import Row
-from pressroom.store.engine.sqlite_connection import Translated
+from pressroom.store.engine.sqlite_connection import SqliteErrors
 from pressroom.worker.process import is_alive, is_dead, is_simulated
 
 
@@ -19,7 +19,7 @@ def find(path: str, *, besides_us: bool = False) -> list[str]:
 
 
 def _workers(path: str) -> Iterator[str]:
-    with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+    with SqliteErrors(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         cards: list[Row] = connection.execute("SELECT uid, process, seen_at + lease FROM worker ORDER BY uid").fetchall()
     now = SystemClock().now_ms()
     for uid, process, silent_at in cards:

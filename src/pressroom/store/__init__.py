@@ -1,4 +1,4 @@
-"""Where jobs live. The row is the job; everything else only carries the news that it is there.
+"""Where jobs are stored. The row is the job; deliveries only announce it.
 
 A `Database` runs units of work (see `model.Work`) and answers only when they are on stable storage.
 """
@@ -11,7 +11,7 @@ from pressroom.model import Row, Work
 
 
 class Transaction(Protocol):
-    """A transaction held open by a caller. While it is open nobody else writes, so it is short, and it expires."""
+    """A transaction held open by a caller. Other writers wait while it is open, so it is short, and it expires."""
 
     async def execute(self, sql: str, params: dict[str, Any] | None = None) -> list[Row]:
         """Run one statement of the caller's own, with `:name` parameters, and return its rows."""
@@ -27,35 +27,37 @@ class Database(Protocol):
         *,
         name: str,
         durable: bool = True,
-        beside: bool = False,
+        shared_lock: bool = False,
         after: Callable[[T], None] | None = None,
     ) -> T:
         """Carry out a unit of work in a transaction, alone or together with others, and return once it is committed.
 
-        `unit` may be called again if a neighbour spoiled the transaction they shared. `after` is called with the result
-        as soon as it is committed, even if nobody waits for it any more. A unit that is not `durable` may be
-        forgotten by a power failure, never by a crash of the program. One that only touches rows which it made, locked or
-        holds a claim of may run `beside` others; any other sees what nobody else changes until it is committed.
+        `unit` may be called again if another unit of the same transaction failed. `after` is called with the result as
+        soon as it is committed, even if the caller has stopped waiting. A unit that is not `durable` may be lost in a power
+        failure, never in a crash of the program. A unit that only touches rows which it made, locked or holds a claim of may
+        run under a `shared_lock`; any other runs alone.
         """
         ...
 
-    def run_from_thread[T](self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, beside: bool = False) -> T:
-        """As `run`, for a thread that may wait."""
+    def run_from_thread[T](
+        self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, shared_lock: bool = False
+    ) -> T:
+        """As `run`, for a thread that may block."""
         ...
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
-        """Carry out a unit that only reads, from one consistent snapshot, beside the writer."""
+        """Carry out a unit that only reads, from one consistent snapshot, concurrently with writers."""
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]: ...
 
     async def changed_elsewhere(self) -> bool:
-        """Whether another connection committed since the last call. Cheap enough to ask ten times a second."""
+        """Whether another connection committed since the last call. Cheap enough for ten calls a second."""
         ...
 
     @property
-    def crowded(self) -> bool:
-        """Whether several may write at once, so that it pays to say which units may run beside others."""
+    def has_concurrent_writers(self) -> bool:
+        """Whether several units may be written at once, so that a `shared_lock` pays."""
         ...
 
     @property

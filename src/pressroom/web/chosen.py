@@ -9,7 +9,7 @@ from typing import Any
 from pressroom.errors import NotFound
 from pressroom.ids import parse_uid
 from pressroom.model import Status, Tier
-from pressroom.store.operators.search import Wanted
+from pressroom.store.operators.search import SearchFilter
 from pressroom.web.desk import refuse
 from pressroom.web.words import exact
 
@@ -41,7 +41,7 @@ class Chosen:
     """`asked` is what the address says, in its own words; `wanted` are the jobs it means now."""
 
     asked: Asked
-    wanted: Wanted
+    wanted: SearchFilter
 
     @property
     def is_everything(self) -> bool:
@@ -99,7 +99,7 @@ def read(fields: Fields, *, org_id: str | None, now: datetime) -> Chosen:
     since, until = (_moment(asked, name, now) for name in ("from", "until"))
     if since is not None and until is not None and since >= until:
         raise refuse(f"nothing is submitted since {exact(since)} and before {exact(until)}; let `from` be the earlier one")
-    wanted = Wanted(
+    wanted = SearchFilter(
         uids=_uids(asked),
         status=tuple(_status(name) for name in asked.get("status", ())),
         tier=_tier(asked),

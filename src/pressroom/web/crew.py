@@ -8,7 +8,7 @@ import msgspec
 
 from pressroom.api.access import Caller
 from pressroom.store.operators.overview import Active
-from pressroom.store.operators.worker_list import Member
+from pressroom.store.operators.worker_list import WorkerState
 
 NAMELESS = "a worker"
 
@@ -18,7 +18,7 @@ class Hand:
     """A worker, what it is called here, and those of its jobs that may be seen."""
 
     name: str
-    member: Member
+    member: WorkerState
     jobs: Sequence[Active]
 
     @property
@@ -26,7 +26,7 @@ class Hand:
         return self.member.state if self.member.alive else "silent"
 
 
-def crew(caller: Caller, members: Sequence[Member], active: Iterable[Active]) -> list[Hand]:
+def crew(caller: Caller, members: Sequence[WorkerState], active: Iterable[Active]) -> list[Hand]:
     jobs: dict[str | None, list[Active]] = {}
     for job in active:
         jobs.setdefault(job.worker, []).append(job)
@@ -34,12 +34,12 @@ def crew(caller: Caller, members: Sequence[Member], active: Iterable[Active]) ->
     return [Hand(names[member.id], _as_seen(caller, member), jobs.get(member.id, [])) for member in members]
 
 
-def names_for(caller: Caller, members: Sequence[Member]) -> dict[str, str]:
+def names_for(caller: Caller, members: Sequence[WorkerState]) -> dict[str, str]:
     """What each worker is called here, by its id."""
     return {member.id: member.id if caller.everywhere else f"worker {n}" for n, member in enumerate(members, 1)}
 
 
-def named(caller: Caller, members: Sequence[Member], active: Iterable[Active]) -> list[Active]:
+def named(caller: Caller, members: Sequence[WorkerState], active: Iterable[Active]) -> list[Active]:
     """The jobs, with what their workers are called here. A worker that is forgotten may still be named by a job."""
     names = names_for(caller, members)
     unknown = None if caller.everywhere else NAMELESS
@@ -49,5 +49,5 @@ def named(caller: Caller, members: Sequence[Member], active: Iterable[Active]) -
     ]
 
 
-def _as_seen(caller: Caller, member: Member) -> Member:
+def _as_seen(caller: Caller, member: WorkerState) -> WorkerState:
     return member if caller.everywhere else msgspec.structs.replace(member, id="", host="", pid=0, running=0)

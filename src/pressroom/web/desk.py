@@ -23,8 +23,8 @@ from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import VERSION, Work
 from pressroom.store.jobs import queries
-from pressroom.store.operators.audit import EVERYWHERE, Deed, note
-from pressroom.store.operators.lookup import Found, Viewer
+from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
+from pressroom.store.operators.lookup import LookupResult, Viewer
 from pressroom.web import forms, static, words
 from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.door import Browser, Door
@@ -94,8 +94,8 @@ class Visit:
     def deed(self, action: str, target: str, *, before: Any = None, after: Any = None) -> Work[None]:
         """The note of what is done here, to be written with it."""
         caller = self.caller
-        return note(
-            Deed(
+        return record(
+            AuditEntry(
                 who=caller.name,
                 org_id=EVERYWHERE if caller.everywhere else caller.org_id,
                 action=action,
@@ -113,7 +113,7 @@ class Visit:
 
 
 type Handler = Callable[..., Awaitable[Response]]
-type Finder = Callable[[str, Viewer], Work[list[Found]]]
+type Finder = Callable[[str, Viewer], Work[list[LookupResult]]]
 
 
 @cache

@@ -9,9 +9,9 @@ from functools import partial
 from pressroom.api.service import Service
 from pressroom.overview import SLOW
 from pressroom.store.operators import dashboard
-from pressroom.store.operators.overview import Active, ActiveList, Backlog
+from pressroom.store.operators.overview import Active, ActiveList, BacklogReport
 from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, compare
-from pressroom.store.operators.worker_list import Member
+from pressroom.store.operators.worker_list import WorkerState
 
 KEPT = 1.0  # seconds
 SHARE = 10  # a look that took long is kept for so many times as long: pages take a tenth of the database at most
@@ -20,12 +20,12 @@ PLACES = 1_000  # organisations whose last look is remembered
 
 @dataclass(frozen=True)
 class Glance:
-    backlog: Backlog
+    backlog: BacklogReport
     running: dict[str, int]
     active: ActiveList
-    hour: dashboard.Hour
-    cache: dashboard.Cache
-    members: Sequence[Member]
+    hour: dashboard.LastHour
+    cache: dashboard.CacheFigures
+    members: Sequence[WorkerState]
 
     @property
     def slow(self) -> list[Active]:

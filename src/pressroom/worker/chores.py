@@ -17,7 +17,7 @@ from pressroom.outages import Outage
 from pressroom.store import Database
 from pressroom.store.jobs import endings, jobs, maintenance, queries
 from pressroom.store.jobs.jobs import NewJob
-from pressroom.store.jobs.maintenance import Lost
+from pressroom.store.jobs.maintenance import LostJob
 from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker import coverage_watch, process
 from pressroom.worker.coverage_watch import CoverageWatch
@@ -146,7 +146,7 @@ class Chores:
             self._delivery.announce(())
         return rescued
 
-    async def _rescue_one(self, lost: Lost) -> bool:
+    async def _rescue_one(self, lost: LostJob) -> bool:
         status = await self._with_and_without_hook(
             lost.kind, lambda kinds: maintenance.rescue(lost, kinds, _pause_after(lost.crashes)), "rescue"
         )

@@ -240,7 +240,9 @@ class RunningJob:
 
     async def _write(self, unit: Callable[[], Work[bool]]) -> None:
         self._stop_if_cancelled()
-        if await self._database.run(unit, name="progress", durable=False, beside=True, after=lambda _: self._tell([self.id])):
+        if await self._database.run(
+            unit, name="progress", durable=False, shared_lock=True, after=lambda _: self._tell([self.id])
+        ):
             self.cancelled = True
             self._stop_if_cancelled()
 

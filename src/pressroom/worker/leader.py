@@ -55,7 +55,7 @@ class Leadership:
             return
         self._until = 0.0
         with contextlib.suppress(PressroomError):  # then its lease runs out
-            await self._database.run(partial(leader.resign, NAME, self._worker), name="leader", durable=False, beside=True)
+            await self._database.run(partial(leader.resign, NAME, self._worker), name="leader", durable=False, shared_lock=True)
             failpoints.hit("leader.resigned")
 
     async def look(self) -> None:
@@ -73,7 +73,7 @@ class Leadership:
     async def _take(self, dead: str | None) -> None:
         asked = time.monotonic()
         unit = partial(leader.take, NAME, self._worker, process.identity(), int(LEASE * 1000), dead)
-        term = await self._database.run(unit, name="leader", durable=False, beside=True)
+        term = await self._database.run(unit, name="leader", durable=False, shared_lock=True)
         if term is None:
             log.log(logging.WARNING if self.leads else logging.DEBUG, "another process leads now")
             self._until = 0.0

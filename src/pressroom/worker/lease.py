@@ -25,7 +25,7 @@ class LeaseKeeper:
         lease: float,
         held: Callable[[], Sequence[tuple[int, int]]],
         report: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
-        card: Callable[[], maintenance.WorkerCard],
+        card: Callable[[], maintenance.WorkerRecord],
         outage: Outage | None = None,
     ) -> None:
         self._database = database
@@ -57,8 +57,8 @@ class LeaseKeeper:
     def _renew(self) -> None:
         claims = self._held()
         if claims:
-            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False, beside=True)
+            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False, shared_lock=True)
             self._report(kept, claims)
         self._database.run_from_thread(
-            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, beside=True
+            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
         )

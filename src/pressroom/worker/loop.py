@@ -117,7 +117,9 @@ class Worker:
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        await self._database.run(lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, beside=True)
+        await self._database.run(
+            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
+        )
         self._keeper.start()
         self._wake.set()
         for part in (self._take_turns, self._be_served, self._poll_database, self._watch_the_time):
@@ -264,17 +266,17 @@ class Worker:
         self._wake.set()
 
     async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], room: Room) -> Turn:
-        beside = self._may_run_beside(settlements)
+        shared_lock = self._may_run_beside(settlements)
         named = [offer.uid for offer in offers]
         self.counters.claim_statements += room.total > 0
 
         def unit() -> Work[Turn]:
             # fmt: off
             return jobs.turn(settlements, self.name, self._kinds, room, int(self._lease * 1000), self._kinds,
-                             named=named, in_turn=self._is_shared, beside=beside, after=self._served_last)
+                             named=named, in_turn=self._is_shared, shared_lock=shared_lock, after=self._served_last)
             # fmt: on
 
-        return await self._database.run(unit, name="turn", durable=bool(settlements), beside=beside)
+        return await self._database.run(unit, name="turn", durable=bool(settlements), shared_lock=shared_lock)
 
     def _may_run_beside(self, settlements: Sequence[Settlement]) -> bool:
         """Not if it is to wake those whose time has come. A worker that is never idle does so now and then all the same.
@@ -287,7 +289,7 @@ class Worker:
         if self._due or now - self._woke_at > WAKE_EVERY:
             self._due, self._woke_at = False, now
             return False
-        return self._database.crowded and all(endings.is_plain(one.claim, self._kinds) for one in settlements)
+        return self._database.has_concurrent_writers and all(endings.is_plain(one.claim, self._kinds) for one in settlements)
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> Turn:
         """A settling hook raised. The others are settled without it; its own job is settled with that error."""
@@ -552,8 +554,8 @@ class Worker:
     def _delivery_name(self) -> str:
         return type(self._delivery).__name__.lower()
 
-    def _card(self) -> maintenance.WorkerCard:
-        return maintenance.WorkerCard(
+    def _card(self) -> maintenance.WorkerRecord:
+        return maintenance.WorkerRecord(
             self.name,
             process.identity(),
             sorted(self._kinds),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pressroom.app import App, Core, RunningApp
 from pressroom.apps.diagrams import embed_keys
 from pressroom.model import Work
-from pressroom.store.operators.lookup import Found, Viewer
+from pressroom.store.operators.lookup import LookupResult, Viewer
 
 if TYPE_CHECKING:
     from pressroom.api.routes import Route
@@ -48,7 +48,7 @@ class DiagramsApp(RunningApp):
         items = (NavItem("Playground", "/playground"), NavItem("Named diagrams", "/playground/names"))
         return Pages("Diagrams", "/playground", routes, items)
 
-    def find(self, text: str, viewer: Viewer) -> Work[list[Found]]:
+    def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
         from pressroom.apps.diagrams.search_box import find_diagrams
 
         return (yield from find_diagrams(text, viewer))

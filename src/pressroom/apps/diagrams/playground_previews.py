@@ -11,7 +11,7 @@ from starlette.requests import Request
 from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import asking
-from pressroom.errors import Attempt, Backpressure, PressroomError, SourceInvalid
+from pressroom.errors import AttemptError, Backpressure, PressroomError, SourceInvalid
 from pressroom.fair_slots import Slots
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import Asked
@@ -74,7 +74,7 @@ class Previews:
 
 def wrong_with(request: Request, error: PressroomError, source: bytes = b"") -> Verdict:
     problem = describe(request, error)
-    is_about_source = isinstance(error, Attempt) or error.code == SourceInvalid.code
+    is_about_source = isinstance(error, AttemptError) or error.code == SourceInvalid.code
     return Verdict(problem=problem, is_about_source=is_about_source, caret=_caret(source.decode(errors="replace"), problem))
 
 

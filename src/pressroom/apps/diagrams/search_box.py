@@ -5,10 +5,10 @@ from urllib.parse import quote
 from pressroom.errors import NotFound
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts.artifacts import link_digest, parse_link
-from pressroom.store.operators.lookup import Found, Viewer
+from pressroom.store.operators.lookup import LookupResult, Viewer
 
 
-def find_diagrams(text: str, viewer: Viewer) -> Work[list[Found]]:
+def find_diagrams(text: str, viewer: Viewer) -> Work[list[LookupResult]]:
     rows = yield Statement("diagrams.find_diagram", {"name": text, "org_id": viewer.own_org})
     names = [row[2] for row in rows]
     try:
@@ -21,5 +21,5 @@ def find_diagrams(text: str, viewer: Viewer) -> Work[list[Found]]:
     return [_found(name) for name in dict.fromkeys(names)]
 
 
-def _found(name: str) -> Found:
-    return Found(what="diagram", name=name, about="a named diagram", path=f"/playground/names/{quote(name, safe='')}")
+def _found(name: str) -> LookupResult:
+    return LookupResult(what="diagram", name=name, about="a named diagram", path=f"/playground/names/{quote(name, safe='')}")

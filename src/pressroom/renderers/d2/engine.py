@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from pressroom.errors import Attempt, EngineCrashed, EngineMissing, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import AttemptError, EngineCrashed, EngineMissing, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, fonts
 from pressroom.renderers.d2 import source as d2source
 from pressroom.renderers.place import invalid, line_and_column
@@ -177,7 +177,7 @@ def _left_out(source: str) -> Iterator[Notice]:
         yield ONE_BOARD
 
 
-def _translated(source: str, err: str, code: int) -> Attempt:
+def _translated(source: str, err: str, code: int) -> AttemptError:
     if placed := PLACED.search(err):
         line, column = int(placed["line"]), int(placed["column"])
         return invalid(source, placed["message"][:400], line, column - len(CLEAR) if line == 1 else column)

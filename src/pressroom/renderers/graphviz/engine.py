@@ -9,7 +9,7 @@ from html import unescape
 from importlib.resources import files
 from typing import Any, Literal
 
-from pressroom.errors import Attempt, EngineCrashed, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import AttemptError, EngineCrashed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, fonts
 from pressroom.renderers.graphviz import syntax as dotsyntax
 from pressroom.renderers.place import invalid, line_and_column
@@ -186,7 +186,7 @@ def _text_of(html: str) -> str:
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
-def _translated(trap: str) -> Attempt:
+def _translated(trap: str) -> AttemptError:
     match trap:
         case "INTERRUPT":
             return Timeout()
@@ -196,7 +196,7 @@ def _translated(trap: str) -> Attempt:
             return SourceInvalid("Graphviz gave up on this graph; a number in it may be far too large")
 
 
-def _located(source: str, message: str) -> Attempt:
+def _located(source: str, message: str) -> AttemptError:
     found = dotsyntax.mistake(source)
     if found is None:
         return invalid(source, message or "Graphviz cannot draw this graph")

@@ -6,7 +6,7 @@ from typing import Any
 
 import merman  # type: ignore[import-untyped]
 
-from pressroom.errors import Attempt, EngineCrashed, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import AttemptError, EngineCrashed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers.mermaid.text import Measurer
 from pressroom.renderers.place import invalid, line_and_column, offset_of_byte
 
@@ -67,7 +67,7 @@ class Merman:
         return drawn.replace("overflow:hidden", "overflow:visible") if plain else drawn
 
 
-def translated(source: str, error: Any) -> Attempt:
+def translated(source: str, error: Any) -> AttemptError:
     if error.cancellation is not None:
         return Timeout()
     if error.resource is not None:

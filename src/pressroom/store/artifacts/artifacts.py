@@ -1,6 +1,6 @@
 """What was rendered, and the names it is found by. Units of work over artifacts, their files, short links and holds.
 
-A handler puts bytes and returns a `Draft` of the artifact in its result; its kind's settling hook records it, in the
+A handler puts bytes and returns a `ArtifactDraft` of the artifact in its result; its kind's settling hook records it, in the
 transaction that ends the job. An artifact never changes. It lives as long as its job, as a hold, and until it expires,
 whichever is longest.
 """
@@ -29,7 +29,7 @@ _LINK_LENGTH = 13  # 65 bits: nobody guesses one, and two never meet
 _READ_AS = str.maketrans("ilo", "110")
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ArtifactFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file of an artifact that has many."""
 
     path: str
@@ -43,7 +43,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return BlobName(self.sha256, self.generation)
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ArtifactDraft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An artifact whose bytes were put and which no row knows yet. Its uid and link are final: a result may name them."""
 
     uid: str = msgspec.field(default_factory=new_uid)
@@ -54,7 +54,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int
     media_type: str
     filename: str | None = None
-    files: list[Part] = []
+    files: list[ArtifactFile] = []
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +105,12 @@ def parse_link(text: str) -> str:
 
 
 def record(
-    draft: Draft, *, job: str | None = None, org_id: str | None = None, keep_for: int | None = None, holder: str | None = None
+    draft: ArtifactDraft,
+    *,
+    job: str | None = None,
+    org_id: str | None = None,
+    keep_for: int | None = None,
+    holder: str | None = None,
 ) -> Work[Artifact]:
     """Insert an artifact with its link, files and hold. Raises BlobGone if its bytes were collected since they were put.
 
@@ -144,13 +149,13 @@ def record(
     return (yield from _found("find_artifact", {"uid": draft.uid, "now": moment}, draft.uid, even_dead=True))
 
 
-def _rely_on_bytes(draft: Draft) -> Work[None]:
+def _rely_on_bytes(draft: ArtifactDraft) -> Work[None]:
     if draft.files:
         for part in draft.files:
             _refuse_odd_path(part.path)
-        yield from blobs.rely_on_all((part.blob, part.size) for part in draft.files)
+        yield from blobs.require_all_live((part.blob, part.size) for part in draft.files)
     elif draft.sha256 is not None:
-        yield from blobs.rely_on(BlobName(draft.sha256, draft.generation), draft.size)
+        yield from blobs.require_live(BlobName(draft.sha256, draft.generation), draft.size)
     else:
         raise InvalidArgument("an artifact has a blob or files")
 
@@ -160,7 +165,7 @@ def _refuse_odd_path(path: str) -> None:
         raise InvalidArgument(f"{path[:80]!r} is not the path of a file in an artifact; use one like img/logo.svg")
 
 
-def _expiry_of(draft: Draft, job: str | None, otherwise: int | None) -> Work[int | None]:
+def _expiry_of(draft: ArtifactDraft, job: str | None, otherwise: int | None) -> Work[int | None]:
     if job is None:
         return otherwise
     is_output = draft.name == OUTPUT
@@ -171,7 +176,7 @@ def _expiry_of(draft: Draft, job: str | None, otherwise: int | None) -> Work[int
     return cached[0][0] if cached else otherwise
 
 
-def result_of(*drafts: Draft, **more: Any) -> dict[str, Any]:
+def result_of(*drafts: ArtifactDraft, **more: Any) -> dict[str, Any]:
     """What a handler returns so that `recording` finds its drafts. The first is named on top, for whoever reads the result."""
     first = drafts[0]
     return {"artifact": first.uid, "short_link": first.link, "artifacts": msgspec.to_builtins(drafts)} | more
@@ -183,7 +188,7 @@ def recording(keep_for: timedelta | None = None) -> Settling:
 
     def settling(ending: Ending) -> Work[None]:
         if ending.status in (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS):
-            for draft in msgspec.convert(ending.result["artifacts"], list[Draft]):
+            for draft in msgspec.convert(ending.result["artifacts"], list[ArtifactDraft]):
                 yield from record(draft, job=ending.uid, org_id=ending.org_id, keep_for=milliseconds)
 
     return settling
@@ -247,22 +252,22 @@ def _artifact(row: Row) -> Artifact:
     )
 
 
-def files_of(uid: str, *, after: str = "", limit: int = 1_000) -> Work[list[Part]]:
+def files_of(uid: str, *, after: str = "", limit: int = 1_000) -> Work[list[ArtifactFile]]:
     """The files of an artifact, by path; the next page begins after the last one's path."""
     rows = yield Statement("list_artifact_files", {"uid": uid, "after": after, "limit": limit})
     return [_part(row) for row in rows]
 
 
-def file_of(uid: str, path: str) -> Work[Part]:
+def file_of(uid: str, path: str) -> Work[ArtifactFile]:
     rows = yield Statement("find_artifact_file", {"uid": uid, "path": path})
     if not rows:
         raise NotFound(f"artifact {uid} has no file {path[:200]!r}")
     return _part(rows[0])
 
 
-def _part(row: Row) -> Part:
+def _part(row: Row) -> ArtifactFile:
     path, sha256, generation, size, media_type = row
-    return Part(path=path, sha256=sha256, generation=generation, size=size, media_type=media_type)
+    return ArtifactFile(path=path, sha256=sha256, generation=generation, size=size, media_type=media_type)
 
 
 def hold(holder: str, uid: str) -> Work[None]:

@@ -43,7 +43,7 @@ def reserve(sha256: str, size: int) -> Work[int]:
     return int(generation)
 
 
-def rely_on(blob: BlobName, size: int) -> Work[None]:
+def require_live(blob: BlobName, size: int) -> Work[None]:
     """Make a blob live, in the transaction that refers to it. Raises BlobGone if its bytes may be deleted."""
     moment = yield from now()
     asked = {"sha256": blob.sha256, "generation": blob.generation, "size": size, "now": moment}
@@ -51,7 +51,7 @@ def rely_on(blob: BlobName, size: int) -> Work[None]:
         raise _gone(blob.sha256)
 
 
-def rely_on_all(blobs: Iterable[tuple[BlobName, int]]) -> Work[None]:
+def require_all_live(blobs: Iterable[tuple[BlobName, int]]) -> Work[None]:
     moment = yield from now()
     wanted = {(*name, size) for name, size in blobs}
     kept = yield Statement("require_live_blobs", {"blobs": compact(sorted(wanted)), "now": moment})
@@ -81,7 +81,7 @@ def condemned(limit: int) -> Work[list[BlobName]]:
     return [BlobName(*row) for row in rows]
 
 
-def bury(gone: Sequence[BlobName]) -> Work[int]:
+def delete_condemned(gone: Sequence[BlobName]) -> Work[int]:
     """Say that the bytes of condemned blobs were deleted."""
     moment = yield from now()
     return len((yield Statement("delete_condemned_blobs", {"blobs": compact(gone), "now": moment})))

@@ -6,7 +6,7 @@ from pressroom.model import Statement, Work
 from pressroom.store.artifacts.blobs import BlobName
 
 
-class Unsound(NamedTuple):
+class ArtifactProblem(NamedTuple):
     """Something that should not be. `what` is one word for it, `subject` the row or the bytes, `detail` for people."""
 
     what: str
@@ -14,20 +14,20 @@ class Unsound(NamedTuple):
     detail: str
 
 
-def find_unsound() -> Work[list[Unsound]]:
+def find_unsound() -> Work[list[ArtifactProblem]]:
     rows = yield Statement("find_unsound_artifacts")
-    return [Unsound(*row) for row in rows]
+    return [ArtifactProblem(*row) for row in rows]
 
 
-class Promised(NamedTuple):
+class PromisedBlob(NamedTuple):
     """Bytes that artifacts rely on."""
 
     blob: BlobName
     size: int
 
 
-def list_promised(after: str, limit: int) -> Work[tuple[list[Promised], str | None]]:
+def list_promised(after: str, limit: int) -> Work[tuple[list[PromisedBlob], str | None]]:
     """The next page of live blobs, and where the one after it begins. None: it was the last."""
     rows = yield Statement("list_blobs", {"after": after, "limit": limit})
-    promised = [Promised(BlobName(sha256, generation), size) for sha256, generation, size, state in rows if state == "live"]
+    promised = [PromisedBlob(BlobName(sha256, generation), size) for sha256, generation, size, state in rows if state == "live"]
     return promised, rows[-1][0] if len(rows) == limit else None

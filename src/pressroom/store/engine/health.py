@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class HealthFinding(NamedTuple):
     """One thing that was looked at. `mend` says what to do if it is not well, `warning` what to know if it is. `code`
     is the stable name of the problem, where it has one."""
 

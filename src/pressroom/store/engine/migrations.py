@@ -58,7 +58,7 @@ def _migrations_of(package: SqlPackage, dialect: str) -> list[Migration]:
     )
 
 
-def missing_of(dialect: str, schema: Schema, applied: Applied, place: str) -> list[Migration]:
+def pending_migrations(dialect: str, schema: Schema, applied: Applied, place: str) -> list[Migration]:
     """The migrations that this database has not had. Raises DatabaseTooNew and MigrationEdited."""
     known = migrations(dialect, schema)
     newest = {migration.app: migration.number for migration in known}

@@ -14,7 +14,7 @@ from psycopg.pq import TransactionStatus
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
 from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
-from pressroom.model import NOT_AT_ONCE, AtOnce, Row, Statement, Work
+from pressroom.model import NOT_SUPPORTED, Row, SingleRoundTrip, Statement, Work
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 from pressroom.store.engine.statements import load
 
@@ -77,7 +77,7 @@ class _Float(Loader):
         return float(bytes(data))
 
 
-class Text(NamedTuple):
+class TranslatedSql(NamedTuple):
     """A statement as psycopg takes it. `tested` are parameters of which it asks whether they are NULL."""
 
     sql: str
@@ -85,12 +85,12 @@ class Text(NamedTuple):
 
 
 @cache
-def translate_parameters(text: str) -> Text:
+def translate_parameters(text: str) -> TranslatedSql:
     """`:name` as psycopg writes it; two colons are a cast. A NULL has no type by which PostgreSQL could compare it to NULL, so
     the answer to `:name IS NULL` is a parameter of its own."""
     tested = frozenset(_TESTED.findall(text))
     text = _TESTED.sub(r":\1__is_null", text.replace("%", "%%"))
-    return Text(_PARAMETER.sub(r"%(\1)s", text), tested)
+    return TranslatedSql(_PARAMETER.sub(r"%(\1)s", text), tested)
 
 
 class SingleMessageStatement:
@@ -129,7 +129,7 @@ def single_message_statements() -> dict[str, SingleMessageStatement]:
     return {name: SingleMessageStatement(name, text) for name, text in composed.items()}
 
 
-class Connection:
+class PostgresConnection:
     """`clock` is only asked where a test has its own: the database's is the one that counts."""
 
     def __init__(self, url: str, clock: Clock, schema: Schema = CORE_ONLY, *, readonly: bool = False) -> None:
@@ -138,14 +138,14 @@ class Connection:
         self._readonly = readonly
         self._texts = {name: translate_parameters(text) for name, text in load("postgres", schema).items()}
         self._single_message = single_message_statements()
-        self._history: list[tuple[Text, Any]] = []
-        self._untold: list[tuple[Text, Any]] = []
+        self._history: list[tuple[TranslatedSql, Any]] = []
+        self._untold: list[tuple[TranslatedSql, Any]] = []
         self._moment: int | None = None  # by the database's clock, when the transaction began
         self._marked = 0
         self.raw = self._connect()
 
     def _connect(self) -> "psycopg.Connection[Any]":
-        with Translated(self._url):
+        with PostgresErrors(self._url):
             raw = psycopg.connect(
                 self._url,
                 autocommit=True,
@@ -187,12 +187,12 @@ class Connection:
         for text, params in untold:
             self.raw.execute(text.sql, params)
 
-    def carry_out[T](self, work: Work[T]) -> T:
+    def run_work[T](self, work: Work[T]) -> T:
         """Feed a unit of work its statements' rows until it returns."""
         try:
             statement = next(work)
             while True:
-                statement = work.send(self._rows(*statement) if type(statement) is Statement else NOT_AT_ONCE)
+                statement = work.send(self._rows(*statement) if type(statement) is Statement else NOT_SUPPORTED)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
@@ -218,9 +218,9 @@ class Connection:
             self._history.append((self._texts["forget_history"], params))
         return self.execute(text.sql, params)
 
-    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
+    def begin(self, *, durable: bool, shared_lock: bool, held: bool = False) -> None:
         self._forget()
-        lock = "pg_advisory_xact_lock_shared" if beside else "pg_advisory_xact_lock"
+        lock = "pg_advisory_xact_lock_shared" if shared_lock else "pg_advisory_xact_lock"
         said = [f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
         if not durable:
             said.insert(0, _FORGETFUL)
@@ -233,7 +233,7 @@ class Connection:
             pass
         ((self._moment,),) = self._cursor.fetchall()
 
-    def at_once(self, statement: AtOnce, durable: bool) -> list[Row]:
+    def single_round_trip(self, statement: SingleRoundTrip, durable: bool) -> list[Row]:
         """`begin` beside others, the statement, and `commit`, in one round trip. The locks come before the statement looks.
 
         Prepared statements are the session's, and others may end them: psycopg does after a ROLLBACK or DDL. So that we have
@@ -259,7 +259,7 @@ class Connection:
             # Only if the server says that the transaction has failed: then it was begun, and is not committed.
             if self.raw.pgconn.transaction_status != TransactionStatus.INERROR:
                 raise
-            self.roll_back()
+            self.rollback()
             return self._commit_message([], single.in_full(literals), durable)
 
     def _commit_message(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
@@ -279,7 +279,7 @@ class Connection:
         look.register(self.raw.fileno(), select.POLLIN)
         return bool(look.poll(0))
 
-    def begin_reading(self) -> None:
+    def begin_read(self) -> None:
         self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def _begin(self, begin: str, *statements: str) -> None:
@@ -289,20 +289,20 @@ class Connection:
         try:
             self._say("; ".join([begin, *self._begin_settings, *statements]))
         except psycopg.Error:
-            self.roll_back()
+            self.rollback()
             if not self.lost:
                 raise
             self.raw = self._connect()
             self._say("; ".join([begin, *self._begin_settings, *statements]))
 
-    def set_mark(self) -> None:
+    def savepoint(self) -> None:
         self._marked = len(self._history)
         self._say("SAVEPOINT unit")
 
-    def pass_mark(self) -> None:
+    def release_savepoint(self) -> None:
         self._say("RELEASE unit")
 
-    def back_to_mark(self) -> bool:
+    def rollback_to_savepoint(self) -> bool:
         if self.lost:
             return False
         del self._history[self._marked :]
@@ -336,7 +336,7 @@ class Connection:
         self._untold.clear()
         self._moment = None
 
-    def roll_back(self) -> None:
+    def rollback(self) -> None:
         self._forget()
         if self.lost:
             return
@@ -364,8 +364,8 @@ class Connection:
     def lost(self) -> bool:
         return self.raw.closed or self.raw.broken
 
-    def translated(self) -> "Translated":
-        return Translated(self._url)
+    def translating_errors(self) -> "PostgresErrors":
+        return PostgresErrors(self._url)
 
     def close(self) -> None:
         self.raw.close()
@@ -384,7 +384,7 @@ def is_pooled(raw: "psycopg.Connection[Any]") -> bool:
     return row is not None and row[0] != raw.info.backend_pid
 
 
-def _prepared(params: Any, text: Text) -> Any:
+def _prepared(params: Any, text: TranslatedSql) -> Any:
     params = _without_nul(params)
     return params | {f"{name}__is_null": params[name] is None for name in text.tested} if text.tested else params
 
@@ -400,7 +400,7 @@ def text_without_nul(text: str) -> str:
     return _NUL.sub(r"\1\\ufffd", text.replace("\0", "\ufffd"))
 
 
-class Translated:
+class PostgresErrors:
     """Turn PostgreSQL's errors into ours. The address is told without its password."""
 
     def __init__(self, url: str) -> None:
@@ -410,11 +410,11 @@ class Translated:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, psycopg.Error) and (ours := translate(error, self._url)) is not error:
+        if isinstance(error, psycopg.Error) and (ours := translate_error(error, self._url)) is not error:
             raise ours from error
 
 
-def translate(error: psycopg.Error, url: str) -> BaseException:
+def translate_error(error: psycopg.Error, url: str) -> BaseException:
     place = masked(url)
     match error:
         case errors.InsufficientPrivilege():

@@ -10,34 +10,36 @@ from pressroom.config import masked
 from pressroom.errors import PressroomError
 from pressroom.store.engine import fsck, postgres_migrate
 from pressroom.store.engine.fsck import Violation
-from pressroom.store.engine.health import Finding
+from pressroom.store.engine.health import HealthFinding
 from pressroom.store.engine.migrations import Migration
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, Connection, Translated
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, PostgresConnection, PostgresErrors
 from pressroom.store.engine.python_health import examine_python
 from pressroom.store.engine.schema import Schema
 
 OLDEST_SERVER = 140000
 
 
-def examine(url: str, schema: Schema) -> list[Finding]:
+def examine(url: str, schema: Schema) -> list[HealthFinding]:
     python = examine_python()
     return [python, *_server(url, schema)]
 
 
-def _server(url: str, schema: Schema) -> Iterator[Finding]:
+def _server(url: str, schema: Schema) -> Iterator[HealthFinding]:
     try:
-        with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+        with PostgresErrors(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
             missing = postgres_migrate.pending(connection, url, schema)
             version = connection.info.server_version
             fsync = _setting(connection, "fsync")
     except PressroomError as problem:
-        yield Finding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
+        yield HealthFinding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
         return
-    yield Finding("database", True, masked(url))
-    yield Finding("postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer")
-    yield Finding("fsync", fsync == "on", fsync, "turn fsync on; without it a power failure loses accepted jobs")
+    yield HealthFinding("database", True, masked(url))
+    yield HealthFinding(
+        "postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer"
+    )
+    yield HealthFinding("fsync", fsync == "on", fsync, "turn fsync on; without it a power failure loses accepted jobs")
     names = ", ".join(map(str, missing))
-    yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
+    yield HealthFinding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
 
 
 def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) -> str:
@@ -47,12 +49,12 @@ def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) ->
 
 def audit(url: str, schema: Schema) -> list[Violation]:
     """Test every invariant, in a transaction that cannot write."""
-    connection = Connection(url, SystemClock(), schema, readonly=True)
-    with closing(connection), Translated(url):
-        connection.begin_reading()
-        return connection.carry_out(fsck.audit("postgres", schema))
+    connection = PostgresConnection(url, SystemClock(), schema, readonly=True)
+    with closing(connection), PostgresErrors(url):
+        connection.begin_read()
+        return connection.run_work(fsck.audit("postgres", schema))
 
 
 def pending_migrations(url: str, schema: Schema) -> list[Migration]:
-    with Translated(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
+    with PostgresErrors(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
         return postgres_migrate.pending(connection, url, schema)

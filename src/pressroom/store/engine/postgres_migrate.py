@@ -8,8 +8,8 @@ from psycopg import sql
 from pressroom import failpoints
 from pressroom.config import masked
 from pressroom.errors import NotADatabase, PrivilegesMissing
-from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, missing_of
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, Translated
+from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, pending_migrations
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, PostgresErrors
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 
 MIGRATING = 4721004
@@ -34,7 +34,7 @@ def bring_up_to_date(url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
     """Apply what is missing, in one transaction; a crash half way leaves the database as it was. Returns what was applied."""
     # Nothing is prepared: behind a pooler the session is given to other clients afterwards.
     options: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_TIMEOUT, "prepare_threshold": None}
-    with Translated(url), psycopg.connect(url, **options) as connection:
+    with PostgresErrors(url), psycopg.connect(url, **options) as connection:
         if not pending(connection, url, schema) and not _has_old_ledger(connection):
             return []
         with connection.transaction():
@@ -74,7 +74,7 @@ def _privileges_missing(connection: Raw, missing: list[Migration], url: str, ref
 
 
 def pending(connection: Raw, url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
-    return missing_of("postgres", schema, applied(connection), masked(url))
+    return pending_migrations("postgres", schema, applied(connection), masked(url))
 
 
 def applied(connection: Raw, namespace: str = SCHEMA) -> Applied:

@@ -15,7 +15,7 @@ _TOLD = re.compile(r"this database was promoted to (\S+)")
 _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND substr(name, 1, 7) <> 'sqlite_'"
 
 
-class Mark(NamedTuple):
+class PromotedMark(NamedTuple):
     """Which promotion it was, and where it went; the address has no password."""
 
     promotion: str
@@ -28,14 +28,14 @@ def refuse(connection: apsw.Connection, path: str) -> None:
         raise DatabasePromoted(path, mark.place)
 
 
-def read(connection: apsw.Connection) -> Mark | None:
+def read(connection: apsw.Connection) -> PromotedMark | None:
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'pressroom_promoted'").fetchall():
         return None
     ((promotion, place),) = connection.execute("SELECT promotion, place FROM pressroom_promoted").fetchall()
-    return Mark(str(promotion), str(place))
+    return PromotedMark(str(promotion), str(place))
 
 
-def write(connection: apsw.Connection, mark: Mark) -> None:
+def write(connection: apsw.Connection, mark: PromotedMark) -> None:
     """Within a transaction of the caller's."""
     if read(connection) is not None:  # a promotion that was cut short at its end, and its target lost
         connection.execute("UPDATE pressroom_promoted SET promotion = ?, place = ?", mark)
@@ -50,7 +50,7 @@ def write(connection: apsw.Connection, mark: Mark) -> None:
             connection.execute(f"CREATE TRIGGER {trigger} BEFORE {verb} ON {on} BEGIN SELECT RAISE(ABORT, {told}); END")
 
 
-def told_by(message: str) -> str | None:
+def target_in_message(message: str) -> str | None:
     """The place that a refused write names."""
     found = _TOLD.search(message)
     return found[1] if found else None

@@ -3,7 +3,7 @@
 import sys
 from typing import NamedTuple
 
-from pressroom.store.engine.health import Finding
+from pressroom.store.engine.health import HealthFinding
 
 OLDEST = (3, 12)
 
@@ -23,10 +23,10 @@ HOLES = (
 )
 
 
-def examine_python(version: tuple[int, int, int] = sys.version_info[:3]) -> Finding:
+def examine_python(version: tuple[int, int, int] = sys.version_info[:3]) -> HealthFinding:
     major, minor, patch = version
     holes = [hole for hole in HOLES if patch < hole.mended.get((major, minor), 0)]
     told = "; ".join(f"{hole.id}: {hole.what}" for hole in holes)
     least = max((hole.mended[major, minor] for hole in holes), default=0)
     warning = f"upgrade to {major}.{minor}.{least} or newer; {told}" if holes else ""
-    return Finding("python", (major, minor) >= OLDEST, f"{major}.{minor}.{patch}", "use Python 3.12 or newer", warning)
+    return HealthFinding("python", (major, minor) >= OLDEST, f"{major}.{minor}.{patch}", "use Python 3.12 or newer", warning)

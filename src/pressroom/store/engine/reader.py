@@ -1,4 +1,4 @@
-"""For those who only look: threads beside the lanes, each request at a moment of its own."""
+"""Reader threads: each request sees a snapshot of its own."""
 
 import queue
 import threading
@@ -6,29 +6,29 @@ from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from pressroom.model import Work
-from pressroom.store.engine.work_requests import GROUP_LIMIT, Request, answer
+from pressroom.store.engine.work_requests import GROUP_LIMIT, WorkRequest, resolve_group
 
-type Reads = queue.SimpleQueue[Request | None]
+type ReadInbox = queue.SimpleQueue[WorkRequest | None]
 
 
-class Reading(Protocol):
-    """A connection as a reader needs it."""
+class ReadConnection(Protocol):
+    """A connection as a reader thread needs it."""
 
-    def begin_reading(self) -> None:
-        """From here until `roll_back` everything is as it was at one moment."""
+    def begin_read(self) -> None:
+        """From here until `rollback`, reads see one snapshot."""
         ...
 
-    def carry_out[T](self, work: Work[T]) -> T: ...
+    def run_work[T](self, work: Work[T]) -> T: ...
 
-    def roll_back(self) -> None: ...
+    def rollback(self) -> None: ...
 
-    def translated(self) -> AbstractContextManager[None]: ...
+    def translating_errors(self) -> AbstractContextManager[None]: ...
 
 
-class Reader:
-    """A thread that looks things up, each request at a moment of its own. Several may take from the same inbox."""
+class ReaderThread:
+    """Several may take from the same inbox."""
 
-    def __init__(self, connection: Reading, inbox: Reads) -> None:
+    def __init__(self, connection: ReadConnection, inbox: ReadInbox) -> None:
         self._connection = connection
         self._inbox = inbox
         self.thread = threading.Thread(target=self._read_in_groups, name="pressroom-reader", daemon=True)
@@ -46,15 +46,15 @@ class Reader:
                     group.append(more)
             for request in group:
                 self._read(request)
-            answer(group)
+            resolve_group(group)
         self._inbox.put(None)  # for the other readers
 
-    def _read(self, request: Request) -> None:
+    def _read(self, request: WorkRequest) -> None:
         try:
-            with self._connection.translated():
-                self._connection.begin_reading()
-                request.result = self._connection.carry_out(request.unit())
+            with self._connection.translating_errors():
+                self._connection.begin_read()
+                request.result = self._connection.run_work(request.unit())
         except BaseException as error:
             request.error = error
         finally:
-            self._connection.roll_back()
+            self._connection.rollback()

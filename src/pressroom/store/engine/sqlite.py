@@ -1,6 +1,6 @@
-"""SQLite: one lane, because SQLite has one writer, and a reader beside it.
+"""SQLite: one writer thread, because SQLite has one writer at a time, and one reader thread.
 
-Several processes may share the file: whoever writes takes the lock at once (BEGIN IMMEDIATE) and the others wait for it.
+Several processes may share the file: a writer takes the lock at once (BEGIN IMMEDIATE), and the others wait for it.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from pressroom.model import Statement, Work
 from pressroom.store.engine import sqlite_migrate
 from pressroom.store.engine.private_files import make_private_file, make_private_folder
 from pressroom.store.engine.schema import CORE_ONLY, Schema
-from pressroom.store.engine.sqlite_connection import Connection, Translated
-from pressroom.store.engine.writer import Desk
+from pressroom.store.engine.sqlite_connection import SqliteConnection, SqliteErrors
+from pressroom.store.engine.writer import ThreadedDatabase
 
 
-class SQLite(Desk):
+class SQLite(ThreadedDatabase):
     """A `Database` in one file, or in memory."""
 
-    crowded = False
+    has_concurrent_writers = False
 
     def __init__(self, path: str, clock: Clock, schema: Schema = CORE_ONLY) -> None:
         super().__init__()
@@ -28,11 +28,11 @@ class SQLite(Desk):
         self.volatile = path == ":memory:"
         if not self.volatile:
             _prepare_folder(Path(path))
-        self._writer = Connection(path, clock, schema)
+        self._writer = SqliteConnection(path, clock, schema)
         try:
-            with Translated(path):
+            with SqliteErrors(path):
                 sqlite_migrate.bring_up_to_date(self._writer.raw, path, schema)
-            self._reader = self._writer if self.volatile else Connection(path, clock, schema, readonly=True)
+            self._reader = self._writer if self.volatile else SqliteConnection(path, clock, schema, readonly=True)
         except BaseException:
             self._writer.raw.close()
             raise
@@ -51,7 +51,7 @@ class SQLite(Desk):
         changed, self._seen_version = version != self._seen_version, version
         return changed
 
-    async def _hang_up(self) -> None:
+    async def _close_connections(self) -> None:
         if self._reader is not self._writer:
             self._reader.raw.close()
         self._writer.raw.close()

@@ -17,8 +17,8 @@ BUSY_TIMEOUT = 5.0
 WAL_LIMIT = 64 * 1024 * 1024
 
 
-class Connection:
-    at_once = None  # nothing is gained by it: there is no way to travel
+class SqliteConnection:
+    single_round_trip = None  # in process: there is no round trip to save
 
     def __init__(self, path: str, clock: Clock, schema: Schema = CORE_ONLY, *, readonly: bool = False) -> None:
         flags = apsw.SQLITE_OPEN_URI | (
@@ -27,7 +27,7 @@ class Connection:
         self._path = path
         self._synchronous = ""
         self._texts = load("sqlite", schema)
-        with Translated(path):
+        with SqliteErrors(path):
             self.raw = apsw.Connection(path, flags=flags, statementcachesize=200)
             try:
                 self._prepare(clock, readonly=readonly)
@@ -36,7 +36,7 @@ class Connection:
                 raise
 
     def _prepare(self, clock: Clock, *, readonly: bool) -> None:
-        self.raw.set_busy_handler(_Patience())
+        self.raw.set_busy_handler(_BusyHandler())
         # SQLite with STAT4 otherwise plans a statement anew whenever a value is bound: four times the cost of a claim's look.
         self.raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self.raw.create_scalar_function("now_ms", lambda *_: clock.now_ms(), 0)
@@ -52,7 +52,7 @@ class Connection:
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         return self._cursor.execute(sql, params).fetchall()
 
-    def carry_out[T](self, work: Work[T]) -> T:
+    def run_work[T](self, work: Work[T]) -> T:
         """Feed a unit of work its statements' rows until it returns."""
         texts, run = self._texts, self._cursor.execute
         try:
@@ -62,7 +62,7 @@ class Connection:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:  # noqa: ARG002
+    def begin(self, *, durable: bool, shared_lock: bool, held: bool = False) -> None:  # noqa: ARG002
         # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
         level = "FULL" if durable else "NORMAL"
         if level != self._synchronous:
@@ -70,16 +70,16 @@ class Connection:
             self._synchronous = level
         self.execute("BEGIN IMMEDIATE")
 
-    def begin_reading(self) -> None:
+    def begin_read(self) -> None:
         self.execute("BEGIN")
 
-    def set_mark(self) -> None:
+    def savepoint(self) -> None:
         self.execute("SAVEPOINT unit")
 
-    def pass_mark(self) -> None:
+    def release_savepoint(self) -> None:
         self.execute("RELEASE unit")
 
-    def back_to_mark(self) -> bool:
+    def rollback_to_savepoint(self) -> bool:
         if not self.raw.in_transaction:  # SQLite ends the whole transaction by itself when the disk is full
             return False
         self.execute("ROLLBACK TO unit")
@@ -89,7 +89,7 @@ class Connection:
     def commit(self) -> None:
         self.execute("COMMIT")
 
-    def roll_back(self) -> None:
+    def rollback(self) -> None:
         if self.raw.in_transaction:
             self.execute("ROLLBACK")
 
@@ -97,11 +97,11 @@ class Connection:
     def lost(self) -> bool:
         return False
 
-    def translated(self) -> "Translated":
-        return Translated(self._path)
+    def translating_errors(self) -> "SqliteErrors":
+        return SqliteErrors(self._path)
 
 
-class _Patience:
+class _BusyHandler:
     """Wait for another process's transaction in small, uneven steps, so that several waiters take turns."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class _Patience:
         return True
 
 
-class Translated:
+class SqliteErrors:
     """Turn SQLite's errors into ours. A plain class: a generator-based context manager costs more than the statement."""
 
     def __init__(self, path: str) -> None:
@@ -127,10 +127,10 @@ class Translated:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, apsw.Error):
-            raise translate(error, self._path) from error
+            raise translate_error(error, self._path) from error
 
 
-def translate(error: apsw.Error, path: str) -> BaseException:
+def translate_error(error: apsw.Error, path: str) -> BaseException:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusy(f"another process held {path} locked for {BUSY_TIMEOUT:g} s")
@@ -144,7 +144,7 @@ def translate(error: apsw.Error, path: str) -> BaseException:
             return StoreUnavailable(f"{path} cannot be opened; does its folder exist, and may this user write there?")
         case apsw.IOError():
             return StoreUnavailable(f"reading or writing {path} failed: {error}")
-        case apsw.ConstraintError() if to := promoted_mark.told_by(str(error)):
+        case apsw.ConstraintError() if to := promoted_mark.target_in_message(str(error)):
             return DatabasePromoted(path, to)
         case apsw.CorruptError():
             return StoreUnavailable(f"{path} is damaged: {error}; restore a backup, or see `pressroom fsck`")

@@ -12,73 +12,73 @@ from pressroom.clock import SystemClock
 from pressroom.errors import PressroomError
 from pressroom.store.engine import fsck, migrations, sqlite_migrate
 from pressroom.store.engine.fsck import Violation
-from pressroom.store.engine.health import Finding
+from pressroom.store.engine.health import HealthFinding
 from pressroom.store.engine.python_health import examine_python
 from pressroom.store.engine.schema import Schema
-from pressroom.store.engine.sqlite_connection import Connection, Translated
+from pressroom.store.engine.sqlite_connection import SqliteConnection, SqliteErrors
 
 OLDEST_SQLITE = (3, 51, 3)  # has the fix of the WAL-reset bug, which could lose commits
 LOW_SPACE = 256 * 1024 * 1024
 
 
-def examine(path: str, schema: Schema) -> list[Finding]:
+def examine(path: str, schema: Schema) -> list[HealthFinding]:
     findings = [*_versions()]
     if path == ":memory:":
-        return [*findings, Finding("database", True, "in memory: it ends with the process")]
+        return [*findings, HealthFinding("database", True, "in memory: it ends with the process")]
     return [*findings, *_folder(Path(path)), *_file(path, schema)]
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[HealthFinding]:
     yield examine_python()
     version = apsw.sqlite_lib_version()
     new_enough = tuple(int(part) for part in version.split(".")) >= OLDEST_SQLITE
-    yield Finding("sqlite", new_enough, f"{version} (apsw {apsw.apsw_version()})", "upgrade apsw")
+    yield HealthFinding("sqlite", new_enough, f"{version} (apsw {apsw.apsw_version()})", "upgrade apsw")
 
 
-def _folder(path: Path) -> Iterator[Finding]:
+def _folder(path: Path) -> Iterator[HealthFinding]:
     folder = path.parent.absolute()
     while not folder.exists():
         folder = folder.parent
     writable = os.access(folder, os.W_OK)
-    yield Finding("folder", writable, str(folder), f"let this user write to {folder}")
+    yield HealthFinding("folder", writable, str(folder), f"let this user write to {folder}")
     try:
         sqlite_migrate.refuse_network_filesystem(path)
-        yield Finding("filesystem", True, "local")
+        yield HealthFinding("filesystem", True, "local")
     except PressroomError as unsafe:
-        yield Finding("filesystem", False, str(unsafe), "move the database to a local disk")
+        yield HealthFinding("filesystem", False, str(unsafe), "move the database to a local disk")
     free = shutil.disk_usage(folder).free
-    yield Finding("disk space", free >= LOW_SPACE, f"{free / 1024**2:,.0f} MiB free", "free some space")
+    yield HealthFinding("disk space", free >= LOW_SPACE, f"{free / 1024**2:,.0f} MiB free", "free some space")
 
 
-def _file(path: str, schema: Schema) -> Iterator[Finding]:
+def _file(path: str, schema: Schema) -> Iterator[HealthFinding]:
     if not Path(path).exists():
-        yield Finding("database", True, f"{path} does not exist yet; it is made at the first start")
+        yield HealthFinding("database", True, f"{path} does not exist yet; it is made at the first start")
         return
-    yield Finding("database", os.access(path, os.W_OK), path, f"let this user write to {path}")
+    yield HealthFinding("database", os.access(path, os.W_OK), path, f"let this user write to {path}")
     try:
-        with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        with SqliteErrors(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
             missing = sqlite_migrate.pending(connection, path, schema)
             ((damage,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     except PressroomError as problem:
-        yield Finding("schema", False, str(problem), "see docs/errors.md, " + problem.code)
+        yield HealthFinding("schema", False, str(problem), "see docs/errors.md, " + problem.code)
         return
-    yield Finding("journal", mode == "wal", str(mode), "start Pressroom once on it; it switches to WAL")
+    yield HealthFinding("journal", mode == "wal", str(mode), "start Pressroom once on it; it switches to WAL")
     names = ", ".join(map(str, missing))
-    yield Finding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
-    yield Finding("integrity", damage == "ok", str(damage), "restore a backup; `pressroom fsck` tells more")
+    yield HealthFinding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
+    yield HealthFinding("integrity", damage == "ok", str(damage), "restore a backup; `pressroom fsck` tells more")
 
 
 def audit(path: str, schema: Schema) -> list[Violation]:
     """Test every invariant, on a connection that cannot write."""
-    connection = Connection(path, SystemClock(), schema, readonly=True)
-    with closing(connection.raw), Translated(path):
+    connection = SqliteConnection(path, SystemClock(), schema, readonly=True)
+    with closing(connection.raw), SqliteErrors(path):
         connection.execute("BEGIN")
-        return connection.carry_out(fsck.audit("sqlite", schema))
+        return connection.run_work(fsck.audit("sqlite", schema))
 
 
 def pending_migrations(path: str, schema: Schema) -> list[migrations.Migration]:
     if path == ":memory:" or not Path(path).exists():
         return migrations.migrations("sqlite", schema)
-    with Translated(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+    with SqliteErrors(path), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         return sqlite_migrate.pending(connection, path, schema)

@@ -8,7 +8,7 @@ import apsw
 from pressroom import failpoints
 from pressroom.errors import NotADatabase, UnsafeFilesystem
 from pressroom.store.engine import promoted_mark
-from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, missing_of
+from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, pending_migrations
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 
 _LEDGER = """
@@ -51,7 +51,7 @@ def bring_up_to_date(connection: apsw.Connection, path: str, schema: Schema = CO
 
 def pending(connection: apsw.Connection, path: str, schema: Schema = CORE_ONLY) -> list[Migration]:
     promoted_mark.refuse(connection, path)
-    return missing_of("sqlite", schema, applied(connection), path)
+    return pending_migrations("sqlite", schema, applied(connection), path)
 
 
 def applied(connection: apsw.Connection) -> Applied:

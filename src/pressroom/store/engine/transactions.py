@@ -1,4 +1,4 @@
-"""A transaction that a caller holds open: its two ends, and what is said between them."""
+"""A transaction that a caller holds open, statement by statement."""
 
 import asyncio
 import queue
@@ -9,34 +9,34 @@ from typing import Any
 
 from pressroom.errors import TransactionExpired
 from pressroom.model import Row, Statement, Work
-from pressroom.store.engine.work_requests import Request
+from pressroom.store.engine.work_requests import WorkRequest
 
 
-class HeldRequest(Request):
-    def answer_early(self) -> None:
-        """The caller goes on inside its transaction; what follows a commit waits for the commit."""
+class TransactionRequest(WorkRequest):
+    def resolve_before_commit(self) -> None:
+        """The caller goes on inside its transaction; `after` waits for the commit."""
         after, self.after = self.after, None
-        self.answer()
+        self.resolve()
         self.after = after
 
 
-class End(Enum):
+class TransactionEnd(Enum):
     COMMIT = "commit"
     ROLLBACK = "rollback"
 
 
-class Held:
-    """The two ends of a held transaction: the caller's event loop and the lane."""
+class OpenTransaction:
+    """Shared by the caller's event loop and the writer thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.inbox: queue.Queue[HeldRequest | End] = queue.Queue()
+        self.inbox: queue.Queue[TransactionRequest | TransactionEnd] = queue.Queue()
         self.begun: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
-        self.done: list[Request] = []
+        self.done: list[WorkRequest] = []
         self.over: BaseException | None = None
 
-    def tell(self, future: "asyncio.Future[None]", error: BaseException | None = None) -> None:
+    def settle_future(self, future: "asyncio.Future[None]", error: BaseException | None = None) -> None:
         def resolve() -> None:
             if future.done():
                 return
@@ -44,34 +44,34 @@ class Held:
                 future.set_result(None)
             else:
                 future.set_exception(error)
-                future.exception()  # whoever still waits gets it; nobody is scolded for not asking
+                future.exception()  # retrieved: no warning if the caller has stopped waiting
 
-        self.answer(resolve)
+        self.call_in_loop(resolve)
 
-    def answer(self, tell: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was closed: nobody is left to tell
-            self.loop.call_soon_threadsafe(tell)
+    def call_in_loop(self, callback: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop was closed: no caller is left
+            self.loop.call_soon_threadsafe(callback)
 
     def end(self, error: BaseException | None) -> None:
         self.over = error or TransactionExpired("the transaction is over")
-        self.tell(self.ended, error)
-        self.refuse_late_ones(self.over)
+        self.settle_future(self.ended, error)
+        self.refuse_late_requests(self.over)
 
-    def refuse_late_ones(self, over: BaseException) -> None:
+    def refuse_late_requests(self, over: BaseException) -> None:
         while True:
             try:
                 late = self.inbox.get_nowait()
             except queue.Empty:
                 return
-            if isinstance(late, HeldRequest):
+            if isinstance(late, TransactionRequest):
                 late.error = over
-                self.answer(late.answer)
+                self.call_in_loop(late.resolve)
 
 
-class HeldTransaction:
+class CallerTransaction:
     """A `Transaction`."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: OpenTransaction) -> None:
         self._held = held
 
     async def execute(self, sql: str, params: dict[str, Any] | None = None) -> list[Row]:
@@ -84,7 +84,7 @@ class HeldTransaction:
         if self._held.over is not None:
             raise self._held.over
         future: asyncio.Future[T] = self._held.loop.create_future()
-        self._held.inbox.put(HeldRequest(unit, name, True, after, self._held.loop, future))
-        if self._held.over is not None:  # it ended between our look and our request
-            self._held.refuse_late_ones(self._held.over)
+        self._held.inbox.put(TransactionRequest(unit, name, True, after, self._held.loop, future))
+        if self._held.over is not None:  # it ended between the check and our request
+            self._held.refuse_late_requests(self._held.over)
         return await future

@@ -1,4 +1,4 @@
-"""A unit of work on its way to a database, and how whoever asked hears of it."""
+"""A unit of work on its way to a database, and the future that gets its result."""
 
 import asyncio
 import concurrent.futures
@@ -16,8 +16,8 @@ GROUP_LIMIT = 512  # beyond this a commit is shared so widely that waiting for m
 
 
 @dataclass(slots=True, eq=False)
-class Request:
-    """A unit of work on its way through a lane, and who hears of it."""
+class WorkRequest:
+    """`after` is called with the result as soon as it is committed, before the future is resolved."""
 
     unit: Callable[[], Work[Any]]
     name: str
@@ -25,16 +25,16 @@ class Request:
     after: Callable[[Any], None] | None
     loop: asyncio.AbstractEventLoop | None
     future: "asyncio.Future[Any] | concurrent.futures.Future[Any]"
-    beside: bool = False
+    shared_lock: bool = False
     result: Any = None
     error: BaseException | None = None
 
-    def answer(self) -> None:
+    def resolve(self) -> None:
         if self.error is None and self.after is not None:
             try:
                 self.after(self.result)
             except Exception:
-                log.exception("telling what came of %s failed; it is committed all the same", self.name)
+                log.exception("the callback after %s failed; the unit is committed all the same", self.name)
         if self.future.done():
             return
         if self.error is not None:
@@ -43,19 +43,19 @@ class Request:
             self.future.set_result(self.result)
 
 
-def answer(group: list[Request]) -> None:
-    """Tell everybody of a group with one wake-up per event loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[Request]] = {}
+def resolve_group(group: list[WorkRequest]) -> None:
+    """One wake-up per event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[WorkRequest]] = {}
     for request in group:
         if request.loop is None:
-            request.answer()
+            request.resolve()
         else:
             loops.setdefault(request.loop, []).append(request)
     for loop, requests in loops.items():
-        with suppress(RuntimeError):  # the loop was closed while its work was under way: nobody is left to tell
-            loop.call_soon_threadsafe(_answer_all, requests)
+        with suppress(RuntimeError):  # the loop was closed while its work was under way: no caller is left
+            loop.call_soon_threadsafe(_resolve_all, requests)
 
 
-def _answer_all(requests: list[Request]) -> None:
+def _resolve_all(requests: list[WorkRequest]) -> None:
     for request in requests:
-        request.answer()
+        request.resolve()

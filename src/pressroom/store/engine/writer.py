@@ -1,8 +1,7 @@
-"""A lane: one thread that owns a writing connection and commits in groups.
+"""A writer thread owns one connection and commits in groups.
 
-Everything that waits joins the next transaction, each unit under a savepoint of its own, and is answered after the
-commit. A durable submit or settle so costs a share of a commit instead of one each. Beside the lanes are readers, for those
-who only look.
+Every unit of work that waits joins the next transaction, under a savepoint of its own, and is answered after the commit. A
+durable submit or settle so costs a share of a commit instead of one each. Reads go to reader threads (`reader.py`).
 """
 
 import asyncio
@@ -17,80 +16,80 @@ from typing import Protocol
 
 from pressroom import failpoints
 from pressroom.errors import PressroomError, QueueClosed, TransactionExpired
-from pressroom.model import AtOnce, Row, Work
-from pressroom.store.engine.reader import Reader, Reading, Reads
-from pressroom.store.engine.transactions import End, Held, HeldRequest, HeldTransaction
-from pressroom.store.engine.work_requests import GROUP_LIMIT, Request, answer
+from pressroom.model import Row, SingleRoundTrip, Work
+from pressroom.store.engine.reader import ReadConnection, ReaderThread, ReadInbox
+from pressroom.store.engine.transactions import CallerTransaction, OpenTransaction, TransactionEnd, TransactionRequest
+from pressroom.store.engine.work_requests import GROUP_LIMIT, WorkRequest, resolve_group
 
 HOLD_LIMIT = 5.0  # a transaction held open stops every other writer; five seconds is long for a few statements
 
 
-class Writing(Protocol):
-    """A connection as a lane needs it. Every method may raise the database's own errors; `translated` turns them into ours."""
+class WriteConnection(Protocol):
+    """A connection as a writer thread needs it. `translating_errors` maps the database's errors to ours."""
 
-    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
-        """`held` for a caller who may take time between two statements."""
+    def begin(self, *, durable: bool, shared_lock: bool, held: bool = False) -> None:
+        """`held`: a caller may take time between two statements."""
         ...
 
-    def carry_out[T](self, work: Work[T]) -> T: ...
+    def run_work[T](self, work: Work[T]) -> T: ...
 
     @property
-    def at_once(self) -> Callable[[AtOnce, bool], list[Row]] | None:
-        """Begin, carry out and commit in one go what may run beside others; durably, if the second says so."""
+    def single_round_trip(self) -> Callable[[SingleRoundTrip, bool], list[Row]] | None:
+        """Begin, execute and commit one statement in one message, under the shared lock; the second argument: durably."""
         ...
 
-    def set_mark(self) -> None:
-        """Where `back_to_mark` goes back to: what a unit does between the two can be undone alone."""
+    def savepoint(self) -> None:
+        """What a unit does from here on can be undone alone."""
         ...
 
-    def back_to_mark(self) -> bool:
-        """Undo what was done since the mark. False if the whole transaction is gone."""
+    def rollback_to_savepoint(self) -> bool:
+        """False if the whole transaction is gone."""
         ...
 
-    def pass_mark(self) -> None: ...
+    def release_savepoint(self) -> None: ...
 
     def commit(self) -> None: ...
 
-    def roll_back(self) -> None:
-        """Whatever state it is in: afterwards there is no transaction."""
+    def rollback(self) -> None:
+        """In any state: afterwards there is no transaction."""
         ...
 
     @property
     def lost(self) -> bool:
-        """Whether the database can no longer be asked what became of the transaction."""
+        """Whether the connection is gone, so that the outcome of the transaction is unknown."""
         ...
 
-    def translated(self) -> AbstractContextManager[None]: ...
+    def translating_errors(self) -> AbstractContextManager[None]: ...
 
 
-type Inbox = queue.SimpleQueue[Request | Held | None]
+type Inbox = queue.SimpleQueue[WorkRequest | OpenTransaction | None]
 
 
-class Lane:
-    def __init__(self, connection: Writing, name: str) -> None:
+class WriterThread:
+    def __init__(self, connection: WriteConnection, name: str) -> None:
         self.inbox: Inbox = queue.SimpleQueue()
         self._connection = connection
-        self._next: Request | Held | None = None
+        self._next: WorkRequest | OpenTransaction | None = None
         self._busy = False
         self.thread = threading.Thread(target=self._write_in_groups, name=name, daemon=True)
         self.thread.start()
 
     @property
     def idle(self) -> bool:
-        """Whether somebody who comes now would be served at once, or nearly so: it may change at any moment."""
+        """Whether a request put into the inbox now would start at once. It may change at any moment."""
         return not self._busy and self.inbox.empty()
 
     def _write_in_groups(self) -> None:
         while (first := self._next or self.inbox.get()) is not None:
             self._busy, self._next = True, None
-            group: list[Request] = []
-            held: Held | None = None
-            following: Request | Held | None = first
+            group: list[WorkRequest] = []
+            held: OpenTransaction | None = None
+            following: WorkRequest | OpenTransaction | None = first
             while following is not None:
-                if isinstance(following, Held):
+                if isinstance(following, OpenTransaction):
                     held = following
                     break
-                if group and following.beside != group[0].beside:
+                if group and following.shared_lock != group[0].shared_lock:
                     self._next = following
                     break
                 group.append(following)
@@ -104,29 +103,29 @@ class Lane:
                     self.inbox.put(None)
             if group:
                 self._commit_together(group)
-                answer(group)
+                resolve_group(group)
             if held is not None:
                 self._hold(held)
             self._busy = False
 
-    def _commit_together(self, group: list[Request]) -> None:
-        """One transaction for all. If it cannot be kept, each gets one of its own: a bad neighbour spoils nobody."""
-        if len(group) == 1 and group[0].beside and self._commit_at_once(group[0]):
+    def _commit_together(self, group: list[WorkRequest]) -> None:
+        """One transaction for all. If it fails, each request gets one of its own: a bad unit must not fail its neighbours."""
+        if len(group) == 1 and group[0].shared_lock and self._commit_in_one_round_trip(group[0]):
             return
         try:
-            with self._connection.translated():
-                self._connection.begin(durable=any(request.durable for request in group), beside=group[0].beside)
-        except BaseException as refused:  # the same for all: nobody gets in by asking again
+            with self._connection.translating_errors():
+                self._connection.begin(durable=any(request.durable for request in group), shared_lock=group[0].shared_lock)
+        except BaseException as refused:  # the same for all: no request would fare better alone
             for request in group:
                 request.error = refused
             return
         try:
-            with self._connection.translated():
+            with self._connection.translating_errors():
                 for request in group:
                     self._attempt(request, alone=len(group) == 1)
                 self._commit([request.name for request in group if request.error is None])
         except BaseException as error:
-            self._connection.roll_back()
+            self._connection.rollback()
             if len(group) == 1 or self._connection.lost:  # it may be committed: to do it again could do it twice
                 for request in group:
                     request.error = request.error or error
@@ -135,10 +134,10 @@ class Lane:
                 request.error = request.result = None
                 self._commit_together([request])
 
-    def _commit_at_once(self, request: Request) -> bool:
-        """Whether the unit was but one statement, and is done."""
-        at_once = self._connection.at_once
-        if at_once is None:
+    def _commit_in_one_round_trip(self, request: WorkRequest) -> bool:
+        """Whether the unit consisted of one statement, and has been committed."""
+        send = self._connection.single_round_trip
+        if send is None:
             return False
         try:
             work = request.unit()
@@ -146,35 +145,35 @@ class Lane:
         except BaseException as error:
             request.error = error
             return True
-        if not isinstance(first, AtOnce):
+        if not isinstance(first, SingleRoundTrip):
             return False
         try:
             failpoints.hit(f"{request.name}.before_commit")
-            with self._connection.translated():
-                rows = at_once(first, request.durable)
+            with self._connection.translating_errors():
+                rows = send(first, request.durable)
             failpoints.hit(f"{request.name}.after_commit")
             work.send(rows)
         except StopIteration as end:
             request.result = end.value
         except BaseException as error:
-            self._connection.roll_back()
+            self._connection.rollback()
             request.error = error
         return True
 
-    def _attempt(self, request: Request, *, alone: bool) -> None:
+    def _attempt(self, request: WorkRequest, *, alone: bool) -> None:
         if alone:
-            request.result = self._connection.carry_out(request.unit())
+            request.result = self._connection.run_work(request.unit())
             return
-        self._connection.set_mark()
+        self._connection.savepoint()
         try:
-            with self._connection.translated():
-                request.result = self._connection.carry_out(request.unit())
+            with self._connection.translating_errors():
+                request.result = self._connection.run_work(request.unit())
         except BaseException as error:
-            if not self._connection.back_to_mark():
+            if not self._connection.rollback_to_savepoint():
                 raise
             request.error = error
             return
-        self._connection.pass_mark()
+        self._connection.release_savepoint()
 
     def _commit(self, names: list[str]) -> None:
         for name in names:
@@ -183,73 +182,73 @@ class Lane:
         for name in names:
             failpoints.hit(f"{name}.after_commit")
 
-    def _hold(self, held: "Held") -> None:
-        """Serve one caller's transaction until it ends or expires. Everybody else waits."""
+    def _hold(self, held: "OpenTransaction") -> None:
+        """Serve one caller's transaction until it ends or expires. Other requests wait."""
         error: BaseException | None = None
         try:
-            with self._connection.translated():
-                self._connection.begin(durable=True, beside=False, held=True)
+            with self._connection.translating_errors():
+                self._connection.begin(durable=True, shared_lock=False, held=True)
         except BaseException as refused:
-            held.tell(held.begun, refused)
+            held.settle_future(held.begun, refused)
             return
-        held.tell(held.begun)
+        held.settle_future(held.begun)
         failpoints.hit("transaction.held")
         deadline = time.monotonic() + HOLD_LIMIT
         try:
-            with self._connection.translated():
-                while not isinstance(request := held.inbox.get(timeout=max(0.0, deadline - time.monotonic())), End):
+            with self._connection.translating_errors():
+                while not isinstance(request := held.inbox.get(timeout=max(0.0, deadline - time.monotonic())), TransactionEnd):
                     self._attempt_held(request, held)
                     if request.error is None:
                         held.done.append(request)
-                    held.answer(request.answer_early)
-                if request is End.COMMIT:
+                    held.call_in_loop(request.resolve_before_commit)
+                if request is TransactionEnd.COMMIT:
                     self._commit([request.name for request in held.done])
         except queue.Empty:
             error = TransactionExpired(f"the transaction was held open for {HOLD_LIMIT:g} s and was rolled back")
         except BaseException as failure:
             error = failure
         finally:
-            self._connection.roll_back()
+            self._connection.rollback()
         held.end(error)
 
-    def _attempt_held(self, request: "HeldRequest", held: "Held") -> None:
-        """If the connection is lost with the transaction, whoever asked hears so: it is no longer in the inbox."""
+    def _attempt_held(self, request: "TransactionRequest", held: "OpenTransaction") -> None:
+        """If the connection is lost, the request is answered here: it is no longer in the inbox."""
         try:
-            with self._connection.translated():
+            with self._connection.translating_errors():
                 self._attempt(request, alone=False)
         except BaseException as lost:
             request.error = lost
-            held.answer(request.answer)
+            held.call_in_loop(request.resolve)
             raise
 
 
-class Desk(ABC):
-    """What every database does with those who come: it takes their units and holds transactions open for them."""
+class ThreadedDatabase(ABC):
+    """A `Database` made of writer and reader threads. Subclasses open the connections."""
 
     def __init__(self) -> None:
-        self._reads: Reads = queue.SimpleQueue()
-        self._lanes: list[Lane] = []
-        self._readers: list[Reader] = []
+        self._reads: ReadInbox = queue.SimpleQueue()
+        self._writers: list[WriterThread] = []
+        self._readers: list[ReaderThread] = []
         self._closed = False
 
-    def _open(self, writers: Sequence[Writing], readers: Sequence[Reading]) -> None:
-        self._lanes = [Lane(writer, "pressroom-writer") for writer in writers]
-        self._readers = [Reader(reader, self._reads) for reader in readers]
+    def _open(self, writers: Sequence[WriteConnection], readers: Sequence[ReadConnection]) -> None:
+        self._writers = [WriterThread(connection, "pressroom-writer") for connection in writers]
+        self._readers = [ReaderThread(connection, self._reads) for connection in readers]
 
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        for lane in self._lanes:
-            lane.inbox.put(None)
+        for writer in self._writers:
+            writer.inbox.put(None)
         self._reads.put(None)
-        for thread in [lane.thread for lane in self._lanes] + [reader.thread for reader in self._readers]:
+        for thread in [writer.thread for writer in self._writers] + [reader.thread for reader in self._readers]:
             await asyncio.to_thread(thread.join)
-        await self._hang_up()
+        await self._close_connections()
 
     @abstractmethod
-    async def _hang_up(self) -> None:
-        """Close the connections: nobody uses them any more."""
+    async def _close_connections(self) -> None:
+        """Called once the threads have ended."""
 
     async def run[T](
         self,
@@ -257,17 +256,19 @@ class Desk(ABC):
         *,
         name: str,
         durable: bool = True,
-        beside: bool = False,
+        shared_lock: bool = False,
         after: Callable[[T], None] | None = None,
     ) -> T:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(Request(unit, name, durable, after, loop, future, beside))
+        self._put(WorkRequest(unit, name, durable, after, loop, future, shared_lock))
         return await future
 
-    def run_from_thread[T](self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, beside: bool = False) -> T:
+    def run_from_thread[T](
+        self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, shared_lock: bool = False
+    ) -> T:
         future: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._put(Request(unit, name, durable, None, None, future, beside))
+        self._put(WorkRequest(unit, name, durable, None, None, future, shared_lock))
         return future.result()
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
@@ -275,36 +276,36 @@ class Desk(ABC):
             raise QueueClosed("the database is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._reads.put(Request(unit, "read", False, None, loop, future))
+        self._reads.put(WorkRequest(unit, "read", False, None, loop, future))
         return await future
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[HeldTransaction]:
-        held = Held(asyncio.get_running_loop())
+    async def transaction(self) -> AsyncIterator[CallerTransaction]:
+        held = OpenTransaction(asyncio.get_running_loop())
         self._put(held)
         try:
             await held.begun
         except asyncio.CancelledError:
-            held.inbox.put(End.ROLLBACK)
+            held.inbox.put(TransactionEnd.ROLLBACK)
             raise
-        transaction = HeldTransaction(held)
+        transaction = CallerTransaction(held)
         try:
             yield transaction
         except BaseException:
-            held.inbox.put(End.ROLLBACK)
+            held.inbox.put(TransactionEnd.ROLLBACK)
             with suppress(PressroomError):
                 await asyncio.shield(held.ended)
             raise
-        held.inbox.put(End.COMMIT)
+        held.inbox.put(TransactionEnd.COMMIT)
         await held.ended
         for request in held.done:
             if request.after is not None:
                 request.after(request.result)
 
-    def _put(self, request: Request | Held) -> None:
+    def _put(self, request: WorkRequest | OpenTransaction) -> None:
         if self._closed:
             raise QueueClosed("the database is closed")
-        self._lane_for(request).inbox.put(request)
+        self._writer_for(request).inbox.put(request)
 
-    def _lane_for(self, request: Request | Held) -> Lane:  # noqa: ARG002
-        return self._lanes[0]
+    def _writer_for(self, request: WorkRequest | OpenTransaction) -> WriterThread:  # noqa: ARG002
+        return self._writers[0]

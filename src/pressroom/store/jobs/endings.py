@@ -24,9 +24,9 @@ from pressroom.model import (
     Work,
 )
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.transitions import Kinds, make_way, now, record, reseat, successor_of
+from pressroom.store.jobs.transitions import Kinds, make_way, now, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
-from pressroom.store.operators.failures import Failed
+from pressroom.store.operators.failures import FailedJob
 
 _STATUSES = {status.value: status for status in Status}
 _UNFINISHED = (Retry, Released, Postponed)
@@ -65,7 +65,7 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled
         if status is not None:
             events.append((id, *_event_of(settlement, status)))
         if status is Status.FAILED and isinstance(settlement.outcome, GaveUp):
-            failed.append(Failed(id, settlement.claim.kind, settlement.outcome.error))
+            failed.append(FailedJob(id, settlement.claim.kind, settlement.outcome.error))
     if failed:
         yield from failures.record(failed)
     yield Statement("insert_events", {"events": compact(events), "now": moment})
@@ -224,7 +224,7 @@ def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
     yield Statement("request_cancel", {"id": id, "reason": reason})
     yield from record(id, "cancelling", {"reason": reason}, moment)
     if key is not None:
-        yield from reseat(org_id, key)
+        yield from promote_next_of_key(org_id, key)
     return int(id)
 
 
@@ -241,4 +241,4 @@ def cancel_queued(id: int, kind: str, org_id: str, key: str | None, kinds: Kinds
     yield from record(id, "cancelled", {"reason": reason}, moment)
     yield from run_settling_hook(id, kind, kinds)
     if key is not None:
-        yield from reseat(org_id, key)
+        yield from promote_next_of_key(org_id, key)

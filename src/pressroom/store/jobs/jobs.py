@@ -14,11 +14,23 @@ import msgspec
 from pressroom import failpoints
 from pressroom.errors import NotFinished, NotFound, QueueFull
 from pressroom.fingerprint import Fingerprint
-from pressroom.model import NOT_AT_ONCE, Answer, AtOnce, Claim, OnKey, Released, Row, Statement, Status, Submitted, Work
+from pressroom.model import (
+    NOT_SUPPORTED,
+    Answer,
+    Claim,
+    OnKey,
+    Released,
+    Row,
+    SingleRoundTrip,
+    Statement,
+    Status,
+    Submitted,
+    Work,
+)
 from pressroom.store.jobs import concurrency_limits, fairness
 from pressroom.store.jobs.endings import Settled, Settlement, settle
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.transitions import Kinds, now, record, reseat, successor_of
+from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, record, successor_of
 
 
 class NewJob(msgspec.Struct, frozen=True):
@@ -93,8 +105,8 @@ def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_on
     if at_once:
         lines = [_plain_line(None, new, (new.delay, new.run_at)) for new in jobs]
         asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": count}
-        done = yield AtOnce("submit_in_one_round_trip", asked)
-        if done is not NOT_AT_ONCE:
+        done = yield SingleRoundTrip("submit_in_one_round_trip", asked)
+        if done is not NOT_SUPPORTED:
             return _accepted(jobs, done[0][0])
     moment = yield from now()
     ((last,),) = yield Statement("reserve_numbers", {"count": count})
@@ -185,14 +197,14 @@ def _meet_queued(new: NewJob, run_at: int, moment: int) -> Work[Submitted | None
     yield Statement("delete_input", {"id": id})
     yield from _insert_input(id, new)
     yield from record(id, "coalesced", {"version": version}, moment)
-    yield from reseat(new.org_id, new.key)
+    yield from promote_next_of_key(new.org_id, new.key)
     return Submitted(id=id, uid=uid, kind=new.kind, answer=Answer.COALESCED, version=version)
 
 
 def _raise_tier(id: int, new: NewJob) -> Work[None]:
     yield Statement("raise_tier", {"id": id, "tier": int(new.tier)})
     if new.key is not None:
-        yield from reseat(new.org_id, new.key)
+        yield from promote_next_of_key(new.org_id, new.key)
 
 
 def _insert(new: NewJob, run_at: int, moment: int) -> Work[int]:
@@ -227,7 +239,7 @@ def _insert(new: NewJob, run_at: int, moment: int) -> Work[int]:
     yield from _insert_input(id, new)
     yield Statement("insert_event", {"id": id, "now": moment, "type": "queued", "data": "{}"})
     if waits_for == "key":
-        yield from reseat(new.org_id, new.key)
+        yield from promote_next_of_key(new.org_id, new.key)
     return int(id)
 
 
@@ -292,8 +304,8 @@ def claim_beside(
         "after": after,
     }
     if at_once:
-        rows = yield AtOnce("claim_in_one_round_trip", asked)
-        if rows is not NOT_AT_ONCE:
+        rows = yield SingleRoundTrip("claim_in_one_round_trip", asked)
+        if rows is not NOT_SUPPORTED:
             return _in_order(rows)
     moment = yield from now()
     rows = yield Statement("claim_next", {**asked, "now": moment})
@@ -301,14 +313,14 @@ def claim_beside(
 
 
 def claim_named(
-    worker: str, uids: Sequence[str], kinds: Iterable[str], lease: int, *, beside: bool
+    worker: str, uids: Sequence[str], kinds: Iterable[str], lease: int, *, shared_lock: bool
 ) -> Work[tuple[list[Claim], Again]]:
     """Take the jobs that a delivery named, each if it may start now. For the others: when it is worth while to ask again.
 
     Who runs beside others cannot let those of a key join their line whose time has come; who does not, does.
     """
     moment = yield from now()
-    if not beside:
+    if not shared_lock:
         yield from wake_keyed(moment)
     asked = {"uids": compact(uids), "kinds": compact(list(kinds)), "worker": worker, "lease": lease, "now": moment}
     rows = yield Statement("claim_named", {**asked, "limited": 0})
@@ -326,20 +338,20 @@ def claim_named(
 
 
 def claim_in_turn(
-    worker: str, uids: Sequence[str], kinds: Sequence[str], room: Room, lease: int, after: str, *, beside: bool
+    worker: str, uids: Sequence[str], kinds: Sequence[str], room: Room, lease: int, after: str, *, shared_lock: bool
 ) -> Work[tuple[list[Claim], Again]]:
     """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
 
     What is named and not its turn is to be offered again at once. If there is less to start than was named, names count again:
     a job whose time has come may be started by its name alone.
     """
-    claims = yield from (claim_beside if beside else claim)(worker, kinds, room, lease, after)
+    claims = yield from (claim_beside if shared_lock else claim)(worker, kinds, room, lease, after)
     taken = {claim.uid for claim in claims}
     rest = [uid for uid in uids if uid not in taken]
     free = room.total - len(claims)
     again: Again = {}
     if free and rest:
-        more, again = yield from claim_named(worker, rest[:free], kinds, lease, beside=beside)
+        more, again = yield from claim_named(worker, rest[:free], kinds, lease, shared_lock=shared_lock)
         claims = sorted([*claims, *more], key=lambda claim: (claim.tier, claim.seq))
     if rest[free:]:
         moment = yield from now()
@@ -371,7 +383,7 @@ def _in_order(rows: list[Row]) -> list[Claim]:
 def wake_keyed(moment: int) -> Work[None]:
     """Jobs whose time has come join the line of their key."""
     for org_id, key in (yield Statement("wake_keyed", {"now": moment})):
-        yield from reseat(org_id, key)
+        yield from promote_next_of_key(org_id, key)
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -395,7 +407,7 @@ def turn(
     *,
     named: Sequence[str] = (),
     in_turn: bool = False,
-    beside: bool = False,
+    shared_lock: bool = False,
     after: str = "",
 ) -> Work[Turn]:
     """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best.
@@ -404,14 +416,14 @@ def turn(
     """
     settled = (yield from settle(settlements, kinds)) if settlements else []
     if named and in_turn:
-        claims, again = yield from claim_in_turn(worker, named, list(claimable), room, lease, after, beside=beside)
+        claims, again = yield from claim_in_turn(worker, named, list(claimable), room, lease, after, shared_lock=shared_lock)
         return Turn(settled, claims, again)
     if named:
-        claims, again = yield from claim_named(worker, named, claimable, lease, beside=beside)
+        claims, again = yield from claim_named(worker, named, claimable, lease, shared_lock=shared_lock)
         return Turn(settled, claims, again)
     if room.total <= 0:
         return Turn(settled, [])
-    if beside:
+    if shared_lock:
         claims = yield from claim_beside(worker, claimable, room, lease, after, at_once=not settlements)
     else:
         claims = yield from claim(worker, claimable, room, lease, after)

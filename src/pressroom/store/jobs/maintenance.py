@@ -8,13 +8,13 @@ from pressroom.model import Schedule, Statement, Status, Work
 from pressroom.store.jobs.endings import cancel_queued, may_end, run_settling_hook
 from pressroom.store.jobs.jobs import NewJob, submit
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.transitions import Kinds, now, record, reseat, successor_of
+from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
-from pressroom.store.operators.failures import Failed
+from pressroom.store.operators.failures import FailedJob
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostJob:
     """A claim whose worker went silent, or is known to be dead."""
 
     id: int
@@ -25,14 +25,14 @@ class Lost:
     crashes: int
 
 
-def find_lost(dead: Sequence[str], overdue: int = 0) -> Work[list[Lost]]:
+def find_lost(dead: Sequence[str], overdue: int = 0) -> Work[list[LostJob]]:
     """Jobs whose lease ran out, `overdue` milliseconds ago or longer, or whose worker is in `dead`."""
     moment = yield from now()
     rows = yield Statement("list_expired", {"now": moment - overdue, "dead": compact(dead)})
-    return [Lost(id, claim, kind, worker, worker in dead, crashes) for id, claim, kind, worker, crashes in rows]
+    return [LostJob(id, claim, kind, worker, worker in dead, crashes) for id, claim, kind, worker, crashes in rows]
 
 
-def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
+def rescue(lost: LostJob, kinds: Kinds, wait: float) -> Work[Status | None]:
     """Take one job away from its silent worker. None if the worker was quicker, or if another process must end it.
 
     It goes back to its place in the queue, with the crash counted and a pause before it runs again. It ends instead if a
@@ -54,16 +54,16 @@ def rescue(lost: Lost, kinds: Kinds, wait: float) -> Work[Status | None]:
     else:
         yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.changes)
         if ending.status is Status.FAILED:
-            yield from failures.record([Failed(lost.id, lost.kind, ending.error)])
+            yield from failures.record([FailedJob(lost.id, lost.kind, ending.error)])
         yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
         yield from run_settling_hook(lost.id, lost.kind, kinds)
     if key is not None:
-        yield from reseat(org_id, key)
+        yield from promote_next_of_key(org_id, key)
     return Status.QUEUED if ending is None else ending.status
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _RescueEnding:
     status: Status
     error: dict[str, str]
     superseded_by: str | None = None
@@ -78,14 +78,14 @@ class _Ending:
         }
 
 
-def _ending_of(crashes: int, max_crashes: int, cancelled: str | None, successor: str | None) -> _Ending | None:
+def _ending_of(crashes: int, max_crashes: int, cancelled: str | None, successor: str | None) -> _RescueEnding | None:
     if cancelled is not None:
-        return _Ending(Status.CANCELLED, {"code": "cancelled", "message": cancelled})
+        return _RescueEnding(Status.CANCELLED, {"code": "cancelled", "message": cancelled})
     if crashes >= max_crashes:
         message = f"the worker died {crashes} times while running this job; it will not be tried again"
-        return _Ending(Status.FAILED, {"code": "worker_crash", "message": message})
+        return _RescueEnding(Status.FAILED, {"code": "worker_crash", "message": message})
     if successor is not None:
-        return _Ending(Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}, successor)
+        return _RescueEnding(Status.CANCELLED, {"code": "superseded", "message": f"superseded by job_{successor}"}, successor)
     return None
 
 
@@ -134,7 +134,7 @@ def prune(limit: int) -> Work[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerCard:
+class WorkerRecord:
     """A worker as the others know it. `process` names the very process, so that its neighbours can see it die."""
 
     uid: str
@@ -150,7 +150,7 @@ class WorkerCard:
     stopping: bool = False
 
 
-def save_worker(card: WorkerCard) -> Work[None]:
+def save_worker(card: WorkerRecord) -> Work[None]:
     moment = yield from now()
     yield Statement(
         "save_worker",
@@ -179,10 +179,10 @@ def forget_workers(dead: Sequence[str]) -> Work[None]:
     yield Statement("delete_dead_workers", {"dead": compact(dead)})
 
 
-def list_workers() -> Work[list[tuple[WorkerCard, int, int]]]:
+def list_workers() -> Work[list[tuple[WorkerRecord, int, int]]]:
     rows = yield Statement("list_workers")
     return [
-        (WorkerCard(uid, process, json.loads(kinds), slots, running), started, seen)
+        (WorkerRecord(uid, process, json.loads(kinds), slots, running), started, seen)
         for uid, process, kinds, slots, running, started, seen in rows
     ]
 

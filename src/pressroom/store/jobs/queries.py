@@ -1,18 +1,13 @@
-"""Reading jobs, events and figures. Nothing here writes."""
+"""Reading jobs and events. Nothing here writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
-
-import msgspec
+from datetime import datetime
 
 from pressroom.errors import NotFound
-from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, from_ms, to_ms
+from pressroom.model import Event, Job, Row, Statement, Status, Tier, Work, to_ms
 from pressroom.store.jobs.rows import compact, event_of, job_of
-from pressroom.store.jobs.transitions import Kinds, now
-from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compare
-from pressroom.store.operators.worker_list import members
+from pressroom.store.jobs.transitions import Kinds
 
 _OPEN = frozenset({Status.QUEUED, Status.IN_PROGRESS})
 _TROUBLED = frozenset({Status.FAILED, Status.COMPLETED_WITH_ERRORS, Status.CANCELLED})
@@ -20,7 +15,7 @@ BEYOND = 1 << 62
 
 
 @dataclass(frozen=True)
-class Filter:
+class JobFilter:
     """Which jobs to list. What is left out does not filter."""
 
     status: Sequence[Status] = ()
@@ -44,7 +39,7 @@ def get(uid: str) -> Work[Job]:
     return job_of(tuple(row), payload)
 
 
-def list_jobs(wanted: Filter, before: int, limit: int) -> Work[list[Job]]:
+def list_jobs(wanted: JobFilter, before: int, limit: int) -> Work[list[Job]]:
     """Jobs newest first, with ids below `before`. They come without their payloads."""
     params = {
         "statuses": compact(list(wanted.status)) if wanted.status else None,
@@ -65,7 +60,7 @@ def list_jobs(wanted: Filter, before: int, limit: int) -> Work[list[Job]]:
     return [job_of(row) for row in rows]
 
 
-def _statement_for(wanted: Filter) -> str:
+def _statement_for(wanted: JobFilter) -> str:
     """The statement whose index leaves the least to read."""
     states = frozenset(wanted.status)
     if wanted.key is not None:
@@ -106,79 +101,6 @@ def chosen_events(after: int, org_id: str | None, kind: str | None, span: int = 
 def last_event() -> Work[int]:
     ((last,),) = yield Statement("last_event")
     return int(last)
-
-
-class Backlog(msgspec.Struct, frozen=True):
-    kind: str
-    tier: Tier
-    queued: int
-    ready: int
-    oldest: datetime
-    ready_since: datetime | None = None  # of those that may start, the oldest
-
-
-class Running(msgspec.Struct, frozen=True):
-    kind: str
-    running: int
-    oldest: datetime
-
-
-class Ended(msgspec.Struct, frozen=True):
-    kind: str
-    org_id: str | None
-    status: Status
-    count: int
-    mean: timedelta | None
-
-
-class Stats(msgspec.Struct, frozen=True):
-    """The queue at a glance. `ended` counts the last hour, and `workers` those that run. `without_worker` are kinds whose jobs
-    have been ready for a minute and that none of these takes."""
-
-    at: datetime
-    backlog: list[Backlog]
-    running: list[Running]
-    ended: list[Ended]
-    paused: list[str]
-    limits: dict[str, int] = {}
-    workers: int = 0
-    without_worker: list[KindWithoutWorker] = []
-
-    @property
-    def queued(self) -> int:
-        return sum(line.queued for line in self.backlog)
-
-    @property
-    def coverage(self) -> WorkerCoverage:
-        return WorkerCoverage(at=self.at, workers=self.workers, without_worker=self.without_worker)
-
-
-def stats() -> Work[Stats]:
-    moment = yield from now()
-    waiting = [
-        Backlog(kind, Tier(tier), count, ready, from_ms(oldest), None if since is None else from_ms(since))
-        for kind, tier, count, ready, oldest, since in (yield Statement("count_backlog"))
-    ]
-    running = yield Statement("count_running")
-    ended = yield Statement("count_ended", {"since": moment - 3_600_000})
-    paused = [name for (name,) in (yield Statement("list_paused"))]
-    limited = yield Statement("list_limits")
-    ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in waiting]
-    coverage = compare(ready, (yield from members()), paused, from_ms(moment))
-    return Stats(
-        from_ms(moment),
-        waiting,
-        [Running(kind, count, from_ms(oldest)) for kind, count, oldest in running],
-        [Ended(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
-        paused,
-        dict(limited),
-        coverage.workers,
-        coverage.without_worker,
-    )
-
-
-def _length(milliseconds: Any) -> timedelta | None:
-    return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))
 
 
 def notices(ids: Sequence[int], kinds: Kinds) -> Work[list[Row]]:

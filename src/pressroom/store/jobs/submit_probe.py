@@ -16,13 +16,13 @@ class _Undone(Exception):
 
 async def submit_no_jobs(database: Database) -> None:
     """Over the connection, with the locks, the prepared statement and the commit of a submit. Raises what a submit would."""
-    await database.run(lambda: jobs.submit_plain((), at_once=database.crowded), name="probe", beside=True)
+    await database.run(lambda: jobs.submit_plain((), at_once=database.has_concurrent_writers), name="probe", shared_lock=True)
 
 
 async def submit_and_undo(database: Database) -> None:
     """Insert a job, with all triggers and constraints, and roll it back. Finds more than `submit_no_jobs`, and costs more."""
     with suppress(_Undone):
-        await database.run(_insert_and_undo, name="probe", beside=True)
+        await database.run(_insert_and_undo, name="probe", shared_lock=True)
 
 
 def _insert_and_undo() -> Work[None]:

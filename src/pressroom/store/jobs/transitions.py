@@ -19,7 +19,7 @@ def record(id: int, type: str, data: dict[str, Any], moment: int) -> Work[None]:
     yield Statement("insert_event", {"id": id, "now": moment, "type": type, "data": compact(data)})
 
 
-def reseat(org_id: str, key: str | None) -> Work[None]:
+def promote_next_of_key(org_id: str, key: str | None) -> Work[None]:
     """Let the best job of a key's line be the one that may start, unless one of the key is in progress."""
     yield Statement("demote_key_candidate", {"org_id": org_id, "key": key})
     yield Statement("promote_key_candidate", {"org_id": org_id, "key": key})
@@ -28,7 +28,7 @@ def reseat(org_id: str, key: str | None) -> Work[None]:
 def make_way(org_id: str, key: str | None) -> Work[None]:
     """A key is free again. Mostly nobody waits for it, and to ask is cheaper than to change nothing."""
     if (yield Statement("find_key_candidate", {"org_id": org_id, "key": key})):
-        yield from reseat(org_id, key)
+        yield from promote_next_of_key(org_id, key)
 
 
 def successor_of(id: int) -> Work[str | None]:

@@ -14,7 +14,7 @@ NEWEST = (1 << 62) - 1
 EVERYWHERE = " "
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One action: who did what to what. `before` and `after` are JSON values, or None where there is nothing to tell."""
 
     who: str
@@ -26,19 +26,19 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str = ""
 
 
-class Noted(Deed, frozen=True, kw_only=True):
+class RecordedAuditEntry(AuditEntry, frozen=True, kw_only=True):
     id: int
     at: datetime
 
 
-def note(deed: Deed) -> Work[None]:
+def record(deed: AuditEntry) -> Work[None]:
     moment = yield from now()
     values = {name: getattr(deed, name) for name in ("who", "action", "target", "request_id")}
     changes = {name: None if getattr(deed, name) is None else compact(getattr(deed, name)) for name in ("before", "after")}
     yield Statement("insert_audit", values | changes | {"org_id": deed.org_id or "", "now": moment})
 
 
-def list_deeds(
+def list_entries(
     *,
     org_id: str | None = None,
     target: str | None = None,
@@ -46,15 +46,15 @@ def list_deeds(
     who: str | None = None,
     before: int = NEWEST,
     limit: int = 50,
-) -> Work[list[Noted]]:
+) -> Work[list[RecordedAuditEntry]]:
     """Newest first. `org_id` "" are the deeds of nobody's organisation, and None are all."""
     asked = {"org_id": org_id, "target": target, "action": action, "who": who, "before_id": before, "limit": limit}
     return [_noted(row) for row in (yield Statement("list_audit", asked))]
 
 
-def _noted(row: Row) -> Noted:
+def _noted(row: Row) -> RecordedAuditEntry:
     id, at, who, org_id, action, target, before, after, request_id = row
-    return Noted(
+    return RecordedAuditEntry(
         id=id,
         at=from_ms(at),
         who=who,

@@ -20,7 +20,7 @@ MINUTES = 60
 A_MINUTE = 60_000  # milliseconds
 
 
-class Endings(msgspec.Struct):
+class MinuteEndings(msgspec.Struct):
     """How many jobs ended, and how. What was cancelled says nothing of how well things work, so `rate` leaves it out."""
 
     ended: int = 0
@@ -48,23 +48,23 @@ class Endings(msgspec.Struct):
                 self.cancelled += number
 
 
-class Minute(Endings, kw_only=True):
+class Minute(MinuteEndings, kw_only=True):
     """The minute that begins at `at`."""
 
     at: datetime
 
 
-class Hour(msgspec.Struct, frozen=True, kw_only=True):
+class LastHour(msgspec.Struct, frozen=True, kw_only=True):
     """The last hour in whole minutes; the last one goes on. `capped` if more ended than are counted: the first are left out."""
 
     since: datetime
     capped: bool
-    total: Endings
-    kinds: dict[str, Endings]
+    total: MinuteEndings
+    kinds: dict[str, MinuteEndings]
     minutes: list[Minute]
 
 
-class Cache(msgspec.Struct, frozen=True, kw_only=True):
+class CacheFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Every live entry was a miss once, and a hit as often as it answered. `capped` if there are more than were looked at."""
 
     hits: int
@@ -86,7 +86,7 @@ class KindState(msgspec.Struct, frozen=True):
     slots: int | None
 
 
-class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+class ScheduleState(msgspec.Struct, frozen=True, kw_only=True):
     """A schedule with the last tick that was dealt with. `ran_at` is the last that submitted a job, within a day."""
 
     name: str
@@ -101,19 +101,19 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     paused: bool
 
 
-def last_hour(org_id: str | None) -> Work[Hour]:
+def last_hour(org_id: str | None) -> Work[LastHour]:
     moment = yield from now()
     since = (moment // A_MINUTE - MINUTES + 1) * A_MINUTE
     rows = yield Statement("dashboard_endings", {"since": since, "org_id": org_id, "most": COUNTED})
-    total, kinds = Endings(), dict[str, Endings]()
+    total, kinds = MinuteEndings(), dict[str, MinuteEndings]()
     minutes = [Minute(at=from_ms(since + number * A_MINUTE)) for number in range(MINUTES)]
     for kind, status, minute, number, _, _ in rows:
         if number:
-            for counts in (total, kinds.setdefault(kind, Endings()), minutes[min(minute, MINUTES - 1)]):
+            for counts in (total, kinds.setdefault(kind, MinuteEndings()), minutes[min(minute, MINUTES - 1)]):
                 counts.count(status, number)
     capped = sum(everybodys for *_, everybodys in rows) >= COUNTED
     first = min(first for *_, first, _ in rows) if capped else since
-    return Hour(since=from_ms(first), capped=capped, total=total, kinds=dict(sorted(kinds.items())), minutes=minutes)
+    return LastHour(since=from_ms(first), capped=capped, total=total, kinds=dict(sorted(kinds.items())), minutes=minutes)
 
 
 def running(org_id: str | None) -> Work[dict[str, int]]:
@@ -121,7 +121,7 @@ def running(org_id: str | None) -> Work[dict[str, int]]:
     return dict((yield Statement("dashboard_running", {"org_id": org_id})))
 
 
-def cache(org_id: str | None) -> Work[Cache]:
+def cache(org_id: str | None) -> Work[CacheFigures]:
     moment = yield from now()
     asked = {"now": moment, "most": ENTRIES}
     if org_id is None:
@@ -129,7 +129,7 @@ def cache(org_id: str | None) -> Work[Cache]:
     else:
         rows = yield Statement("dashboard_cache_of_org", asked | {"org_id": org_id})
     ((entries, hits, saved),) = rows
-    return Cache(hits=hits, misses=entries, saved=timedelta(milliseconds=saved), capped=entries >= ENTRIES)
+    return CacheFigures(hits=hits, misses=entries, saved=timedelta(milliseconds=saved), capped=entries >= ENTRIES)
 
 
 def kinds() -> Work[list[KindState]]:
@@ -144,12 +144,12 @@ def kind(name: str) -> Work[KindState]:
     raise NotFound(f"there is no kind {name[:100]!r}; no process ever registered one")
 
 
-def schedules() -> Work[tuple[datetime, list[Scheduled]]]:
+def schedules() -> Work[tuple[datetime, list[ScheduleState]]]:
     """By name, SCHEDULES at most; and what the time is where they are kept."""
     moment = yield from now()
     rows = yield Statement("dashboard_schedules", {"most": SCHEDULES})
     return from_ms(moment), [
-        Scheduled(
+        ScheduleState(
             name=name,
             cron=cron,
             kind=kind,

@@ -7,7 +7,7 @@ that does not reach back to the start of the window, a count is a lower bound an
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,7 @@ NEAR = 60  # numbers before a group's first failure, among which something that 
 MINUTE = 60_000  # milliseconds
 
 
-class Failed(msgspec.Struct, frozen=True):
+class FailedJob(msgspec.Struct, frozen=True):
     """A job that just ended. Its error names its engines, where it had any."""
 
     id: int
@@ -43,7 +43,7 @@ class Failed(msgspec.Struct, frozen=True):
         return named(engines) if engines else None
 
 
-def record(failed: Iterable[Failed]) -> Work[None]:
+def record(failed: Iterable[FailedJob]) -> Work[None]:
     """In the transaction that ends them."""
     rows = [(one.id, one.print, one.version) for one in failed]
     yield Statement("record_failures", {"failures": compact(rows)})
@@ -81,7 +81,7 @@ class Span(msgspec.Struct, frozen=True):
         return columns
 
 
-class Failure(msgspec.Struct, frozen=True):
+class FailureSample(msgspec.Struct, frozen=True):
     """One job that failed."""
 
     id: int
@@ -127,7 +127,7 @@ class Groups(msgspec.Struct, frozen=True):
 class Origin(msgspec.Struct, frozen=True):
     """The first failure of a group, and the versions with which the same engines did well shortly before, if that is known."""
 
-    first: Failure
+    first: FailureSample
     before: str | None
 
 
@@ -138,7 +138,7 @@ class Versions(msgspec.Struct, frozen=True):
     first_id: int
 
 
-class Hit(msgspec.Struct, frozen=True):
+class AffectedSubject(msgspec.Struct, frozen=True):
     """Whom a group hits."""
 
     subject: str | None
@@ -147,7 +147,7 @@ class Hit(msgspec.Struct, frozen=True):
     last: datetime
 
 
-class Story(msgspec.Struct, frozen=True, kw_only=True):
+class FailureDetails(msgspec.Struct, frozen=True, kw_only=True):
     """All about one group. The counts are of the window; `newest` and `origin` are not bound by it."""
 
     span: Span
@@ -155,16 +155,26 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     capped: bool
     columns: list[int]
     versions: list[Versions]
-    hits: list[Hit]
-    newest: list[Failure]
+    hits: list[AffectedSubject]
+    newest: list[FailureSample]
     origin: Origin | None
+
+
+class TrendBar(NamedTuple):
+    """A row of failure_trend.sql: the failures of one version in one bar of the chart."""
+
+    version: str | None
+    bar: int
+    failures: int
+    last: int  # milliseconds
+    first_id: int
 
 
 def groups(window: Window, org_id: str | None) -> Work[Groups]:
     moment = yield from now()
     known = yield Statement("failure_groups", {"org_id": org_id, "deep": DEEP, "groups": GROUPS})
     start = 0 if window.length is None else moment - window.length
-    recent = {row[0]: row for row in known if row[3] >= start}
+    recent = {print: (print, kind, sample, last) for print, kind, sample, last in known if last >= start}
     span = yield from _span(window, moment, list(recent), org_id)
     if not recent:
         return Groups(span, [], len(known) >= GROUPS)
@@ -232,7 +242,7 @@ def _firsts(prints: Sequence[str], org_id: str | None) -> Work[dict[str, int]]:
     return {print: id for print, id in rows if id is not None}
 
 
-def samples(shown: Sequence[Group], org_id: str | None) -> Work[tuple[dict[str, Failure], dict[str, Origin]]]:
+def samples(shown: Sequence[Group], org_id: str | None) -> Work[tuple[dict[str, FailureSample], dict[str, Origin]]]:
     """The newest job of each group, and where the group began."""
     if not shown:
         return {}, {}
@@ -242,18 +252,18 @@ def samples(shown: Sequence[Group], org_id: str | None) -> Work[tuple[dict[str, 
     return {one.print: one for one in newest}, (yield from _origins(firsts))
 
 
-def _jobs(ids: Sequence[int]) -> Work[list[Failure]]:
+def _jobs(ids: Sequence[int]) -> Work[list[FailureSample]]:
     rows = yield Statement("failure_jobs", {"ids": compact(ids)})
     return [_failure(row) for row in rows]
 
 
-def _failure(row: Row) -> Failure:
+def _failure(row: Row) -> FailureSample:
     id, uid, kind, org_id, subject, ended, errors, print, version = row
     error = json.loads(errors)[-1] if errors else {}
-    return Failure(id, uid, kind, org_id or None, subject, from_ms(ended), error, print, version)
+    return FailureSample(id, uid, kind, org_id or None, subject, from_ms(ended), error, print, version)
 
 
-def _origins(firsts: Sequence[Failure]) -> Work[dict[str, Origin]]:
+def _origins(firsts: Sequence[FailureSample]) -> Work[dict[str, Origin]]:
     asked = [(one.id, one.kind) for one in firsts if one.version is not None]
     rows = (yield Statement("failure_before", {"firsts": compact(asked), "near": NEAR})) if asked else []
     before: dict[int, list[str]] = {}
@@ -274,7 +284,7 @@ def engines_in(version: str) -> dict[str, str]:
     return {name: rest for name, _, rest in (engine.partition(": ") for engine in version.split("; "))}
 
 
-def story(print: str, window: Window, org_id: str | None) -> Work[Story]:
+def story(print: str, window: Window, org_id: str | None) -> Work[FailureDetails]:
     """Raises NotFound."""
     newest = yield Statement("failure_newest", {"print": print, "org_id": org_id, "limit": 20})
     if not newest:
@@ -282,32 +292,37 @@ def story(print: str, window: Window, org_id: str | None) -> Work[Story]:
     moment = yield from now()
     span = yield from _span(window, moment, [print], org_id)
     params = {"print": print, "org_id": org_id, "since": span.start, "most": COUNTED}
-    trend = yield Statement("failure_trend", params | {"step": span.step})
+    trend = [TrendBar(*row) for row in (yield Statement("failure_trend", params | {"step": span.step}))]
     subjects = yield Statement("failure_subjects", params | {"limit": 10})
     known = yield from _firsts([print], org_id)
     first: int = known[print] if print in known else newest[-1][0]
     origins = yield from _origins((yield from _jobs([first])))
-    count = sum(row[2] for row in trend)
-    return Story(
+    count = sum(bar.failures for bar in trend)
+    return FailureDetails(
         span=span,
         count=count,
         capped=count >= COUNTED,
-        columns=span.columns(_summed((row[1], row[2]) for row in trend)),
+        columns=span.columns(_summed((one.bar, one.failures) for one in trend)),
         versions=_by_version(trend),
-        hits=[Hit(subject, org or None, count, from_ms(last)) for subject, org, count, last in subjects],
+        hits=[AffectedSubject(subject, org or None, count, from_ms(last)) for subject, org, count, last in subjects],
         newest=[_failure(row) for row in newest],
         origin=origins.get(print),
     )
 
 
-def _by_version(rows: Sequence[Row]) -> list[Versions]:
+def _by_version(trend: Sequence[TrendBar]) -> list[Versions]:
     """In the order in which they first failed."""
-    found: dict[str | None, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(row)
+    by_version: dict[str | None, list[TrendBar]] = {}
+    for bar in trend:
+        by_version.setdefault(bar.version, []).append(bar)
     versions = [
-        Versions(version, sum(row[2] for row in bars), from_ms(max(row[3] for row in bars)), min(row[4] for row in bars))
-        for version, bars in found.items()
+        Versions(
+            version,
+            sum(bar.failures for bar in bars),
+            from_ms(max(bar.last for bar in bars)),
+            min(bar.first_id for bar in bars),
+        )
+        for version, bars in by_version.items()
     ]
     return sorted(versions, key=lambda one: one.first_id)
 

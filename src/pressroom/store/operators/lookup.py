@@ -15,7 +15,7 @@ from pressroom.store.access.tokens import Token, token_of
 from pressroom.store.artifacts.artifacts import parse_link
 from pressroom.store.jobs.transitions import now
 from pressroom.store.webhooks import webhooks
-from pressroom.store.webhooks.webhooks import Delivery
+from pressroom.store.webhooks.webhooks import WebhookDelivery
 
 SHOWN = 20  # of each sort
 LOOKED_AT = 10_000  # rows with the same key, bytes or error, of which some may be others'
@@ -26,7 +26,7 @@ NEWEST_TOKEN = "Z" * 27
 _HEX = frozenset("0123456789abcdef")
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class LookupResult(msgspec.Struct, frozen=True, kw_only=True):
     """`what` and `about` are for people; `name` is what its page is called by. An artifact has the job that made it, or else a
     link. Whatever an app finds has the `path` of its page.
     """
@@ -49,16 +49,16 @@ class Viewer(msgspec.Struct, frozen=True, kw_only=True):
     sees_tokens: bool
 
 
-def look(word: str, viewer: Viewer) -> Work[list[Found]]:
+def look_up(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     """All that the word may name, each thing once."""
-    found: list[Found] = []
+    found: list[LookupResult] = []
     for search in (_ids, _links, _hashes, _names, _tokens, _groups):
         found += yield from search(word, viewer)
     return list({(one.what, one.name): one for one in found}.values())
 
 
-def _ids(word: str, viewer: Viewer) -> Work[list[Found]]:
-    found: list[Found] = []
+def _ids(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+    found: list[LookupResult] = []
     uid = _uid_in(word)
     if uid is not None:
         rows = yield Statement("lookup_job", {"uid": uid, "org_id": viewer.org_id})
@@ -78,27 +78,27 @@ def _uid_in(word: str) -> str | None:
         return None
 
 
-def _webhook(uid: str, viewer: Viewer) -> Work[list[Found]]:
+def _webhook(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         webhook = yield from webhooks.get(uid)
     except NotFound:
         return []
     if not _is_seen(webhook.org_id, viewer):
         return []
-    return [Found(what="webhook", name=f"wh_{webhook.uid}", about=webhook.url)]
+    return [LookupResult(what="webhook", name=f"wh_{webhook.uid}", about=webhook.url)]
 
 
-def _delivery(uid: str, viewer: Viewer) -> Work[list[Found]]:
+def _delivery(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         delivery = yield from webhooks.delivery(uid)
     except NotFound:
         return []
     if not _is_seen(delivery.org_id, viewer):
         return []
-    return [Found(what="delivery", name=f"msg_{delivery.uid}", about=f"{delivery.type}, {delivery.state}")]
+    return [LookupResult(what="delivery", name=f"msg_{delivery.uid}", about=f"{delivery.type}, {delivery.state}")]
 
 
-def _links(word: str, viewer: Viewer) -> Work[list[Found]]:
+def _links(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         link = parse_link(word)
     except NotFound:
@@ -107,14 +107,14 @@ def _links(word: str, viewer: Viewer) -> Work[list[Found]]:
     return [_artifact(row) for row in rows]
 
 
-def _hashes(word: str, viewer: Viewer) -> Work[list[Found]]:
+def _hashes(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     digest = word.lower().removeprefix("sha256:").removeprefix("sha256-")
     if not set(digest) <= _HEX:
         return []
     asked = {"org_id": viewer.org_id, "limit": SHOWN}
     if len(digest) == 16:
         rows = yield Statement("lookup_failure", {"print": digest, "org_id": viewer.org_id, "most": LOOKED_AT})
-        return [Found(what="failure", name=digest, about=f"{kind} jobs that failed alike") for (kind,) in rows]
+        return [LookupResult(what="failure", name=digest, about=f"{kind} jobs that failed alike") for (kind,) in rows]
     if len(digest) != 64:
         return []
     jobs = yield Statement("lookup_jobs_by_fingerprint", asked | {"fingerprint": digest})
@@ -122,19 +122,19 @@ def _hashes(word: str, viewer: Viewer) -> Work[list[Found]]:
     return [_job(row) for row in jobs] + [_artifact(row) for row in artifacts]
 
 
-def _names(word: str, viewer: Viewer) -> Work[list[Found]]:
+def _names(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     workers = yield Statement("lookup_worker", {"name": word, "hosts": int(viewer.sees_hosts), "limit": SHOWN})
-    return [Found(what="worker", name=uid, about=host if viewer.sees_hosts else "") for uid, host in workers]
+    return [LookupResult(what="worker", name=uid, about=host if viewer.sees_hosts else "") for uid, host in workers]
 
 
-def _tokens(word: str, viewer: Viewer) -> Work[list[Found]]:
+def _tokens(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     if not viewer.sees_tokens:
         return []
     tokens = yield from find_tokens(word, viewer.org_id)
-    return [Found(what="token", name=token.uid, about=f"{token.prefix}… {token.name}") for token in tokens]
+    return [LookupResult(what="token", name=token.uid, about=f"{token.prefix}… {token.name}") for token in tokens]
 
 
-def _groups(word: str, viewer: Viewer) -> Work[list[Found]]:
+def _groups(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     """Jobs by what they were given. One is itself; several are a list of jobs."""
     asked = {"org_id": viewer.org_id, "limit": 2}
     by_key = yield Statement("lookup_jobs_by_key", asked | {"key": word, "most": LOOKED_AT})
@@ -142,21 +142,21 @@ def _groups(word: str, viewer: Viewer) -> Work[list[Found]]:
     return _one_or_many("key", word, by_key) + _one_or_many("subject", word, by_subject)
 
 
-def _one_or_many(what: Literal["key", "subject"], word: str, rows: list[Row]) -> list[Found]:
+def _one_or_many(what: Literal["key", "subject"], word: str, rows: list[Row]) -> list[LookupResult]:
     if len(rows) > 1:
-        return [Found(what=what, name=word, about=f"jobs with this {what}")]
+        return [LookupResult(what=what, name=word, about=f"jobs with this {what}")]
     return [_job(row) for row in rows]
 
 
-def _job(row: Row) -> Found:
+def _job(row: Row) -> LookupResult:
     uid, kind, status, subject = row
     about = f"{kind}, {status.replace('_', ' ')}" + (f": {subject}" if subject else "")
-    return Found(what="job", name=uid, about=about, job=uid)
+    return LookupResult(what="job", name=uid, about=about, job=uid)
 
 
-def _artifact(row: Row) -> Found:
+def _artifact(row: Row) -> LookupResult:
     uid, name, media_type, job, link = row
-    return Found(what="artifact", name=uid, about=f"{name}, {media_type}", job=job, link=link)
+    return LookupResult(what="artifact", name=uid, about=f"{name}, {media_type}", job=job, link=link)
 
 
 def _is_seen(org_id: str | None, viewer: Viewer) -> bool:
@@ -176,7 +176,7 @@ def list_tokens(org_id: str | None, *, only_valid: bool, before: str, limit: int
     return [token_of(row) for row in (yield Statement("list_tokens_page", asked))]
 
 
-class Health(msgspec.Struct, frozen=True):
+class WebhookHealth(msgspec.Struct, frozen=True):
     """The last delivery of a webhook, and how many of the newest failed."""
 
     state: str
@@ -184,16 +184,16 @@ class Health(msgspec.Struct, frozen=True):
     failed: int
 
 
-def health_of(webhook_uids: list[str]) -> Work[dict[str, Health]]:
+def health_of(webhook_uids: list[str]) -> Work[dict[str, WebhookHealth]]:
     """Those that were never told anything are left out."""
     found = {}
     for uid in webhook_uids:
         for state, at, failed in (yield Statement("find_webhook_health", {"webhook": uid, "most": JUDGED})):
-            found[uid] = Health(state, from_ms(at), failed)
+            found[uid] = WebhookHealth(state, from_ms(at), failed)
     return found
 
 
-def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[tuple[list[Delivery], int | None]]:
+def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[tuple[list[WebhookDelivery], int | None]]:
     """Newest first, and the id at which the next page goes on."""
     floor = 0
     if state is not None:

@@ -4,6 +4,7 @@ Each is a read through an index of open jobs, or of those that ended lately, and
 The structures are those that the service sends and that `--json` prints.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     ready_since: datetime | None
 
 
-class Backlog(msgspec.Struct, frozen=True, kw_only=True):
+class BacklogReport(msgspec.Struct, frozen=True, kw_only=True):
     """`capped` if as many wait as are counted at most: then `queued` and `ready` are at least that many."""
 
     at: datetime
@@ -46,12 +47,12 @@ class Backlog(msgspec.Struct, frozen=True, kw_only=True):
     paused: list[str]
 
 
-class Failure(msgspec.Struct, frozen=True):
+class ItemFailure(msgspec.Struct, frozen=True):
     slug: str
     error: str | None
 
 
-class Items(msgspec.Struct, frozen=True, kw_only=True):
+class ItemStates(msgspec.Struct, frozen=True, kw_only=True):
     """Named parts by state: how many, with the first of those that are in progress and of those that failed."""
 
     noun: str
@@ -60,7 +61,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     in_progress: int
     names: list[str]
-    failures: list[Failure]
+    failures: list[ItemFailure]
 
 
 class Active(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +83,7 @@ class Active(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
     done: int | None
     total: int | None
-    items: Items | None
+    items: ItemStates | None
 
 
 class ActiveList(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +113,7 @@ class Conflicts(ActiveList, frozen=True, kw_only=True):
     capped: bool
 
 
-class Endings(msgspec.Struct, frozen=True, kw_only=True):
+class EndingCounts(msgspec.Struct, frozen=True, kw_only=True):
     ended: int
     completed: int
     completed_with_errors: int
@@ -120,7 +121,7 @@ class Endings(msgspec.Struct, frozen=True, kw_only=True):
     cancelled: int
 
 
-class KindErrors(Endings, frozen=True, kw_only=True):
+class KindErrors(EndingCounts, frozen=True, kw_only=True):
     kind: str
     errors: int
     rate: float
@@ -141,7 +142,7 @@ class ErrorRate(msgspec.Struct, frozen=True, kw_only=True):
     items: list[KindErrors]
 
 
-class OrgThroughput(Endings, frozen=True, kw_only=True):
+class OrgThroughput(EndingCounts, frozen=True, kw_only=True):
     org_id: str | None
     per_minute: float
 
@@ -156,7 +157,7 @@ class Throughput(msgspec.Struct, frozen=True, kw_only=True):
     items: list[OrgThroughput]
 
 
-class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+class OverviewFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which jobs in progress. What is left out does not filter."""
 
     org_id: str | None = None
@@ -169,15 +170,15 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[int, int] = (-1, -1)  # start and id of the last one of the page before
 
 
-def backlog(org_id: str | None) -> Work[Backlog]:
+def backlog(org_id: str | None) -> Work[BacklogReport]:
     moment = yield from now()
     rows = yield Statement("count_waiting", {"org_id": org_id, "most": COUNTED})
-    capped = sum(row[2] for row in rows) >= COUNTED
+    capped = sum(queued for _, _, queued, *_ in rows) >= COUNTED
     if capped:
-        rows += yield from _hidden(org_id, {(row[0], row[1]) for row in rows})
+        rows += yield from _hidden(org_id, {(kind, tier) for kind, tier, *_ in rows})
     paused = yield Statement("list_paused")
     lines = [_waiting(row, moment) for row in rows]
-    return Backlog(
+    return BacklogReport(
         at=from_ms(moment),
         items=lines,
         queued=sum(line.queued for line in lines),
@@ -205,7 +206,7 @@ def _waiting(row: Row, moment: int) -> Waiting:
     )
 
 
-def active(chosen: Chosen, limit: int) -> Work[ActiveList]:
+def active(chosen: OverviewFilter, limit: int) -> Work[ActiveList]:
     """Jobs in progress, those that have run longest first."""
     moment = yield from now()
     started, id = chosen.after
@@ -223,12 +224,17 @@ def active(chosen: Chosen, limit: int) -> Work[ActiveList]:
     }
     rows = yield Statement("list_running", params)
     page = rows[:limit]
-    items = yield from _items([row[0] for row in page])
+    items = yield from _items([id for id, *_ in page])
     return ActiveList(
         at=from_ms(moment),
-        items=[_active(row, items.get(row[0], []), moment) for row in page],
-        next_cursor=f"{page[-1][-1]}-{page[-1][0]}" if len(rows) > limit else None,
+        items=[_active(row, items, moment) for row in page],
+        next_cursor=_cursor(page[-1]) if len(rows) > limit else None,
     )
+
+
+def _cursor(row: Row) -> str:
+    id, *_, started = row
+    return f"{started}-{id}"
 
 
 def _items(ids: list[int]) -> Work[dict[int, list[Row]]]:
@@ -239,11 +245,11 @@ def _items(ids: list[int]) -> Work[dict[int, list[Row]]]:
     return by_job
 
 
-def _active(row: Row, items: list[Row], moment: int) -> Active:
+def _active(row: Row, items: dict[int, list[Row]], moment: int) -> Active:
     # fmt: off
-    (_, uid, kind, tier, org_id, project_id, subject, key, worker, phase, progress, failures, cancel_requested, started) = row
+    (id, uid, kind, tier, org_id, project_id, subject, key, worker, phase, progress, failures, cancel_requested, started) = row
     # fmt: on
-    told: dict[str, Any] = {} if progress is None else msgspec.json.decode(progress)
+    shown: dict[str, Any] = {} if progress is None else msgspec.json.decode(progress)
     return Active(
         id=f"job_{uid}",
         kind=kind,
@@ -258,28 +264,28 @@ def _active(row: Row, items: list[Row], moment: int) -> Active:
         date_started=from_ms(started),
         seconds=_seconds(moment - started),
         phase=phase,
-        message=told.get("message"),
-        done=told.get("done"),
-        total=told.get("total"),
-        items=_by_state(told["items"], items) if "items" in told else None,
+        message=shown.get("message"),
+        done=shown.get("done"),
+        total=shown.get("total"),
+        items=_by_state(shown["items"], items.get(id, [])) if "items" in shown else None,
     )
 
 
-def _by_state(noun: str, items: list[Row]) -> Items:
+def _by_state(noun: str, items: list[Row]) -> ItemStates:
     mine = [item for item in items if item[0] == noun]  # those of an earlier phase of the same attempt are kept as well
     count = {state: total for _, state, _, _, total in mine}
-    return Items(
+    return ItemStates(
         noun=noun,
         total=sum(count.values()),
         completed=count.get("completed", 0),
         failed=count.get("failed", 0),
         in_progress=count.get("in_progress", 0),
         names=[name for _, state, name, _, _ in mine if state == "in_progress"],
-        failures=[Failure(name, error) for _, state, name, error, _ in mine if state == "failed"],
+        failures=[ItemFailure(name, error) for _, state, name, error, _ in mine if state == "failed"],
     )
 
 
-def conflicts(chosen: Chosen, limit: int) -> Work[Conflicts]:
+def conflicts(chosen: OverviewFilter, limit: int) -> Work[Conflicts]:
     """Which jobs of a project work on named items, and the items that more than one of them names."""
     page = yield from active(chosen, limit)
     params = {
@@ -307,12 +313,12 @@ def conflicts(chosen: Chosen, limit: int) -> Work[Conflicts]:
 def error_rate(org_id: str | None) -> Work[ErrorRate]:
     moment = yield from now()
     rows = yield Statement("count_endings_by_kind", {"since": moment - AN_HOUR, "org_id": org_id, "most": COUNTED})
-    lines = [_kind_errors(row[0], _endings(row)) for row in rows]
+    lines = [_kind_errors(kind, _endings(counts)) for kind, *counts, _ in rows]
     total = {name: sum(getattr(line, name) for line in lines) for name in _ENDINGS}
     capped = total["ended"] >= COUNTED
     return ErrorRate(
         at=from_ms(moment),
-        since=from_ms(min(row[-1] for row in rows) if capped else moment - AN_HOUR),
+        since=from_ms(min(first for *_, first in rows) if capped else moment - AN_HOUR),
         capped=capped,
         ended=total["ended"],
         errors=_errors(total),
@@ -321,15 +327,15 @@ def error_rate(org_id: str | None) -> Work[ErrorRate]:
     )
 
 
-def _kind_errors(kind: str, told: dict[str, int]) -> KindErrors:
-    return KindErrors(kind=kind, errors=_errors(told), rate=_rate(told), **told)
+def _kind_errors(kind: str, counts: dict[str, int]) -> KindErrors:
+    return KindErrors(kind=kind, errors=_errors(counts), rate=_rate(counts), **counts)
 
 
 def throughput(org_id: str | None, limit: int) -> Work[Throughput]:
     moment = yield from now()
     params = {"since": moment - AN_HOUR, "org_id": org_id, "most": COUNTED, "limit": limit}
     rows = yield Statement("count_endings_by_org", params)
-    orgs, counted, first = rows[0][-3:] if rows else (0, 0, moment)
+    *_, orgs, counted, first = rows[0] if rows else (0, 0, moment)
     capped = counted >= COUNTED
     since = first if capped else moment - AN_HOUR
     minutes = max(moment - since, 1) / 60_000
@@ -338,24 +344,28 @@ def throughput(org_id: str | None, limit: int) -> Work[Throughput]:
         since=from_ms(since),
         capped=capped,
         orgs=orgs,
-        items=[OrgThroughput(org_id=row[0] or None, per_minute=round(row[2] / minutes, 3), **_endings(row)) for row in rows],
+        items=[_org_throughput(org, _endings(counts), minutes) for org, *counts, _, _, _ in rows],
     )
 
 
 _ENDINGS = ("ended", "completed", "completed_with_errors", "failed", "cancelled")
 
 
-def _endings(row: Row) -> dict[str, int]:
-    return dict(zip(_ENDINGS, row[1:6], strict=True))
+def _org_throughput(org_id: str, counts: dict[str, int], minutes: float) -> OrgThroughput:
+    return OrgThroughput(org_id=org_id or None, per_minute=round(counts["completed"] / minutes, 3), **counts)
 
 
-def _errors(told: dict[str, int]) -> int:
-    return told["failed"] + told["completed_with_errors"]
+def _endings(counts: Sequence[int]) -> dict[str, int]:
+    return dict(zip(_ENDINGS, counts, strict=True))
 
 
-def _rate(told: dict[str, int]) -> float:
-    judged = told["ended"] - told["cancelled"]  # whoever cancels a job says nothing of how it works
-    return round(_errors(told) / judged, 4) if judged else 0.0
+def _errors(counts: dict[str, int]) -> int:
+    return counts["failed"] + counts["completed_with_errors"]
+
+
+def _rate(counts: dict[str, int]) -> float:
+    judged = counts["ended"] - counts["cancelled"]  # a cancel says nothing about how well a kind works
+    return round(_errors(counts) / judged, 4) if judged else 0.0
 
 
 def _name(tier: int) -> TierName:

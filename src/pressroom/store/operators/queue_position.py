@@ -8,7 +8,7 @@ LOOKED_AT = 200  # ended jobs of the kind
 COUNTED = 10_000  # jobs ahead; beyond that nobody counts
 
 
-class Standing(msgspec.Struct, frozen=True):
+class QueuePosition(msgspec.Struct, frozen=True):
     """`p50` and `p90` are seconds until it has ended; None while there is no history."""
 
     ahead: int
@@ -16,7 +16,7 @@ class Standing(msgspec.Struct, frozen=True):
     p90: float | None = None
 
 
-def of(id: int, slots: int) -> Work[Standing | None]:
+def of(id: int, slots: int) -> Work[QueuePosition | None]:
     """None if the job does not wait any more."""
     rows = yield Statement("count_ahead", {"id": id, "limit": COUNTED})
     if not rows or rows[0][0] is None:
@@ -24,10 +24,10 @@ def of(id: int, slots: int) -> Work[Standing | None]:
     ahead, kind = rows[0]
     lengths = sorted(length for (length,) in (yield Statement("latest_durations", {"kind": kind, "limit": LOOKED_AT})))
     if not lengths:
-        return Standing(ahead)
+        return QueuePosition(ahead)
     mean = sum(lengths) / len(lengths)
     waiting = ahead * mean / slots
-    return Standing(ahead, _seconds(waiting + _share(lengths, 0.5)), _seconds(waiting * 1.3 + _share(lengths, 0.9)))
+    return QueuePosition(ahead, _seconds(waiting + _share(lengths, 0.5)), _seconds(waiting * 1.3 + _share(lengths, 0.9)))
 
 
 def _share(ordered: list[int], share: float) -> int:

@@ -22,7 +22,7 @@ SLACK = timedelta(minutes=1)
 _WITH_AN_INDEX = frozenset(Status) - {Status.COMPLETED}
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SearchFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which jobs. What is left out does not filter. `org_id` "" are those of nobody's organisation."""
 
     uids: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: datetime | None = None
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """Ids, newest first. `rest` is below which id to go on; None if there is nothing left to look at."""
 
     ids: list[int]
@@ -60,7 +60,7 @@ class Listing(NamedTuple):
     came: int
 
 
-def search(wanted: Wanted, *, before: int = BEYOND, above: int = 0, limit: int = COUNTED + 1) -> Work[Found]:
+def search(wanted: SearchFilter, *, before: int = BEYOND, above: int = 0, limit: int = COUNTED + 1) -> Work[SearchResult]:
     """Ids of jobs that match, below `before` and not below `above`."""
     if wanted.until is not None:
         before = min(before, (yield from _first_since(wanted.until + SLACK)))
@@ -77,11 +77,11 @@ def search(wanted: Wanted, *, before: int = BEYOND, above: int = 0, limit: int =
         found += ids
     found = sorted((id for id in found if id >= known), reverse=True)
     if len(found) >= limit:
-        return Found(found[:limit], found[limit - 1])
-    return Found(found, known or None)
+        return SearchResult(found[:limit], found[limit - 1])
+    return SearchResult(found, known or None)
 
 
-def list_page(wanted: Wanted, *, cursor: int | None, seen: int | None) -> Work[Listing]:
+def list_page(wanted: SearchFilter, *, cursor: int | None, seen: int | None) -> Work[Listing]:
     """With `seen`, jobs that came after that one are counted and not shown."""
     ((newest,),) = yield Statement("newest_job")
     top = (newest if seen is None else seen) + 1
@@ -130,7 +130,7 @@ def outputs_of(jobs: Iterable[Job]) -> Work[dict[str, str]]:
     return {uid: types[artifact] for uid, artifact in named.items() if artifact in types}
 
 
-def _paths(wanted: Wanted) -> list[tuple[str, dict[str, Any]]]:
+def _paths(wanted: SearchFilter) -> list[tuple[str, dict[str, Any]]]:
     """The statements whose indexes leave the least to read; what they find is put together."""
     some = {"most": SCATTERED}
     if wanted.uids:
@@ -158,7 +158,7 @@ def _path_of(status: Status) -> tuple[str, dict[str, Any]]:
             return "search_troubled_jobs", {"most": SCATTERED, "status": status}
 
 
-def _values(wanted: Wanted) -> dict[str, Any]:
+def _values(wanted: SearchFilter) -> dict[str, Any]:
     return {
         "statuses": f",{','.join(wanted.status)}," if wanted.status else None,
         "kind": wanted.kind,

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.model import Statement, Work, from_ms
 from pressroom.store.jobs.transitions import now
-from pressroom.store.operators.worker_list import Member, members
+from pressroom.store.operators.worker_list import WorkerState, list_worker_states
 
 PATIENCE = timedelta(seconds=60)  # a worker that is restarted is back by then
 COUNTED = 1_000  # jobs of a kind and tier
@@ -39,7 +39,7 @@ class ReadyJobs(msgspec.Struct, frozen=True):
 
 def compare(
     ready: Iterable[ReadyJobs],
-    workers: Iterable[Member],
+    workers: Iterable[WorkerState],
     paused: Collection[str],
     at: datetime,
     *,
@@ -68,7 +68,7 @@ def read(*, patience: timedelta = PATIENCE) -> Work[WorkerCoverage]:
     rows = yield Statement("count_ready", {"org_id": None, "most": COUNTED})
     ready = [ReadyJobs(kind, count, from_ms(run_at)) for kind, _, count, _, run_at in rows if count]
     paused = {name for (name,) in (yield Statement("list_paused"))}
-    return compare(ready, (yield from members()), paused, from_ms(moment), patience=patience)
+    return compare(ready, (yield from list_worker_states()), paused, from_ms(moment), patience=patience)
 
 
 def describe(coverage: WorkerCoverage) -> list[str]:

@@ -9,7 +9,7 @@ from pressroom.model import Statement, Work, from_ms
 from pressroom.store.jobs.transitions import now
 
 
-class Member(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     """One worker. `alive` is whether it was seen within its lease, by the database's clock.
 
     `state` is working, paused (all of its kinds are) or stopping.
@@ -30,7 +30,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     date_seen: datetime
 
 
-def members() -> Work[list[Member]]:
+def list_worker_states() -> Work[list[WorkerState]]:
     moment = yield from now()
     paused = {name for (name,) in (yield Statement("list_paused"))}
     found = []
@@ -38,7 +38,7 @@ def members() -> Work[list[Member]]:
         id, host, pid, version, delivery, taken, slots, running, stopping, lease, started, seen, leads = row
         kinds = json.loads(taken)
         found.append(
-            Member(
+            WorkerState(
                 id=id,
                 host=host,
                 pid=pid,

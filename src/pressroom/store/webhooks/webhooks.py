@@ -30,7 +30,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     date_created: datetime
 
 
-class Due(msgspec.Struct, frozen=True):
+class DueDelivery(msgspec.Struct, frozen=True):
     """A delivery that has no job yet."""
 
     id: int
@@ -51,7 +51,7 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+class WebhookDelivery(msgspec.Struct, frozen=True, kw_only=True):
     """An event for a webhook, and how far it has come."""
 
     id: int
@@ -73,7 +73,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # Makes the job that carries a delivery out.
-type Carrier = Callable[[Due], NewJob]
+type Carrier = Callable[[DueDelivery], NewJob]
 
 
 def add(uid: str, org_id: str, url: str, events: Sequence[str], kinds: Sequence[str] | None, secret: str) -> Work[Webhook]:
@@ -130,16 +130,16 @@ def dispatch(carrier: Carrier, limit: int) -> Work[int]:
     """Give each delivery that is owed its job. In one transaction: a delivery has a job, or is owed still."""
     rows = yield Statement("list_due_deliveries", {"limit": limit})
     for row in rows:
-        yield from _send_off(Due(*row), carrier)
+        yield from _send_off(DueDelivery(*row), carrier)
     return len(rows)
 
 
-def _send_off(due: Due, carrier: Carrier) -> Work[None]:
+def _send_off(due: DueDelivery, carrier: Carrier) -> Work[None]:
     submitted = yield from jobs.submit(carrier(due))
     yield Statement("assign_delivery", {"uid": due.uid, "job": submitted.uid})
 
 
-def test(webhook: Webhook, type: str, facts: dict[str, Any], carrier: Carrier) -> Work[Delivery]:
+def test(webhook: Webhook, type: str, facts: dict[str, Any], carrier: Carrier) -> Work[WebhookDelivery]:
     """A delivery of no event, to see whether it arrives."""
     moment = yield from now()
     row = {"webhook": webhook.uid, "type": type, "facts": compact(facts), "now": moment}
@@ -149,7 +149,7 @@ def test(webhook: Webhook, type: str, facts: dict[str, Any], carrier: Carrier) -
     return (yield from delivery(uid))
 
 
-def replay(uid: str, carrier: Carrier, kinds: Kinds) -> Work[Delivery]:
+def replay(uid: str, carrier: Carrier, kinds: Kinds) -> Work[WebhookDelivery]:
     """Deliver once more, now, by a new job. If one still tries, it is cancelled and this one goes on instead."""
     known = yield from delivery(uid)
     if known.state == "waiting" and known.job is not None:
@@ -189,14 +189,14 @@ def settle(uid: str, job: str, status: Status, error: str | None) -> Work[None]:
     yield Statement("settle_delivery", {"uid": uid, "job": job, "state": state, "error": error, "now": moment})
 
 
-def delivery(uid: str) -> Work[Delivery]:
+def delivery(uid: str) -> Work[WebhookDelivery]:
     rows = yield Statement("find_delivery", {"uid": uid})
     if not rows:
         raise NotFound("there is no such delivery")
     return delivery_of(rows[0])
 
 
-def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[list[Delivery]]:
+def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[list[WebhookDelivery]]:
     rows = yield Statement("list_deliveries", {"webhook": webhook, "state": state, "before": before, "limit": limit})
     return [delivery_of(row) for row in rows]
 
@@ -220,12 +220,12 @@ def _webhook_of(row: Row) -> Webhook:
     )
 
 
-def delivery_of(row: Row) -> Delivery:
+def delivery_of(row: Row) -> WebhookDelivery:
     # fmt: off
     (id, uid, webhook, org_id, type, facts, state, job, attempts, status, response, error, created, attempted, ended,
      next_attempt) = row
     # fmt: on
-    return Delivery(
+    return WebhookDelivery(
         id=id,
         uid=uid,
         webhook=webhook,
@@ -245,5 +245,5 @@ def delivery_of(row: Row) -> Delivery:
     )
 
 
-def _due_of(known: Delivery) -> Due:
-    return Due(known.id, known.uid, known.webhook, known.type, known.org_id or "")
+def _due_of(known: WebhookDelivery) -> DueDelivery:
+    return DueDelivery(known.id, known.uid, known.webhook, known.type, known.org_id or "")

@@ -9,11 +9,11 @@ import msgspec
 from pressroom.errors import NotFound
 from pressroom.model import Event, Job, OnKey, Row, Statement, Status, Work, from_ms, to_ms
 from pressroom.store.artifacts import artifacts
-from pressroom.store.artifacts.artifacts import Artifact, Part
+from pressroom.store.artifacts.artifacts import Artifact, ArtifactFile
 from pressroom.store.jobs import queries
-from pressroom.store.jobs.queries import BEYOND, Filter
+from pressroom.store.jobs.queries import BEYOND, JobFilter
 from pressroom.store.jobs.rows import event_of
-from pressroom.store.operators.audit import Noted, list_deeds
+from pressroom.store.operators.audit import RecordedAuditEntry, list_entries
 
 TOLD = 100  # events at each end of a history
 COUNTED = 10_000  # events in all
@@ -60,7 +60,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     last: list[Event]  # apart from the first
     counts: dict[str, int]  # events by type
     made: list[Artifact]
-    files: list[Part]  # of the first artifact that has several
+    files: list[ArtifactFile]  # of the first artifact that has several
     entry: Entry | None
     neighbours: list[Neighbour]
     line: list[Relative]
@@ -69,7 +69,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     superseded_by: Relative | None
     children: list[Relative]
     retries: list[Relative]
-    deeds: list[Noted]
+    deeds: list[RecordedAuditEntry]
 
     @property
     def untold(self) -> int:
@@ -121,7 +121,7 @@ def compile_of(uid: str, org_id: str | None, *, with_deeds: bool) -> Work[Dossie
         superseded_by=(yield from _relative(job.superseded_by, owner)),
         children=(yield from _children(job)),
         retries=(yield from _retries(job)),
-        deeds=(yield from list_deeds(org_id=org_id, target=str(job), limit=DEEDS)) if with_deeds else [],
+        deeds=(yield from list_entries(org_id=org_id, target=str(job), limit=DEEDS)) if with_deeds else [],
     )
 
 
@@ -166,7 +166,7 @@ def _relative(uid: str | None, owner: str) -> Work[Relative | None]:
 
 
 def _children(job: Job) -> Work[list[Relative]]:
-    wanted = Filter(parent=job.uid, org_id=job.org_id or "")
+    wanted = JobFilter(parent=job.uid, org_id=job.org_id or "")
     found = yield from queries.list_jobs(wanted, BEYOND, RELATIVES)
     return [Relative(one.uid, one.status, one.subject or one.kind, one.date_created) for one in found]
 

@@ -14,7 +14,7 @@ from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Job
 from pressroom.renderers import Notice
 from pressroom.store.artifacts import artifacts
-from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, Part
+from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactFile
 from pressroom.web.desk import Visit, refuse
 
 THUMB = 512 * 1024  # bytes; a list of fifty pictures should not be a download
@@ -173,7 +173,7 @@ async def _asked_for(visit: Visit, job: Job) -> Artifact:
     return _as_artifact(artifact, await database.read(partial(artifacts.file_of, artifact.uid, path)))
 
 
-def _as_artifact(whole: Artifact, part: Part) -> Artifact:
+def _as_artifact(whole: Artifact, part: ArtifactFile) -> Artifact:
     return msgspec.structs.replace(
         whole,
         sha256=part.sha256,

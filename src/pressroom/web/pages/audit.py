@@ -31,7 +31,7 @@ async def show(visit: Visit) -> Response:
     if cursor and not re.fullmatch("[0-9]{1,18}", cursor):
         raise refuse("that is not a cursor; follow the link to the next page")
     before = int(cursor) if cursor else audit.NEWEST
-    unit = partial(audit.list_deeds, org_id=visit.org_id, before=before, limit=PAGE + 1, **asked)
+    unit = partial(audit.list_entries, org_id=visit.org_id, before=before, limit=PAGE + 1, **asked)
     found = await visit.desk.service.rendering.database.read(unit)
     older = found[PAGE - 1].id if len(found) > PAGE else None
     deeds = [(deed, changes(deed.before, deed.after)) for deed in found[:PAGE]]

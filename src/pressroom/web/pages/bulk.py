@@ -19,7 +19,7 @@ from pressroom.api.routes import Routes
 from pressroom.bulk import Action, Order, Seen, why_not
 from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
-from pressroom.store.operators.search import COUNTED, Wanted
+from pressroom.store.operators.search import COUNTED, SearchFilter
 from pressroom.submit_scope import may_repeat
 from pressroom.web import chosen
 from pressroom.web.chosen import Chosen, Fields
@@ -138,7 +138,9 @@ def router(desk: Desk) -> Routes:
 _LAST = 253_402_300_799_000  # the end of the year 9999
 
 
-def _look_ahead(action: Action, wanted: Wanted, up_to: int, as_of: int, may_retry: Callable[[str], bool]) -> Work[Outlook]:
+def _look_ahead(
+    action: Action, wanted: SearchFilter, up_to: int, as_of: int, may_retry: Callable[[str], bool]
+) -> Work[Outlook]:
     found = yield from search.search(wanted, before=up_to + 1)
     seen = [Seen(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
     reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}

@@ -12,7 +12,7 @@ from pressroom.errors import NotFound
 from pressroom.likeness import alike
 from pressroom.store.jobs import queries
 from pressroom.store.operators import failures
-from pressroom.store.operators.failures import Failure, Group, Origin, Span, Window, engines_in
+from pressroom.store.operators.failures import FailureSample, Group, Origin, Span, Window, engines_in
 from pressroom.web.chosen import DEFAULT_ORG
 from pressroom.web.desk import Desk, Visit, refuse
 from pressroom.web.words import exact
@@ -117,7 +117,7 @@ def _order(sort: str) -> Any:
     return (lambda one: (one.count, one.last)) if sort == "count" else (lambda one: (one.last, one.count))
 
 
-def _line(group: Group, found: failures.Groups, sample: Failure | None, origin: Origin | None) -> dict[str, Any]:
+def _line(group: Group, found: failures.Groups, sample: FailureSample | None, origin: Origin | None) -> dict[str, Any]:
     return {
         "group": group,
         "sample": sample,
@@ -130,7 +130,7 @@ def _line(group: Group, found: failures.Groups, sample: Failure | None, origin: 
     }
 
 
-def message_of(failure: Failure) -> str:
+def message_of(failure: FailureSample) -> str:
     return alike(failure.error.get("message", "")) or "(no message)"
 
 
@@ -164,7 +164,7 @@ def _short(version: str) -> str:
     return "; ".join(f"{name}: {rest.split(', ')[0]}" if rest else name for name, rest in engines_in(version).items())
 
 
-async def _excerpt(desk: Desk, failure: Failure) -> list[tuple[int, str, bool]]:
+async def _excerpt(desk: Desk, failure: FailureSample) -> list[tuple[int, str, bool]]:
     """The lines around the one that is wrong, each with its number; from the error if the source is not with the job."""
     line = failure.error.get("line")
     if not isinstance(line, int) or line < 1:

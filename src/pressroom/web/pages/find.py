@@ -10,7 +10,7 @@ from pressroom.api.routes import Routes
 from pressroom.api.tokens import is_well_formed
 from pressroom.model import Work
 from pressroom.store.operators import lookup
-from pressroom.store.operators.lookup import Found, Viewer
+from pressroom.store.operators.lookup import LookupResult, Viewer
 from pressroom.web.desk import Desk, Visit, refuse
 
 LONGEST = 2_000
@@ -46,15 +46,15 @@ async def show(visit: Visit) -> Response:
     return _page(visit, asked, found=[(one, path_to(one)) for one in found])
 
 
-def _look(desk: Desk, word: str, viewer: Viewer) -> Work[list[Found]]:
+def _look(desk: Desk, word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     """In the core's rows, and in those of each app."""
-    found = yield from lookup.look(word, viewer)
+    found = yield from lookup.look_up(word, viewer)
     for find in desk.finders:
         found += yield from find(word, viewer)
     return found
 
 
-def path_to(found: Found) -> str | None:
+def path_to(found: LookupResult) -> str | None:
     """Its page, or what comes closest to one."""
     if found.path is not None:
         return found.path
@@ -82,7 +82,7 @@ def _page(
     visit: Visit,
     asked: str,
     *,
-    found: list[tuple[Found, str | None]] | None = None,
+    found: list[tuple[LookupResult, str | None]] | None = None,
     is_secret: bool = False,
     is_elsewhere: bool = False,
 ) -> Response:

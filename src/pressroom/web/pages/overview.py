@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import LOCAL
 from pressroom.api.routes import Routes
-from pressroom.store.operators.dashboard import Hour
+from pressroom.store.operators.dashboard import LastHour
 from pressroom.web import crew, glance
 from pressroom.web.desk import Desk, Visit
 from pressroom.web.engines import Engines
@@ -34,10 +34,10 @@ def router(desk: Desk) -> Routes:
     return routes
 
 
-def _ended(hour: Hour) -> list[Bar]:
+def _ended(hour: LastHour) -> list[Bar]:
     return [(f"{minute.at:%H:%M} UTC", minute.ended, minute.errors) for minute in hour.minutes]
 
 
-def _errors(hour: Hour) -> list[Bar]:
+def _errors(hour: LastHour) -> list[Bar]:
     """On a scale of their own: five among a thousand would not be seen."""
     return [(f"{minute.at:%H:%M} UTC", minute.errors, minute.errors) for minute in hour.minutes]

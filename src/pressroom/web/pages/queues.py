@@ -10,7 +10,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.queue import MOST_SLOTS
 from pressroom.store.operators import dashboard
-from pressroom.store.operators.dashboard import Endings, KindState
+from pressroom.store.operators.dashboard import KindState, MinuteEndings
 from pressroom.store.operators.overview import Waiting
 from pressroom.web import glance
 from pressroom.web.desk import Desk, Visit, refuse
@@ -22,7 +22,7 @@ class Line:
     kind: KindState
     waiting: list[Waiting]
     running: int
-    hour: Endings
+    hour: MinuteEndings
 
     @property
     def queued(self) -> int:
@@ -85,7 +85,7 @@ def _lines(seen: Glance, kinds: list[KindState]) -> list[Line]:
             kind,
             [tier for tier in seen.backlog.items if tier.kind == kind.name],
             seen.running.get(kind.name, 0),
-            seen.hour.kinds.get(kind.name) or Endings(),
+            seen.hour.kinds.get(kind.name) or MinuteEndings(),
         )
         for kind in kinds
     ]

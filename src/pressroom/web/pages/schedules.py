@@ -10,7 +10,7 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.submitting import require_repeat
 from pressroom.store.operators import dashboard
-from pressroom.store.operators.dashboard import SCHEDULES, Scheduled
+from pressroom.store.operators.dashboard import SCHEDULES, ScheduleState
 from pressroom.web import crontab
 from pressroom.web.crontab import Reading
 from pressroom.web.desk import Desk, Visit
@@ -21,7 +21,7 @@ KEPT = timedelta(days=1)  # for so long it is known which job a tick submitted
 
 @dataclass(frozen=True)
 class Line:
-    schedule: Scheduled
+    schedule: ScheduleState
     reading: Reading
     now: datetime
 

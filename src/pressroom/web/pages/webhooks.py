@@ -15,7 +15,7 @@ from pressroom.notify import webhook as rules
 from pressroom.notify.addresses import AddressRefused
 from pressroom.store.jobs.queries import BEYOND
 from pressroom.store.operators import lookup
-from pressroom.store.webhooks.webhooks import Delivery, Webhook
+from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
 from pressroom.web.desk import Desk, Visit, refuse
 
 PAGE = 50
@@ -165,7 +165,7 @@ async def _own(visit: Visit, id: str) -> Webhook:
     return webhook
 
 
-async def _own_delivery(visit: Visit, id: str) -> Delivery:
+async def _own_delivery(visit: Visit, id: str) -> WebhookDelivery:
     delivery = await visit.desk.webhooks.delivery(id.removeprefix("msg_")[:32])
     if not visit.caller.owns(delivery.org_id):
         raise NotFound("there is no such delivery")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pressroom.model import Statement, Work
-from pressroom.store.engine.work_requests import Request
-from pressroom.store.engine.writer import Lane
+from pressroom.store.engine.work_requests import WorkRequest
+from pressroom.store.engine.writer import WriterThread
 
 
 class Commit(Exception):
@@ -21,7 +21,7 @@ class Scripted:
     """A connection that notes what is asked of it. `fails` are the numbers of the commits that fail, `cuts` of those that
     lose the connection as well."""
 
-    at_once = None
+    single_round_trip = None
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -32,25 +32,25 @@ class Scripted:
         self.on_commit: Any = lambda: None
         self._commits = 0
 
-    def begin(self, *, durable: bool, beside: bool, held: bool = False) -> None:
+    def begin(self, *, durable: bool, shared_lock: bool, held: bool = False) -> None:
         if self.refuses:
             raise Commit("nobody gets in")
         self.said.append("begin durable" if durable else "begin")
 
-    def carry_out(self, work: Work[Any]) -> Any:
+    def run_work(self, work: Work[Any]) -> Any:
         try:
             while True:
                 self.said.append(next(work).sql)
         except StopIteration as end:
             return end.value
 
-    def set_mark(self) -> None: ...
+    def savepoint(self) -> None: ...
 
-    def back_to_mark(self) -> bool:
+    def rollback_to_savepoint(self) -> bool:
         self.said.append("back")
         return True
 
-    def pass_mark(self) -> None: ...
+    def release_savepoint(self) -> None: ...
 
     def commit(self) -> None:
         self._commits += 1
@@ -60,10 +60,10 @@ class Scripted:
             self.lost = self._commits in self.cuts
             raise Commit(f"commit {self._commits} failed")
 
-    def roll_back(self) -> None:
+    def rollback(self) -> None:
         self.said.append("rollback")
 
-    def translated(self) -> AbstractContextManager[None]:
+    def translating_errors(self) -> AbstractContextManager[None]:
         return nullcontext()
 
 
@@ -73,21 +73,21 @@ def connection() -> Scripted:
 
 
 @pytest.fixture
-def lane(connection: Scripted) -> Iterator[Lane]:
-    lane = Lane(connection, "lane")
+def lane(connection: Scripted) -> Iterator[WriterThread]:
+    lane = WriterThread(connection, "lane")
     yield lane
     lane.inbox.put(None)
     lane.thread.join()
 
 
-def writes(name: str, *, durable: bool = False) -> Request:
+def writes(name: str, *, durable: bool = False) -> WorkRequest:
     def unit() -> Work[str]:
         yield Statement(name)
         if name == "bad":
             raise ValueError(name)
         return f"{name} is done"
 
-    return Request(unit, name, durable, None, None, Future())
+    return WorkRequest(unit, name, durable, None, None, Future())
 
 
 class Future(asyncio.Future[Any]):
@@ -98,11 +98,11 @@ class Future(asyncio.Future[Any]):
         self.get_loop().close()
 
 
-def told(*group: Request) -> list[Any]:
+def told(*group: WorkRequest) -> list[Any]:
     return [request.error or request.result for request in group]
 
 
-def test_all_are_written_in_one_commit(lane: Lane, connection: Scripted) -> None:
+def test_all_are_written_in_one_commit(lane: WriterThread, connection: Scripted) -> None:
     group = [writes("a"), writes("b", durable=True)]
 
     lane._commit_together(group)
@@ -111,7 +111,7 @@ def test_all_are_written_in_one_commit(lane: Lane, connection: Scripted) -> None
     assert connection.said == ["begin durable", "a", "b", "commit"]
 
 
-def test_a_bad_one_is_undone_alone(lane: Lane, connection: Scripted) -> None:
+def test_a_bad_one_is_undone_alone(lane: WriterThread, connection: Scripted) -> None:
     group = [writes("a"), writes("bad"), writes("b")]
 
     lane._commit_together(group)
@@ -120,7 +120,7 @@ def test_a_bad_one_is_undone_alone(lane: Lane, connection: Scripted) -> None:
     assert connection.said == ["begin", "a", "bad", "back", "b", "commit"]
 
 
-def test_when_the_commit_fails_each_gets_one_of_its_own(lane: Lane, connection: Scripted) -> None:
+def test_when_the_commit_fails_each_gets_one_of_its_own(lane: WriterThread, connection: Scripted) -> None:
     """One of them cannot be kept; the others need not suffer for it."""
     connection.fails = {1, 3}
     group = [writes("a"), writes("b")]
@@ -144,7 +144,7 @@ def test_when_the_commit_fails_each_gets_one_of_its_own(lane: Lane, connection: 
     ]
 
 
-def test_when_the_connection_is_lost_at_the_commit_nothing_is_done_again(lane: Lane, connection: Scripted) -> None:
+def test_when_the_connection_is_lost_at_the_commit_nothing_is_done_again(lane: WriterThread, connection: Scripted) -> None:
     """It may be committed: to do it again could do it twice. Whoever asked is told that it is not known."""
     connection.cuts = {1}
     group = [writes("a"), writes("b")]
@@ -155,7 +155,7 @@ def test_when_the_connection_is_lost_at_the_commit_nothing_is_done_again(lane: L
     assert connection.said == ["begin", "a", "b", "commit", "rollback"]
 
 
-def test_one_alone_whose_commit_fails_is_not_done_again(lane: Lane, connection: Scripted) -> None:
+def test_one_alone_whose_commit_fails_is_not_done_again(lane: WriterThread, connection: Scripted) -> None:
     connection.fails = {1}
     alone = writes("a")
 
@@ -165,7 +165,7 @@ def test_one_alone_whose_commit_fails_is_not_done_again(lane: Lane, connection: 
     assert connection.said == ["begin", "a", "commit", "rollback"]
 
 
-def test_who_is_not_let_in_has_done_nothing(lane: Lane, connection: Scripted) -> None:
+def test_who_is_not_let_in_has_done_nothing(lane: WriterThread, connection: Scripted) -> None:
     connection.refuses = True
     group = [writes("a"), writes("b")]
 
@@ -175,7 +175,7 @@ def test_who_is_not_let_in_has_done_nothing(lane: Lane, connection: Scripted) ->
     assert connection.said == []
 
 
-async def test_nobody_is_answered_before_the_commit(lane: Lane, connection: Scripted) -> None:
+async def test_nobody_is_answered_before_the_commit(lane: WriterThread, connection: Scripted) -> None:
     """What was answered and not committed would be lost with the power."""
     loop = asyncio.get_running_loop()
     committing, go_on = threading.Event(), threading.Event()
