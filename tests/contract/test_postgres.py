@@ -188,6 +188,21 @@ async def test_a_worker_that_is_never_idle_still_wakes_what_is_due(on_server: st
     assert order.index("due") < len(order) - 20
 
 
+def test_time_limits_are_read_when_a_connection_opens(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that raises a limit must raise the server's."""
+    monkeypatch.setattr(postgres_connection, "IDLE_TIMEOUT", 77.0)
+    monkeypatch.setattr(postgres_connection, "BUSY_TIMEOUT", 88.0)
+    connection = postgres_connection.PostgresConnection(on_server, SystemClock())
+    try:
+        limits = [
+            connection.raw.execute(f"SHOW {name}").fetchone()
+            for name in ("idle_in_transaction_session_timeout", "lock_timeout")
+        ]
+    finally:
+        connection.close()
+    assert limits == [("77s",), ("88s",)]
+
+
 async def test_a_process_that_is_stopped_in_a_transaction_does_not_stop_the_others(
     on_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,6 @@ CHANNEL = "pressroom"
 _SETTINGS = (
     f"search_path = {SCHEMA}, public",
     "TIME ZONE 'UTC'",
-    f"idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}",
     "synchronous_commit = on",
 )
 # A claim, a heartbeat or progress that is lost with the power only means that the job runs again.
@@ -157,7 +156,11 @@ class PostgresConnection:
             raw.adapters.register_dumper(int, _WholeNumber)
             raw.adapters.register_loader("numeric", _Float)
             raw.prepared_max = 500
-            settings = (*_SETTINGS, f"lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
+            settings = (
+                *_SETTINGS,
+                f"idle_in_transaction_session_timeout = {int(IDLE_TIMEOUT * 1000)}",
+                f"lock_timeout = {int(BUSY_TIMEOUT * 1000)}",
+            )
             self.is_pooled = is_pooled(raw)
             if self.is_pooled:
                 raw.prepare_threshold = None
