@@ -141,10 +141,7 @@ class Queue:
         def unit() -> Work[Answers]:
             if all(map(is_plain, checked)):
                 return (yield from self._plain_unit(checked))
-            answers = []
-            for new in checked:
-                answers.append((yield from self._unit(new)))
-            return answers
+            return (yield from jobs.submit_many(checked, self._admission.room_for))
 
         run = self._database.run if within is None else within.run
         with self._last_submit:

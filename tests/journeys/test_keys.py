@@ -353,6 +353,39 @@ async def test_submits_of_one_key_in_one_batch_meet_each_other(anywhere):
         assert await press.wait(jobs[0]) == 2
 
 
+@pytest.mark.parametrize("taken", [(), ("/2",)], ids=["free keys", "a key with a queued job"])
+@pytest.mark.parametrize("of", [coalescing, lining_up, skipping], ids=lambda one: one.name)
+async def test_a_batch_with_keys_leaves_the_same_rows_as_submits_one_by_one(anywhere, of, taken):
+    """Free keys go in by a few statements for all; the rows must not tell."""
+    columns = (
+        "kind, tier, status, waits_for, max_attempts, max_crashes, key, on_key, org_id, subject, parent, retention, version"
+    )
+
+    async def rows(press, org_id):
+        async with press.transaction() as tx:
+            sql = f"SELECT {columns}, run_at > date_created, (SELECT count(*) FROM job_event WHERE job_id = job.id) FROM job"
+            return await tx.execute(f"{sql} WHERE org_id = :org_id ORDER BY seq", {"org_id": org_id})
+
+    async with Pressroom(anywhere, kinds=[of], workers=1) as press:
+        await press.pause(of.name)
+        answers = {}
+        for org_id in ("one by one", "batch"):
+            how = {"org_id": org_id, "subject": "s"}
+            for key in taken:
+                await press.submit(of, 0, key=key, **how)
+            asked = [(n, {"key": f"/{n}", "delay": timedelta(hours=n // 3), **how}) for n in range(4)]
+            if org_id == "batch":
+                answers[org_id] = await press.submit_many([Request(of, n, **more) for n, more in asked])
+            else:
+                answers[org_id] = [await press.submit(of, n, **more) for n, more in asked]
+        alone, batch = await rows(press, "one by one"), await rows(press, "batch")
+        assert len(batch) >= 4
+        assert [(*row[:8], *row[9:]) for row in batch] == [(*row[:8], *row[9:]) for row in alone]
+        assert [one.answer for one in answers["batch"]] == [one.answer for one in answers["one by one"]]
+        await press.resume(of.name)
+        assert [await press.wait(job) for job in answers["batch"][:3]] == [0, 1, 0 if taken and of is skipping else 2]
+
+
 async def test_a_newer_payload_that_was_rolled_back_was_never_there(anywhere):
     async with Pressroom(anywhere, kinds=[coalescing], workers=1) as press:
         await press.pause("page")

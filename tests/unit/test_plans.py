@@ -48,11 +48,12 @@ def test_how_many_are_ahead_is_read_through_what_is_ready() -> None:
     [
         ("demote_key_candidate", ["job_holder", "job_line"]),
         ("find_cached", ["job_line", "job_holder"]),
+        ("any_open_key", ["job_line", "job_holder"]),
     ],
 )
 def test_a_submit_reads_what_is_open_through_its_own_indexes(statement: str, indexes: list[str]) -> None:
     """A submit into a line of ten thousand once read the whole line, and one with a key every job that the key ever had."""
-    values = dict.fromkeys(("org_id", "key", "fingerprint", "now", "limit"))
+    values = dict.fromkeys(("org_id", "key", "fingerprint", "now", "limit", "keys"))
     plan = SteppedStore().raw.execute(f"EXPLAIN QUERY PLAN {load('sqlite')[statement]}", values).fetchall()
 
     told = " ".join(str(row[3]) for row in plan)

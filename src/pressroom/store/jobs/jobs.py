@@ -94,8 +94,20 @@ def submit(new: NewJob, room: RoomCheck | None = None) -> Work[Submitted]:
     return Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1, differs=differs)
 
 
+def submit_many(jobs: Sequence[NewJob], room: RoomCheck | None = None) -> Work[list[Submitted]]:
+    """As `submit` of each, in their order. Keys without an open job take a few statements for all."""
+    keys = {(new.org_id, new.key) for new in jobs if new.fingerprint is None and new.key is not None and new.retry_of is None}
+    if len(keys) == len(jobs) and not (yield Statement("any_open_key", {"keys": compact(list(keys))})):
+        return (yield from submit_plain(jobs, room))
+    answers = []
+    for new in jobs:
+        answers.append((yield from submit(new, room)))
+    return answers
+
+
 def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
-    """Many jobs without keys or fingerprints: nothing to look up, so a few statements serve them all, or one where it may.
+    """Many jobs without fingerprints, whose keys have no open job: a few statements serve them all, or one where there are no
+    keys and the database can do it in one round trip.
 
     Without any job it makes the same statements, and uses up a number.
     """
@@ -123,7 +135,7 @@ def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_on
 
 
 def _plain_line(id: int | None, new: NewJob, when: tuple[int, int | str | None]) -> Row:
-    """A job as insert_jobs.sql and submit_at_once.sql take it."""
+    """A job as insert_jobs.sql and submit_in_one_round_trip.sql take it."""
     return (
         id,
         new.uid,
@@ -140,6 +152,7 @@ def _plain_line(id: int | None, new: NewJob, when: tuple[int, int | str | None])
         new.trace,
         new.retention,
         new.on_key,
+        new.key,
     )
 
 
