@@ -1,4 +1,4 @@
-"""The kind `desk.bulk`: many jobs that somebody chose are cancelled or tried again, and each that is not is told why.
+"""The kind `desk.bulk`: many selected jobs are cancelled or retried, and each that is not is told why.
 
 The choice is frozen: a filter, the newest job there was and the time it was when it was made. What comes or ends later is left
 alone. After a crash it begins anew, and what it has done already shows: a cancelled job has ended, and one that was tried again
@@ -28,7 +28,7 @@ NAME = "desk.bulk"
 # The organisation of bulk work that may touch those of all: no caller of one organisation sees it, submits it or retries it.
 EVERYWHERE = "*"
 FOUND_AT_ONCE = 500
-DONE_AT_ONCE = 20  # in one transaction, while which nobody else writes
+DONE_AT_ONCE = 20  # in one transaction, during which other writers wait
 KEPT = timedelta(days=30)
 
 type Action = Literal["retry", "cancel"]
@@ -107,7 +107,7 @@ class Bulk:
 
 
 async def submit(queue: Queue, order: Order, *, org_id: str | None, within: Transaction) -> Submitted:
-    """`org_id` is whose jobs it may touch: None is everybody's."""
+    """`org_id` is whose jobs it may touch: None is all organisations'."""
     many = "jobs" if order.counted is None else "1 job" if order.counted == 1 else f"{order.counted:,} jobs"
     return await queue.submit(
         NAME,
@@ -128,7 +128,7 @@ class _Run:
         self._done = 0
         self._skipped: Counter[str] = Counter()
         self._may_retry = may_repeat(queue.kinds, order.scope)
-        self._reason = f"cancelled by {order.who or 'somebody'} with job_{job.uid}"
+        self._reason = f"cancelled by {order.who or 'an operator'} with job_{job.uid}"
 
     async def through(self) -> Any:
         order = self._order

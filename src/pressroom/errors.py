@@ -6,7 +6,7 @@ PressroomError
 │   ├── InvalidPayload
 │   ├── PayloadTooLarge
 │   ├── InvalidArgument     a key, delay, tier, filter or cursor out of bounds
-│   ├── NotFound            unknown, or somebody else's
+│   ├── NotFound            unknown, or of another organisation
 │   │   └── Expired         it was there: rendering it again brings it back
 │   └── NotFinished         only a job that ended can be retried
 ├── Unavailable             wait and try again
@@ -19,7 +19,7 @@ PressroomError
 │       ├── S3CredentialsMissing  neither the settings nor the machine has any
 │       ├── S3CredentialsFailed   where they should come from, they cannot be had
 │       ├── S3CredentialsExpired  they were not renewed in time
-│       └── SourceInUse     somebody may write to the database that is to be promoted
+│       └── SourceInUse     another process may write to the database that is to be promoted
 ├── Unusable                an operator must mend the set-up
 │   ├── InvalidSettings
 │   ├── NotADatabase

@@ -87,9 +87,9 @@ class Slots:
 
 
 class Door:
-    """How many different renders may be waited for at once. Whoever waits for the same one takes no further place.
+    """How many different renders may be waited for at once. Callers that wait for the same one take one place.
 
-    Beside the slots and not one of them, so that callers who wait cannot make the job of somebody who does not fail. An
+    Beside the slots and not one of them, so that waiting callers cannot make another caller's job fail. An
     organisation that has less than its share of the places is let in all the same.
     """
 

@@ -18,7 +18,7 @@ type JSON = bool | int | float | str | list[JSON] | dict[str, JSON] | None
 
 
 class Tier(IntEnum):
-    INTERACTIVE = 0  # somebody waits
+    INTERACTIVE = 0  # a caller waits
     BACKGROUND = 1
 
 
@@ -267,7 +267,7 @@ class Made:
 
 
 class Statement(NamedTuple):
-    """One SQL statement with its parameters, waiting to be run inside somebody's transaction."""
+    """One SQL statement with its parameters, to be run inside the caller's transaction."""
 
     sql: str
     params: Mapping[str, Any] | None = None
@@ -276,7 +276,7 @@ class Statement(NamedTuple):
 class SingleRoundTrip(Statement):
     """A statement that is all there is to a unit of work, so that it may be begun, carried out and committed in one go.
 
-    Whoever yields one is sent `NOT_SUPPORTED` where that cannot be, and goes the long way.
+    The unit that yields one is sent `NOT_SUPPORTED` where the database cannot, and uses several statements.
     """
 
 
@@ -330,7 +330,7 @@ class Kind:
     `message_fields` makes the fields that messages of a delivery carry beside the id and the kind, from a job's payload.
     Without it a payload is not copied into the delivery.
 
-    `settling` is called in the very transaction that ends a job of this kind, whoever ends it: a worker, a cancel, the
+    `settling` is called in the transaction that ends a job of this kind: by a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
     """
 
@@ -405,7 +405,7 @@ def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:
 
 
 class Missed(StrEnum):
-    """What a schedule does about ticks that passed while nobody was there to fire them."""
+    """What a schedule does about ticks that passed while no process ran."""
 
     ONE = "one"  # fire the latest missed tick once
     SKIP = "skip"  # wait for the next

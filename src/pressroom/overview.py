@@ -17,7 +17,7 @@ CURSOR = "[0-9]{1,15}-[0-9]{1,18}"  # a start and an id
 class Overview:
     """What happens in a queue, at a glance and in one read each.
 
-    `org_id` leaves other organisations' jobs out; "" are the jobs without one, and None are everybody's.
+    `org_id` leaves other organisations' jobs out; "" are the jobs without one, and None are all organisations'.
     """
 
     def __init__(self, database: Database) -> None:

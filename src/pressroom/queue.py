@@ -52,7 +52,7 @@ class Page:
 
 
 class Queue:
-    """Submits jobs and tells about them. Workers are somebody else."""
+    """Submits jobs and reads them. Workers are not part of it."""
 
     _opened: Database | None = None
     _accepting = False  # until it is open
@@ -110,7 +110,7 @@ class Queue:
     ) -> Submitted:
         """Accept a job. When this returns it is on stable storage (with `within`: when that transaction is).
 
-        The answer says whether it is a new job, the payload of a queued one (`coalesced`), somebody else's that renders
+        The answer says whether it is a new job, the payload of a queued one (`coalesced`), another caller's that renders
         the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name.
         """
         name = kind_name(kind)
@@ -348,14 +348,14 @@ class Queue:
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.
 
-        While it is open nobody else writes. Keep it to a few statements; after five seconds it is rolled back. On a
-        database in memory nobody else reads either, so look at your own rows through `tx.execute`.
+        While it is open, other writers wait. Keep it to a few statements; after five seconds it is rolled back. On a
+        database in memory readers wait too, so look at your own rows through `tx.execute`.
         """
         self._refuse_when_closed()
         return self._database.transaction()
 
     def for_schedule(self, schedule: Schedule) -> NewJob:
-        """The job of a tick. Not refused while the queue stops: it waits for whoever opens the queue next."""
+        """The job of a tick. Not refused while the queue stops: it waits for the next process that opens the queue."""
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
         return checked(request, self._kinds)
 

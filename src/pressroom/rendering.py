@@ -327,7 +327,7 @@ def _settle(ending: Ending) -> Work[None]:
 
 
 def _short(details: dict[str, Any]) -> dict[str, Any]:
-    """Details that fit into a job's result. A book has more headings than anybody wants to read there."""
+    """Details that fit into a job's result. A book has more headings than a result should hold."""
     try:
         jsontext.encode(details, limit=DETAILS_LIMIT)
     except PayloadTooLarge:

@@ -71,7 +71,7 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
 
 
 def again(row: Row) -> NewJob:
-    """An ended job as a new one. Its fingerprint is not taken along: whoever retries wants it done again."""
+    """An ended job as a new one. Its fingerprint is not copied: a retry runs again instead of hitting the cache."""
     # fmt: off
     (uid, _, kind, tier, max_attempts, max_crashes, retention, on_key, key, org_id,
      project_id, build_id, subject, parent, body) = row

@@ -94,7 +94,7 @@ async def delete_condemned(store: Blobs, database: Database) -> int:
         buried = await database.run(partial(blobs.delete_condemned, names), name="collect", durable=False)
         deleted += buried
         if not buried:
-            break  # somebody else was quicker
+            break  # another process was quicker
     return deleted
 
 

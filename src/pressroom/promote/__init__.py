@@ -1,8 +1,8 @@
 """One machine was enough, and is no longer: a database in a file becomes one on a server, with all that it holds.
 
-The file is locked while it is read. Its rows go into a schema of their own, where nobody works, batch by batch, each with how
-far it is; whoever kills this and runs it again goes on from there. When both sides have the same hashes, the file is marked as
-promoted and the schema gets its real name. Nobody ever sees half of it.
+The file is locked while it is read. Its rows go into a schema that no worker uses, batch by batch, each with how far it is; a
+promotion that was killed goes on from there when it is run again. When both sides have the same hashes, the file is marked as
+promoted and the schema gets its real name. No process ever sees half of it.
 """
 
 import asyncio
@@ -162,7 +162,7 @@ def _copy_rows(source: Source, target: "Target", tell: Tell) -> "dict[str, Tally
     try:
         return _copy_from(before, source, target, total, tell)
     except _Changed:
-        # Somebody worked on the source after a copy was cut short. What was copied is not true any more.
+        # The source was written to after a copy was cut short. What was copied is stale.
         target.start_over()
         return _copy_from({}, source, target, total, tell)
 

@@ -12,9 +12,10 @@ LOOK_AGAIN = 0.1  # seconds
 
 
 def hold(path: str, schema: Schema, wait: float, note: Callable[[str], None]) -> Source:
-    """The source, locked: until it is closed nobody writes to it. Raises SourceInUse if that is not so within the wait.
+    """The source, locked: until it is closed no other process writes to it. Raises SourceInUse if that is not so within the
+    wait.
 
-    `note` is told for whom is waited.
+    `note` is called with the processes that are waited for.
     """
     Source(path, schema, readonly=True).close()  # what cannot be promoted need not be waited for
     deadline = time.monotonic() + wait
@@ -25,7 +26,7 @@ def hold(path: str, schema: Schema, wait: float, note: Callable[[str], None]) ->
             try:
                 source = Source(path, schema)
             except StoreBusy:
-                writers = ["somebody who writes"]
+                writers = ["another process"]
             else:
                 # One that came between the look and the lock believes that what it claimed is its own.
                 writers = sqlite_writers.find(path, besides_us=True)

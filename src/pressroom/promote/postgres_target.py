@@ -165,7 +165,7 @@ class Target:
         self._raw.execute(sql.SQL("ANALYZE {}").format(self._all_filled()))
         with self._raw.transaction():
             self._raw.execute("SET LOCAL synchronous_commit = on")
-            # Nobody may be about to write to the tables that make way, nor to make them.
+            # No other session may be about to write to the tables that make way, nor to create them.
             self._raw.execute("SELECT pg_advisory_xact_lock(%s), pg_advisory_xact_lock(%s)", (MIGRATING, WRITING))
             self.refuse_if_taken(self._tables(STAGE))
             for name in self._filled:

@@ -19,7 +19,7 @@ from pressroom.store.engine.sqlite_connection import SqliteErrors
 # Not rows to copy: which migrations a side had is its own, and the counter is a sequence there.
 _APART = frozenset({"pressroom_migration", "sequence"})
 JOB_NUMBER = "job_number"
-PATIENCE = 1_000  # milliseconds for somebody who is only passing by
+PATIENCE = 1_000  # milliseconds for a short transaction of another process
 
 
 class LiveBlob(NamedTuple):
@@ -29,7 +29,7 @@ class LiveBlob(NamedTuple):
 
 
 class Source:
-    """Holds the write lock from its making to its end, unless it is `readonly`. Raises StoreBusy if somebody else has it."""
+    """Holds the write lock from its making to its end, unless it is `readonly`. Raises StoreBusy if another process has it."""
 
     def __init__(self, path: str, schema: Schema, *, readonly: bool = False) -> None:
         if not Path(path).exists():
@@ -73,7 +73,7 @@ class Source:
         return parents_first(tables, {table.name: self._parents(table.name) for table in tables})
 
     def others(self) -> list[str]:
-        """Tables that somebody put beside ours."""
+        """Tables in the file that are not ours."""
         return sorted(_tables_of(self._raw) - self._our_tables - {"pressroom_promoted"})
 
     def counters(self) -> dict[str, int]:
@@ -103,7 +103,7 @@ class Source:
         return promoted_mark.read(self._raw)
 
     def write_mark(self, mark: promoted_mark.PromotedMark) -> None:
-        """Let nobody write here any more. From now on it is the mark that keeps others out, and not the lock."""
+        """Refuse all writes from now on: the mark keeps other processes out, no longer the lock."""
         with SqliteErrors(self._path):
             promoted_mark.write(self._raw, mark)
             self._raw.execute("COMMIT")

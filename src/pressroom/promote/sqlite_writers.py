@@ -36,7 +36,7 @@ def _processes(path: str, *, besides_us: bool) -> Iterator[str]:
     for folder in Path("/proc").glob("[0-9]*"):
         if besides_us and folder.name == str(os.getpid()):
             continue
-        with suppress(OSError):  # it ended, or is somebody else's
+        with suppress(OSError):  # it ended, or belongs to another user
             if any(_may_write(opened, file) for opened in (folder / "fd").iterdir()):
                 yield f"process {folder.name} ({(folder / 'comm').read_text(encoding='utf-8', errors='replace').strip()})"
 

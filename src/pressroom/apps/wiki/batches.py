@@ -21,7 +21,7 @@ from pressroom.store import Database
 
 FOUND_AT_ONCE = 500
 ROOM_AGAIN = 0.5  # seconds before a queue that was full is asked again
-QUEUED_AT_ONCE = 4  # in one transaction, while which nobody else writes: somebody may wait to save
+QUEUED_AT_ONCE = 4  # in one transaction, during which other writers wait: somebody may wait to save
 
 
 class Batches:

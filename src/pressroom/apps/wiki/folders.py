@@ -15,7 +15,7 @@ from pressroom.apps.wiki.orders import Order
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
 from pressroom.regular_files import NotRegular, write_below
 
-AT_ONCE = 20  # in one transaction, while which nobody else writes
+AT_ONCE = 20  # in one transaction, during which other writers wait
 READ_AT_ONCE = 500
 
 type Tell = Callable[[str, int, int], None]

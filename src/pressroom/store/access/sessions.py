@@ -5,7 +5,7 @@ from pressroom.store.access.tokens import Token, token_of
 from pressroom.store.jobs.transitions import now
 
 LIFETIME = 12 * 3600 * 1000  # milliseconds without a visit after which a session is over
-SEEN_AT_MOST_EVERY = 300_000  # milliseconds between two notes that somebody is still there
+SEEN_AT_MOST_EVERY = 300_000  # milliseconds between two updates of when a session was seen
 
 
 def start(digest: str, token: str) -> Work[None]:

@@ -57,7 +57,7 @@ def create(new: NewToken) -> Work[Token]:
 
 
 def find(digest: str) -> Work[Token | None]:
-    """Whoever it belongs to and whatever became of it."""
+    """Also one that is expired or revoked."""
     rows = yield Statement("find_token", {"digest": digest})
     return token_of(rows[0]) if rows else None
 

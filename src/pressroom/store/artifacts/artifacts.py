@@ -25,7 +25,7 @@ from pressroom.store.jobs.transitions import now
 OUTPUT = "output"  # the artifact that a job is there to make, and that a cache hit answers with
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-_LINK_LENGTH = 13  # 65 bits: nobody guesses one, and two never meet
+_LINK_LENGTH = 13  # 65 bits: not to be guessed, and without collisions
 _READ_AS = str.maketrans("ilo", "110")
 
 
@@ -97,7 +97,7 @@ def link_digest(link: str) -> str:
 
 
 def parse_link(text: str) -> str:
-    """The link that somebody typed: case does not matter, nor do i, l and o for 1, 1 and 0. Raises NotFound."""
+    """A link as typed by a person: case does not matter, nor do i, l and o for 1, 1 and 0. Raises NotFound."""
     link = text.lower().translate(_READ_AS)
     if len(link) != _LINK_LENGTH or not set(link) <= set(_LETTERS):
         raise NotFound("there is no such link")
@@ -177,7 +177,7 @@ def _expiry_of(draft: ArtifactDraft, job: str | None, otherwise: int | None) -> 
 
 
 def result_of(*drafts: ArtifactDraft, **more: Any) -> dict[str, Any]:
-    """What a handler returns so that `recording` finds its drafts. The first is named on top, for whoever reads the result."""
+    """What a handler returns so that `recording` finds its drafts. The first is named on top, for readers of the result."""
     first = drafts[0]
     return {"artifact": first.uid, "short_link": first.link, "artifacts": msgspec.to_builtins(drafts)} | more
 

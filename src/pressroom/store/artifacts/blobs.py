@@ -2,7 +2,8 @@
 
 The bytes lie elsewhere, and no transaction spans both. So before bytes are put they are reserved here; before an artifact
 refers to them the reservation is checked here; and before they are deleted they are condemned here, for good: the same bytes
-put again get another generation, which is another name in the artifact store. Whoever deletes late deletes what nobody needs.
+put again get another generation, which is another name in the artifact store. A late delete removes an old generation that no
+row refers to.
 """
 
 from collections.abc import Iterable, Sequence
@@ -103,7 +104,7 @@ def condemn_orphan(blob: BlobName, size: int) -> Work[bool]:
     if (yield Statement("condemn_orphan", asked)):
         return True
     ((generation, _, _),) = yield Statement("find_blob", {"sha256": blob.sha256})
-    return bool(blob.generation < generation)  # an old generation, left behind by somebody who died
+    return bool(blob.generation < generation)  # an old generation, left behind by a process that died
 
 
 def unknown(names: Sequence[BlobName]) -> Work[list[BlobName]]:

@@ -22,7 +22,8 @@ SCHEMA = "pressroom"
 CONNECT_TIMEOUT = 10  # seconds
 BUSY_TIMEOUT = 5.0  # seconds that we wait for others to let go of what they hold
 # Seconds that a transaction may stand still before the server ends it: its process may be stopped, and with the lock in its
-# hands it stops all others. Less than they wait, so that nobody is refused for it; more for one whose caller may think.
+# hands it stops all others. Less than the others wait for the lock, so that none is refused for it; more for a transaction that
+# a caller holds open.
 IDLE_TIMEOUT = 3.0
 HELD_IDLE_TIMEOUT = 6.0
 # A peer that vanished is noticed by the kernel and not by us: without these a lane would wait for it for hours.
@@ -33,8 +34,8 @@ _KEEPALIVE: dict[str, Any] = {
     "tcp_user_timeout": 20_000,
 }
 
-# Whoever writes holds the first of these: together with those who touch only rows that they lock themselves, or alone. The
-# second is taken last, for the events: their numbers must become visible in the order in which they grow.
+# A writer holds the first of these: shared with others if it touches only rows that it locks itself, else alone. The second is
+# taken last, for the events: their numbers must become visible in the order in which they grow.
 WRITING = 4721002
 EVENTS = 4721003
 CHANNEL = "pressroom"
@@ -51,7 +52,7 @@ _BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact
 
 _TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
-# Statements that add to the history, and whose rows nobody reads before the commit. They are kept until then.
+# Statements that add to the history, and whose rows are not read before the commit. They are kept until then.
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
 # These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
 _TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
@@ -277,7 +278,7 @@ class PostgresConnection:
         return rows
 
     def _is_cut(self) -> bool:
-        """Whether the server has hung up while nobody asked it anything: then there is something to read, or an end."""
+        """Whether the server closed the connection while it was idle: then there is something to read, or an end."""
         look = select.poll()
         look.register(self.raw.fileno(), select.POLLIN)
         return bool(look.poll(0))
@@ -286,7 +287,7 @@ class PostgresConnection:
         self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def _begin(self, begin: str, *statements: str) -> None:
-        """A connection may have been cut while nobody used it. Nothing is lost by another try, because nothing was begun."""
+        """A connection may have been cut while it was idle. Trying again is safe, because nothing was begun."""
         if self.lost:
             self.raw = self._connect()
         try:

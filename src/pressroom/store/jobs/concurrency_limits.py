@@ -15,7 +15,7 @@ def scale(kind: str, slots: int | None) -> Work[None]:
 
 
 def spare() -> Work[dict[str, int]]:
-    """How many more of each limited kind may start. Good for as long as nobody else claims: in a unit that runs alone."""
+    """How many more of each limited kind may start. Valid only in a unit that runs alone: another claim changes it."""
     return dict((yield Statement("list_spare_concurrency")))
 
 

@@ -1,7 +1,7 @@
 """What can be done to jobs: units of work over both databases.
 
 Each function here is a generator (see `model.Work`): it yields statements, is sent rows, and decides. It runs inside a
-transaction that somebody else begins and commits, so what one of them does happens whole or not at all.
+transaction that the caller begins and commits, so what one of them does happens whole or not at all.
 """
 
 import json
@@ -376,7 +376,7 @@ def claim_in_turn(
 
 def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float | None:
     if status != Status.QUEUED or waits_for in ("key", "cancel"):
-        return None  # it has ended or runs, or whoever is before it sees to it
+        return None  # it has ended or runs, or the job before it will announce it
     if waits_for == "time" and left > 0:
         return left / 1000
     return REFUSED_FOR  # its kind is paused or full, or another worker looks at it
@@ -451,7 +451,7 @@ def give_back(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> W
 
 
 def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[tuple[int, int], bool]]:
-    """Prolong leases. Maps each claim still held to whether somebody asked to cancel its job; what is missing was lost."""
+    """Prolong leases. Maps each claim still held to whether a cancel of its job was requested; what is missing was lost."""
     moment = yield from now()
     rows = yield Statement("renew_leases", {"claims": compact(claims), "now": moment})
     return {(id, token): bool(cancelled) for id, token, cancelled in rows}

@@ -1,6 +1,6 @@
 """The units of work behind leadership: take it, keep it, give it up, look who has it.
 
-Leading saves work and nothing else: what a leader does is safe for anybody to do at any time.
+Leading saves work and nothing else: what a leader does is safe for any process at any time.
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ def find(name: str) -> Work[Leader | None]:
 
 
 def take(name: str, worker: str, process: str, lease: int, dead: str | None = None) -> Work[int | None]:
-    """The term in which this worker leads for another lease. None if somebody else does.
+    """The term in which this worker leads for another lease. None if another worker does.
 
     `dead` is a leader whose process is known to be gone: there is no need to wait for its lease.
     """

@@ -10,7 +10,7 @@ from pressroom.store.jobs.transitions import now, record, require
 
 
 def begin_phase(id: int, token: int, phase: str, progress: dict[str, Any]) -> Work[bool]:
-    """Name the phase and start its progress anew. True if somebody asked to cancel the job."""
+    """Name the phase and start its progress anew. True if a cancel was requested."""
     moment = yield from now()
     rows = yield Statement("show_phase", {"id": id, "claim": token, "phase": phase, "progress": compact(progress)})
     (cancelled,) = require(rows, id)

@@ -26,7 +26,7 @@ def promote_next_of_key(org_id: str, key: str | None) -> Work[None]:
 
 
 def make_way(org_id: str, key: str | None) -> Work[None]:
-    """A key is free again. Mostly nobody waits for it, and to ask is cheaper than to change nothing."""
+    """A key is free again. Mostly no job waits for it, and a look is cheaper than an update that changes nothing."""
     if (yield Statement("find_key_candidate", {"org_id": org_id, "key": key})):
         yield from promote_next_of_key(org_id, key)
 

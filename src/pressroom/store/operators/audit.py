@@ -47,7 +47,7 @@ def list_entries(
     before: int = NEWEST,
     limit: int = 50,
 ) -> Work[list[RecordedAuditEntry]]:
-    """Newest first. `org_id` "" are the deeds of nobody's organisation, and None are all."""
+    """Newest first. `org_id` "" are entries without an organisation, and None are all."""
     asked = {"org_id": org_id, "target": target, "action": action, "who": who, "before_id": before, "limit": limit}
     return [_noted(row) for row in (yield Statement("list_audit", asked))]
 

@@ -139,7 +139,7 @@ class Versions(msgspec.Struct, frozen=True):
 
 
 class AffectedSubject(msgspec.Struct, frozen=True):
-    """Whom a group hits."""
+    """A subject whose jobs failed in this way."""
 
     subject: str | None
     org_id: str | None

@@ -1,6 +1,6 @@
-"""What somebody may mean by a word: an id, a link, a name, a hash, a key. Every look goes by an index and reads a few rows.
+"""What a word may refer to: an id, a link, a name, a hash, a key. Every look goes by an index and reads a few rows.
 
-`org_id` None are everybody's rows, and "" those of nobody's organisation. What is not theirs is not found.
+`org_id` None are the rows of all organisations, and "" those without one. Rows of other organisations are not found.
 """
 
 from datetime import datetime

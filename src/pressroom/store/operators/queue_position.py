@@ -5,7 +5,7 @@ import msgspec
 from pressroom.model import Statement, Work
 
 LOOKED_AT = 200  # ended jobs of the kind
-COUNTED = 10_000  # jobs ahead; beyond that nobody counts
+COUNTED = 10_000  # jobs ahead; more are not counted
 
 
 class QueuePosition(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ _WITH_AN_INDEX = frozenset(Status) - {Status.COMPLETED}
 
 
 class SearchFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which jobs. What is left out does not filter. `org_id` "" are those of nobody's organisation."""
+    """Which jobs. What is left out does not filter. `org_id` "" are those without an organisation."""
 
     uids: tuple[str, ...] = ()
     status: tuple[Status, ...] = ()
@@ -48,7 +48,7 @@ class SearchResult(NamedTuple):
 
 class Listing(NamedTuple):
     """A page of jobs. `cursor` asks for the next. `back_to` is when the oldest of those came that were looked at, if there are
-    older ones that may match. `came` is how many did while somebody looked, and `newest` the newest of all."""
+    older ones that may match. `came` is how many were added while the list was shown, and `newest` the newest of all."""
 
     jobs: list[Job]
     outputs: dict[str, str]

@@ -19,7 +19,7 @@ _STATES = {Status.COMPLETED: "delivered", Status.CANCELLED: "cancelled"}
 
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody to tell, without the secrets."""
+    """Where to deliver, without the secrets."""
 
     uid: str
     org_id: str | None

@@ -1,4 +1,4 @@
--- With whether it is dead: past its expiry, if it has one, and held by nobody.
+-- With whether it is dead: past its expiry, if it has one, and without a holder.
 SELECT artifact.uid, artifact.name, artifact.sha256, blob.generation, artifact.files, artifact.size, artifact.media_type,
        artifact.filename, artifact.org_id, artifact.job_uid, artifact.date_created, artifact.expires_at,
        (artifact.expires_at IS NOT NULL AND artifact.expires_at <= :now

@@ -1,7 +1,7 @@
 -- Lead, or go on leading. One statement decides, so that of many who ask at once one gets a row back.
 --
--- It is to be had if nobody ever led, if it is ours, if its lease ran out, or if its holder (:dead) was seen to have died. One
--- that lies further ahead than any lease does was made before the clock was set back, and nobody should wait that long.
+-- It may be taken if there never was a leader, if it is ours, if its lease ran out, or if its holder (:dead) was seen to have died. One
+-- that lies further ahead than any lease does was made before the clock was set back, and is not waited for.
 INSERT INTO leader (name, worker, process, term, until)
 VALUES (:name, :worker, :process, 1, :now + :lease)
     ON CONFLICT (name) DO UPDATE

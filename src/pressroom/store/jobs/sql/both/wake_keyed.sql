@@ -1,4 +1,4 @@
--- Jobs with a key whose time has come. They still have their line to stand in, which whoever wakes them sees to.
+-- Jobs with a key whose time has come. They still have to become the candidate of their key, which the caller sees to.
 UPDATE job
    SET waits_for = 'key'
  WHERE id IN (SELECT id FROM job

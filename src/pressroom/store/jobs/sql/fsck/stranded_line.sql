@@ -1,4 +1,4 @@
--- Jobs of a key wait for their turn, but nobody holds the key: none of them will ever start.
+-- Jobs of a key wait for their turn, but the key has no holder: none of them will ever start.
 SELECT min(uid), 'key ' || key || ' has ' || count(*) || ' waiting jobs and no holder'
   FROM job
  WHERE status = 'queued' AND waits_for = 'key'

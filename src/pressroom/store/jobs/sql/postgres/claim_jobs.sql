@@ -1,6 +1,6 @@
 -- Take jobs under a lease. The token grows with every claim, and each later write of this worker must name it.
 --
--- The WHERE repeats that they are ready: between looking and taking, somebody else may have been quicker. In its words no
+-- The WHERE repeats that they are ready: between looking and taking, another worker may have been quicker. In its words no
 -- index of what is queued is of use: with one, the server goes through everything that waits.
 UPDATE job
    SET status = 'in_progress', claim = claim + 1, worker = :worker, lease = :lease, lease_until = :now + :lease,

@@ -1,2 +1,2 @@
--- Whoever counts what is in progress of a limited kind lets nobody else count until its claims are committed.
+-- A claim that counts what is in progress of a limited kind keeps other claims from counting until it is committed.
 SELECT name FROM kind WHERE slots IS NOT NULL ORDER BY name FOR NO KEY UPDATE

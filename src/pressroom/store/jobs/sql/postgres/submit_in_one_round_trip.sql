@@ -1,5 +1,5 @@
--- What jobs.submit_plain does in several statements, in one: numbers, jobs, payloads and the first line of their history. It tells
--- everybody who listens, if there are jobs, and is committed with nothing else. :now is NULL where the database's clock counts.
+-- What jobs.submit_plain does in several statements, in one: numbers, jobs, payloads and the first line of their history. It notifies
+-- listeners, if there are jobs, and is committed with nothing else. :now is NULL where the database's clock counts.
 WITH clock AS MATERIALIZED (
     SELECT coalesce(:now::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
 ), numbers AS MATERIALIZED (

@@ -1,2 +1,2 @@
--- Nobody else writes meanwhile: there is nothing to lock.
+-- SQLite has one writer at a time: there is nothing to lock.
 SELECT name FROM kind WHERE slots IS NOT NULL

@@ -1,4 +1,4 @@
--- Whom a group hits most. The :most newest are counted.
+-- The subjects with most failures of a group. The :most newest are counted.
 SELECT subject, org_id, count(*), max(date_completed)
   FROM (SELECT job.subject, job.org_id, job.date_completed
           FROM job_failure

@@ -1,4 +1,4 @@
--- Newest first, of one organisation or of all if NULL. Whoever has all of them is of none: only others of that kind see them.
+-- Newest first, of one organisation or of all if NULL. A token for all organisations belongs to none, and is listed only for such tokens.
 SELECT uid, digest, prefix, name, scope, org_id, everywhere, date_created, expires_at, revoked_at, used_at
   FROM token
  WHERE uid < :before AND (:org_id IS NULL OR (everywhere = 0 AND org_id = :org_id))
