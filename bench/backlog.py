@@ -7,7 +7,7 @@ from bench.figure import say
 from bench.job import checked, noop
 from bench.sizes import LINE, SHALLOW
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from pressroom.testing import SteppedStore
 
 BATCH = 20_000
@@ -63,5 +63,5 @@ def _fill(store: SteppedStore, count: int, *, delay: int = 0) -> None:
 def _line_up(store: SteppedStore, count: int) -> None:
     for _ in range(count):
         store.run(jobs.submit(checked(PAYLOAD, key="busy")))
-    holders = store.run(jobs.claim("bench", [noop.name], Room(1, 1), DAY))
+    holders = store.run(jobs.claim("bench", [noop.name], FreeSlots(1, 1), DAY))
     assert [holder.key for holder in holders] == ["busy"]

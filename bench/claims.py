@@ -13,11 +13,11 @@ from bench.sizes import LINE, SHALLOW, Sizes
 from pressroom.model import Succeeded
 from pressroom.store.jobs import endings, jobs
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 
 AT_ONCE = 10
 WARM_UP = 20
-ROOM = Room(AT_ONCE, AT_ONCE)
+ROOM = FreeSlots(AT_ONCE, AT_ONCE)
 
 
 def cost(folder: Path, sizes: Sizes) -> Iterator[Figure]:

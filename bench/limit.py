@@ -16,7 +16,7 @@ from pressroom.model import Row, Statement, Succeeded, Work
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import jobs
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import SteppedStore
 
 GROUP = 100  # jobs in one transaction
@@ -50,7 +50,7 @@ def script_of_drain(template: Path) -> Script:
     script = [_record(store, jobs.pause(noop.name, False))[1]]
     settlements: list[Settlement] = []
     while True:
-        turn, said = _record(store, jobs.turn(settlements, "limit", [noop.name], Room(GROUP, GROUP), LEASE, {}))
+        turn, said = _record(store, jobs.turn(settlements, "limit", [noop.name], FreeSlots(GROUP, GROUP), LEASE, {}))
         script.append(said)
         if not turn.claims:
             break

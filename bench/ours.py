@@ -61,5 +61,5 @@ async def until_settled(press: Pressroom, count: int) -> None:
     By looking: waiting for each job through the front door would be work that is measured too.
     """
     assert press.worker is not None
-    while press.worker.tally.settled < count:  # noqa: ASYNC110
+    while press.worker.counts.settled < count:  # noqa: ASYNC110
         await asyncio.sleep(0.003)

@@ -74,8 +74,8 @@ async def _work() -> None:
         settled = 0
         while True:
             await asyncio.sleep(0.003)
-            if press.worker.tally.settled > settled:
-                settled = press.worker.tally.settled
+            if press.worker.counts.settled > settled:
+                settled = press.worker.counts.settled
                 _say({"settled": settled, "first": first, "at": time.perf_counter(), "cpu": meter.read()["client"]})
 
 

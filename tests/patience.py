@@ -25,7 +25,7 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     yield postgres_connection, "HELD_IDLE_TIMEOUT", 150.0
     for module in (postgres, postgres_health, postgres_connection, postgres_migrate):
         yield module, "CONNECT_TIMEOUT", 120
-    yield lease, "BEATS_PER_LEASE", 20  # as many in a second as with the usual lease
+    yield lease, "RENEWALS_PER_LEASE", 20  # as many in a second as with the usual lease
     yield readiness, "LONGEST", 60.0
     yield waiting, "SYNC", 600.0
     yield terminal, "SECONDS", 600.0

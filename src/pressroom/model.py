@@ -206,13 +206,13 @@ class Backoff:
 
 class Succeeded(msgspec.Struct, frozen=True):
     result: str  # JSON
-    aside: Any = None  # for the settling hook
+    for_hook: Any = None  # for the settling hook
 
 
 class PartlySucceeded(msgspec.Struct, frozen=True):
     result: str
     error: dict[str, Any]
-    aside: Any = None
+    for_hook: Any = None
 
 
 class GaveUp(msgspec.Struct, frozen=True):
@@ -256,14 +256,14 @@ class Partial:
 
 
 @dataclass(frozen=True)
-class Made:
-    """What a handler returns when its kind's settling hook needs more than the job should keep.
+class Result:
+    """What a handler may return when its kind's settling hook needs more than the job should keep.
 
-    `value` is the job's result. `aside` is told to the hook, in the transaction that ends the job, and is kept nowhere else.
+    `value` is the job's result. `for_hook` is passed to the hook, in the transaction that ends the job, and not stored.
     """
 
     value: Any
-    aside: Any
+    for_hook: Any
 
 
 class Statement(NamedTuple):
@@ -302,7 +302,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     org_id: str | None
     subject: str | None
-    aside: Any = None  # what the handler made for this hook alone
+    for_hook: Any = None  # what the handler returned for this hook alone
 
 
 POOLS = ("default", "render", "outbound")

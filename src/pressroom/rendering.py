@@ -53,7 +53,7 @@ class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
     filename: str | None = None
 
 
-class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+class RenderResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a render job returns."""
 
     artifact: str
@@ -261,7 +261,7 @@ class Rendering:
         assert draft.link is not None
         assert draft.sha256 is not None
         return msgspec.to_builtins(
-            Result(
+            RenderResult(
                 artifact=draft.uid,
                 short_link=draft.link,
                 sha256=draft.sha256,
@@ -322,7 +322,7 @@ def _complete(options: type[msgspec.Struct], given: Mapping[str, Any]) -> Any:
 
 def _settle(ending: Ending) -> Work[None]:
     if ending.result is not None:
-        result = msgspec.convert(ending.result, Result)
+        result = msgspec.convert(ending.result, RenderResult)
         yield from artifacts.record(result.draft(), job=ending.uid, org_id=ending.org_id)
 
 

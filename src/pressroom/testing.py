@@ -43,7 +43,7 @@ class SteppedStore:
 
 
 def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
-    """One sweep of the chore that ends cancelled jobs for processes that could not, as one unit of work."""
+    """One run of the maintenance task that ends cancelled jobs for processes that could not, as one unit of work."""
     found = yield from maintenance.find_deferred_cancels(kinds)
     for deferred in found:
         yield from maintenance.end_deferred_cancel(deferred, kinds)

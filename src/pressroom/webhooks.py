@@ -1,6 +1,6 @@
 """The kind `webhook`: whoever asked to be told of a job's end is told, by a job.
 
-What is owed is written by a trigger in the transaction that ends the job. A chore gives each debt its job, and the job
+What is owed is written by a trigger in the transaction that ends the job. A periodic task gives each debt its job, and the job
 posts it. A crash at any point leaves the debt or the job; a receiver may be told twice, with the same webhook-id.
 """
 
@@ -28,8 +28,8 @@ from pressroom.store.jobs.jobs import NewJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
-from pressroom.worker.chores import every, if_leading
-from pressroom.worker.loop import Worker
+from pressroom.worker.maintenance import if_leading, run_every
+from pressroom.worker.worker import Worker
 
 log = logging.getLogger("pressroom.webhooks")
 
@@ -63,7 +63,7 @@ type Crew = Callable[[], Worker]
 
 
 class Webhooks:
-    """`open` hands it the database; `start` begins the chores, in processes that work. With a crew, they deliver as well."""
+    """`open` hands it the database; `start` begins the periodic tasks, in processes that work. With a crew they deliver too."""
 
     def __init__(
         self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "", keyring: Keyring | None = None
@@ -97,12 +97,12 @@ class Webhooks:
 
     def start(self, crew: Crew | None, leads: Callable[[], bool] = lambda: True) -> None:
         self._crew = crew
-        for seconds, chore in (
+        for seconds, task in (
             (DISPATCH_INTERVAL, if_leading(leads, self.dispatch)),
             (DISPATCH_INTERVAL, self.hire),
             (FORGET_INTERVAL, if_leading(leads, self.forget)),
         ):
-            self._tasks.append(asyncio.create_task(every(seconds, chore, self._stopping)))
+            self._tasks.append(asyncio.create_task(run_every(seconds, task, self._stopping)))
 
     @property
     def worker(self) -> Worker | None:

@@ -48,11 +48,11 @@ from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.store.jobs import jobs, maintenance, queries
 from pressroom.webhooks import Webhooks
 from pressroom.worker import coverage_watch
-from pressroom.worker.chores import Chores, every
 from pressroom.worker.counters import SlotUsage, WorkerCounters
 from pressroom.worker.coverage_watch import CoverageWatch
 from pressroom.worker.leader import Leadership
-from pressroom.worker.loop import Worker
+from pressroom.worker.maintenance import Maintenance, run_every
+from pressroom.worker.worker import Worker
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
@@ -199,7 +199,7 @@ class Pressroom(Queue):
         self._tail = asyncio.create_task(self._make_tail().run())
         self._collecting = asyncio.create_task(self._collect())
         self._leading = asyncio.create_task(self._work_on_leading())
-        self.chores = Chores(
+        self.maintenance = Maintenance(
             database,
             delivery,
             self._registered,
@@ -243,7 +243,7 @@ class Pressroom(Queue):
         grace = self.settings.grace if grace is None else grace
         await self.finish(grace)
         if self.worker is not None:
-            await self.chores.stop()
+            await self.maintenance.stop()
             await self.webhooks.stop()
         if self.leadership is not None:
             await self.leadership.stop()
@@ -338,7 +338,7 @@ class Pressroom(Queue):
     async def watch_coverage(self, stopping: asyncio.Event) -> None:
         """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""
         watch = CoverageWatch(self._database, self._leads)
-        await every(coverage_watch.INTERVAL, watch.look, stopping)
+        await run_every(coverage_watch.INTERVAL, watch.check, stopping)
 
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database
@@ -352,7 +352,7 @@ class Pressroom(Queue):
         self.worker = worker
         self.leadership = Leadership(database, worker.name)
         await self.leadership.start()
-        self.chores.start()
+        self.maintenance.start()
         crew = partial(self._make_worker, inside, switchboard, delivered, webhooks.COURIERS)
         self.webhooks.start(crew if delivered else None, self._leads)
 
@@ -362,7 +362,7 @@ class Pressroom(Queue):
 
         return backends.Errands(
             look_up=look_up,
-            fire_schedules=lambda: self.chores.fire_schedules(),
+            fire_schedules=lambda: self.maintenance.fire_schedules(),
             cancel=lambda uid: self.cancel(uid, reason="cancelled in oban"),
             paused=lambda: database.read(queries.paused),
             count_error=self.worker_counters.count_error,

@@ -9,7 +9,7 @@ from pathlib import Path
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store.engine import statements
 from pressroom.store.engine.postgres_connection import IDLE_TIMEOUT
-from pressroom.worker.chores import PATIENCE, RESCUE_INTERVAL
+from pressroom.worker.maintenance import LEADER_GRACE, RESCUE_INTERVAL
 from tests import postgres, servers
 from tests.reliability import dump, nemesis
 from tests.reliability.dump import Dump
@@ -28,7 +28,7 @@ POLL = 0.2  # a look at a server costs more than one at a file, and news of work
 # Until somebody has surely taken the sleeper's books: a lease, the patience that the others have with a leader who may sleep as
 # well, a look each second. On a busy machine most sleepers hold what the others wait for, until the server ends their session,
 # and then the next sleeper may have it.
-SLEEP = LEASE + PATIENCE / 1000 + 3 * RESCUE_INTERVAL + 2 * IDLE_TIMEOUT
+SLEEP = LEASE + LEADER_GRACE / 1000 + 3 * RESCUE_INTERVAL + 2 * IDLE_TIMEOUT
 
 FEW_OPEN = 0.15
 PROLONGED = 150  # cycles at most

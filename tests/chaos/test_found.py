@@ -16,8 +16,8 @@ from pressroom.model import Succeeded
 from pressroom.store.engine import postgres_connection, postgres_health, writer
 from pressroom.store.jobs import jobs, maintenance
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import Room
-from pressroom.worker.chores import UNLED_ROUNDS
+from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.worker.maintenance import FOLLOWER_ROUNDS
 from tests import looking
 from tests.patience import be_patient
 
@@ -68,8 +68,8 @@ async def test_a_job_that_oban_forgot_is_found_although_the_leader_does_not_know
             job = await other.submit("shout", "found", within=transaction)
             await transaction.execute("DELETE FROM public.oban_jobs")
 
-        for _ in range(UNLED_ROUNDS):
-            await other.chores.announce_again()
+        for _ in range(FOLLOWER_ROUNDS):
+            await other.maintenance.announce_again()
 
         assert await other.wait(job, timeout=60) == "FOUND"
 
@@ -93,7 +93,7 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
     async with Pressroom(on_server, kinds=[leaflet], workers=None) as press:
         run = press._database.run
         await press.submit("leaflet", None)
-        (claim,) = await run(lambda: jobs.claim("somebody", ["leaflet"], Room(1, 1), 60_000), name="turn")
+        (claim,) = await run(lambda: jobs.claim("somebody", ["leaflet"], FreeSlots(1, 1), 60_000), name="turn")
         ending = [Settlement(claim, Succeeded("null"))]
         with looking.held(on_server):
             first = asyncio.create_task(
@@ -101,7 +101,7 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
             )  # holds the lane while the others gather
             await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             others = asyncio.gather(
-                run(lambda: jobs.turn(ending, "somebody", (), Room(0, 0), 0, press.kinds), name="turn"),
+                run(lambda: jobs.turn(ending, "somebody", (), FreeSlots(0, 0), 0, press.kinds), name="turn"),
                 run(lambda: maintenance.prune(10), name="prune"),
             )
             await asyncio.sleep(0.2)

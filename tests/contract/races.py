@@ -15,12 +15,12 @@ from pressroom.model import Claim, Row, Statement, Work
 from pressroom.store.engine import fsck
 from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from tests.machine.kinds import EVERY_KIND, LEASE, input_of, make_kinds
 from tests.machine.on_postgres import OnPostgres, Server, stories_on
 
 KINDS = make_kinds(lambda _: None)
-PLENTY = Room(10, 10)
+PLENTY = FreeSlots(10, 10)
 
 
 class Side(NamedTuple):

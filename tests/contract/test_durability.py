@@ -111,11 +111,11 @@ async def test_on_sqlite_a_tick_that_was_fired_is_on_the_disk(file: str, synced:
     clock = ManualClock()
     async with working(file, clock) as (press, _):
         await press.pause("held")
-        await press.chores.stop()  # from here on the test fires
+        await press.maintenance.stop()  # from here on the test fires
         clock.advance(hours=1)
         before = len(synced)
 
-        assert await press.chores.fire_schedules() == 1
+        assert await press.maintenance.fire_schedules() == 1
 
         assert len(synced) > before
 

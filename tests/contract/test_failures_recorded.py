@@ -13,7 +13,7 @@ from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnectio
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import jobs, maintenance
 from pressroom.store.jobs.endings import Settlement, cancel, settle
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.store.jobs.maintenance import LostJob
 from pressroom.store.operators import failures
 from pressroom.testing import SteppedStore
@@ -64,7 +64,7 @@ async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
 
 async def _lost_again(stage: Floor) -> LostJob:
     stage.clock.advance(seconds=120)
-    (claim,) = await stage.run(jobs.claim("gone", ["build"], Room(1, 1), 60_000))
+    (claim,) = await stage.run(jobs.claim("gone", ["build"], FreeSlots(1, 1), 60_000))
     return LostJob(claim.id, claim.token, claim.kind, "gone", True, claim.crashes)
 
 

@@ -15,7 +15,7 @@ from pressroom.ids import new_uid
 from pressroom.model import OnKey, SingleRoundTrip, Submitted
 from pressroom.store.engine.postgres_connection import EVENTS, PostgresConnection, SingleMessageStatement
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from tests import looking
 
 
@@ -33,7 +33,7 @@ async def submit_in_one_message(press: Pressroom) -> Submitted:
 
 
 async def claim_in_one_message(press: Pressroom) -> list[str]:
-    unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, shared_lock=True)
+    unit = partial(jobs.turn, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
     turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
     return [claim.uid for claim in turn.claims]
 

@@ -17,7 +17,7 @@ from pressroom.clock import ManualClock, SystemClock
 from pressroom.ids import new_uid
 from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import jobs, queries
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from tests import looking
 
 
@@ -44,7 +44,7 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         monkeypatch.setattr(PostgresConnection, "single_round_trip", note)
         monkeypatch.setattr(PostgresConnection, "begin", None)
         submitted = await press.submit("shout", "hi")
-        unit = partial(jobs.turn, (), "me", press.kinds, Room(1, 1), 15_000, press.kinds, shared_lock=True)
+        unit = partial(jobs.turn, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
         turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
         nothing = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
 
@@ -71,7 +71,7 @@ def test_a_submit_alone_and_a_claim_alone_are_one_message_the_first_time_and_aft
     with closing(PostgresConnection(on_server, SystemClock())) as connection:
         for _ in range(3):
             submit = next(jobs.submit_plain([a_job(new_uid())], at_once=True))
-            claim = next(jobs.claim_beside("me", ["shout"], Room(1, 1), 15_000, at_once=True))
+            claim = next(jobs.claim_beside("me", ["shout"], FreeSlots(1, 1), 15_000, at_once=True))
             assert messages(connection, partial(connection.single_round_trip, submit, True)) == ["Query", "ReadyForQuery"]
             assert messages(connection, partial(connection.single_round_trip, claim, False)) == ["Query", "ReadyForQuery"]
 

@@ -25,7 +25,7 @@ class NotingTaker:
         self.room = slots
         self._freed = asyncio.Event()
 
-    def hear(self) -> None:
+    def expect_jobs(self) -> None:
         self.heard += 1
 
     def offer(self, offer: Offer) -> None:

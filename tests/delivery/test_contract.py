@@ -11,7 +11,7 @@ from pressroom import Backoff, Kind, OnKey, Pressroom, Request, Schedule, Status
 from pressroom.delivery.redis import Redis
 from pressroom.errors import StoreUnavailable
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from tests.delivery.conftest import Open
 from tests.journeys.stage import Gate
 
@@ -246,7 +246,7 @@ async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> N
     kind = Kind("echo", echo)
     async with open_press(kind, workers=None) as front:
         job = await front.submit("echo", "back again")
-        (claim,) = await front._database.run(lambda: jobs.claim("ghost", ["echo"], Room(1, 1), 1), name="turn")
+        (claim,) = await front._database.run(lambda: jobs.claim("ghost", ["echo"], FreeSlots(1, 1), 1), name="turn")
         assert claim.uid == job.uid
         async with open_press(kind) as press:
             assert await press.wait(job, timeout=60) == "back again"
@@ -258,7 +258,7 @@ async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: O
     async with open_press(Kind("echo", echo), lease=600.0) as press:
         worker = press.worker
         assert worker is not None
-        really, lost = worker._settle_and_claim, []
+        really, lost = worker._turns._settle_and_claim, []
 
         async def lose_the_first_claim(*asked: Any) -> Any:
             result = await really(*asked)
@@ -267,7 +267,7 @@ async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: O
                 raise StoreUnavailable("the connection was cut")
             return result
 
-        monkeypatch.setattr(worker, "_settle_and_claim", lose_the_first_claim)
+        monkeypatch.setattr(worker._turns, "_settle_and_claim", lose_the_first_claim)
         job = await press.submit("echo", "once more")
         assert await press.wait(job, timeout=60) == "once more"
         told = await press.get(job)
@@ -344,7 +344,7 @@ async def test_a_tick_is_fired_once_whatever_the_number_of_nodes(open_press: Ope
     long_ago = datetime.now(UTC) - timedelta(days=370)
     async with open_press(kind, schedules=[tick]) as one, open_press(kind, schedules=[tick]) as two:
         await _set_last_tick(one, long_ago)
-        await asyncio.gather(one.chores.fire_schedules(), two.chores.fire_schedules())
+        await asyncio.gather(one.maintenance.fire_schedules(), two.maintenance.fire_schedules())
         await eventually(lambda: _ended(one, "sweep"), within=60)
         assert len((await one.list(kind="sweep")).jobs) == 1
 

@@ -28,7 +28,7 @@ async def test_a_job_overtakes_the_backlog_of_another_organisation(
         await eventually(lambda: started)
         tiny = await press.submit("work", "globex", org_id="globex")
         if press._delivery.sweep > 0:
-            await eventually(lambda: press.worker is not None and press.worker._is_shared)
+            await eventually(lambda: press.worker is not None and press.worker._turns.several_orgs_wait)
         before = len(started)
         while "globex" not in started:
             started_so_far = len(started)

@@ -104,7 +104,7 @@ async def test_what_is_announced_again_has_the_fields_of_its_kind(
         await press.submit("echo", asked)
         await eventually(lambda: look.llen(lists))
         before = await look.lpop(lists)
-        await press._delivery.announce_again(press.kinds, press.chores._waiting)
+        await press._delivery.announce_again(press.kinds, press.maintenance._waiting)
         await eventually(lambda: look.llen(lists))
         (after,) = await look.lrange(lists, 0, -1)
 
@@ -193,7 +193,7 @@ async def test_another_type_under_the_lists_name_is_told_once_and_left_alone(
         async with on_redis(Kind("echo", echo)) as press:
             for n in range(3):
                 assert await press.wait(await press.submit("echo", n), timeout=60) == n
-            await press._delivery.announce_again(press.kinds, press.chores._waiting)
+            await press._delivery.announce_again(press.kinds, press.maintenance._waiting)
         assert await look.get(lists) == b"a string"
     told = [line for line in caplog.records if "WRONGTYPE" in line.getMessage() and line.levelno >= logging.WARNING]
     assert len(told) == 1
@@ -258,12 +258,12 @@ async def test_an_idle_worker_of_one_slot_hears_of_its_first_job(
     press: Any = on_redis(PROMPT, workers=1)
     starting = asyncio.create_task(press.start())
     try:
-        await eventually(lambda: getattr(press, "worker", None) and press.worker._freed._waiters)
+        await eventually(lambda: getattr(press, "worker", None) and press.worker._loop._slot_freed._waiters)
     finally:
         (tmp_path / "go").touch()
         await starting
     try:
-        await eventually(lambda: press.worker.free_slots()[0])
+        await eventually(lambda: press.worker._loop.free_slots()[0])
         assert await press.wait(await press.submit("echo", "heard"), timeout=60) == "heard"
     finally:
         await press.stop()

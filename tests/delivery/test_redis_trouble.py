@@ -66,7 +66,7 @@ from tests.delivery.test_redis_trouble import on_redis
 async def main():
     redis.Redis.sweep = 1e9  # it is to hear of its job, not to find it
     async with on_redis(Path(sys.argv[1]), *sys.argv[2:]) as press:
-        while press.worker._hungry or press.worker._turns:
+        while press.worker._loop._jobs_expected or press.worker._loop.turns_in_flight:
             await asyncio.sleep(0.01)
         failpoints.arm("turn.before_commit=kill")
         print("ready", flush=True)

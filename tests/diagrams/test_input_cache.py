@@ -157,7 +157,7 @@ async def test_what_is_used_again_and_again_outlives_the_retention_of_its_job(st
         for _ in range(20):
             stage.clock.advance(seconds=250)
             assert (await stage.http.post("/render", json=ARROW)).json()["cached"] is True
-            await stage.press.chores.prune()
+            await stage.press.maintenance.prune()
 
         assert (await stage.http.get(first.json()["url"])).status_code == 200
         assert (await stage.http.get(first.json()["statusUrl"])).status_code == 200

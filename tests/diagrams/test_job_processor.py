@@ -15,8 +15,8 @@ from pressroom.config import Settings
 from pressroom.model import Status
 from pressroom.rendering import Rendering
 from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import Room
-from pressroom.worker import chores
+from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.worker import maintenance
 from tests.diagrams.conftest import Easel, Stage, Staging, ended
 
 
@@ -60,7 +60,7 @@ async def test_a_job_is_marked_rendering_then_rendered_then_stored_then_complete
 
 # P2
 async def test_it_does_not_sleep_while_jobs_are_pending(staged: Staging, easel: Easel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
+    monkeypatch.setattr(maintenance, "ANNOUNCE_INTERVAL", 3600)
     async with staged(workers=1, poll_interval=60.0, lease=3600) as stage:
         answers = await submit(stage, *map(str, range(10)))
 
@@ -158,12 +158,12 @@ async def test_a_job_that_disappears_while_it_is_processed_is_a_silent_no_op(
         (answer,) = await submit(stage, "vanishes")
         await eventually(lambda: easel.drew)
         stage.clock.advance(days=1)
-        await neighbour.press.chores.rescue()
+        await neighbour.press.maintenance.rescue()
         stage.clock.advance(days=1)
-        assert await neighbour.press.chores.prune() == 1
+        assert await neighbour.press.maintenance.prune() == 1
         easel.release()
 
-        await eventually(lambda: stage.press.worker is not None and stage.press.worker.tally.stale == 1)
+        await eventually(lambda: stage.press.worker is not None and stage.press.worker.counts.stale == 1)
         assert (await stage.http.get(answer.json()["statusUrl"])).status_code == 404
         (after,) = await submit(stage, "after")
         assert (await ended(stage, after))["status"] == "completed"
@@ -180,10 +180,10 @@ async def test_cleanup_deletes_completed_and_failed_jobs_past_their_retention_an
         await stage.press.pause("diagram")
         (pending,) = await submit(stage, "pending")
         stage.clock.advance(seconds=3599)
-        assert await stage.press.chores.prune() == 0
+        assert await stage.press.maintenance.prune() == 0
         stage.clock.advance(seconds=2)
 
-        assert await stage.press.chores.prune() == 2
+        assert await stage.press.maintenance.prune() == 2
 
         codes = [(await stage.http.get(answer.json()["statusUrl"])).status_code for answer in (*answers, pending)]
         assert codes == [404, 404, 200]
@@ -222,7 +222,7 @@ async def test_a_shutdown_stops_polling_and_waits_for_the_current_job(
         current, following = await submit(stage, "current", "following")
         await eventually(lambda: easel.drew)
         stopping = asyncio.create_task(stage.press.stop())
-        await eventually(lambda: stage.press.worker is not None and not stage.press.worker._claiming)
+        await eventually(lambda: stage.press.worker is not None and not stage.press.worker._loop.claiming)
         easel.release()
         await stopping
 
@@ -292,7 +292,7 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
         ghost = maintenance.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
         database = stage.press.rendering.database
         await database.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
-        await database.run(lambda: jobs.claim("ghost", ["diagram"], Room(1, 1), 3_600_000), name="turn")
+        await database.run(lambda: jobs.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
         assert (await stage.http.get(answer.json()["statusUrl"])).json()["status"] == "rendering"
 
     async with staged() as stage:

@@ -24,7 +24,7 @@ async def keep(stage: Stage, told: dict[str, Any]) -> None:
 async def later(stage: Stage, *, limit: int = 0, **how_long: int) -> None:
     """So much time passes, and everything that nothing needs any more is deleted."""
     stage.clock.advance(seconds=timedelta(**how_long).total_seconds())
-    await stage.press.chores.prune()
+    await stage.press.maintenance.prune()
     await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0, cache_limit=limit)
 
 

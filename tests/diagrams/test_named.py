@@ -248,7 +248,7 @@ async def test_the_collector_keeps_what_a_name_shows_and_takes_it_when_the_name_
 async def tidy(stage: Stage) -> None:
     """A month later, with jobs pruned and the collector having come twice."""
     stage.clock.advance(days=30)
-    await stage.press.chores.prune()
+    await stage.press.maintenance.prune()
     for _ in range(2):
         await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
 

@@ -74,7 +74,7 @@ async def test_what_was_drawn_of_a_version_that_went_is_collected(staged: Stagin
             await put(stage, f"text {number}")
             await stage.http.get("/a/arch.png")
         stage.clock.advance(days=30)
-        await stage.press.chores.prune()
+        await stage.press.maintenance.prune()
         for _ in range(2):
             await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
 

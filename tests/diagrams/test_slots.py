@@ -292,7 +292,7 @@ async def test_one_organisation_cannot_take_all_the_slots_and_the_waiting_room(
         for n in range(12):
             await red.post("/render?format=dot", content=f"digraph {{ {n} }}")
         await eventually(lambda: stage.press.app("diagrams").diagrams.slots.waiting == 1)
-        await eventually(lambda: len(stage.press.worker._running) == 2)  # the others fail, for there is no room
+        await eventually(lambda: stage.press.worker.running == 2)  # the others fail, for there is no room
         await stage.press.scale("diagram", 2)
         await red.post("/render?format=dot", content="digraph { behind }")
         tiny = asyncio.create_task(blue.post("/render?format=dot&mode=sync", content="digraph { tiny }"))

@@ -15,7 +15,7 @@ from pressroom.jsontext import encode
 from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
 from pressroom.store.jobs import jobs, maintenance, queries
 from pressroom.store.jobs.endings import Settlement, cancel, settle
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from pressroom.testing import ManualClock, SteppedStore
 
 
@@ -74,7 +74,7 @@ class Steps:
         return self.run(jobs.submit(new))
 
     def claim(self, room: int = 1, *, worker: str = "anybody", lease: float = 15.0) -> list[Claim]:
-        return self.run(jobs.claim(worker, self.kinds, Room(room, room), int(lease * 1000)))
+        return self.run(jobs.claim(worker, self.kinds, FreeSlots(room, room), int(lease * 1000)))
 
     def claim_one(self, *, worker: str = "anybody", lease: float = 15.0) -> Claim:
         (claim,) = self.claim(worker=worker, lease=lease)

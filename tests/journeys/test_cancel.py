@@ -84,7 +84,7 @@ async def test_a_running_function_is_interrupted_in_its_thread_even_if_it_catche
 
         ended = await press.settled(job)
         assert ended.status is Status.CANCELLED
-        assert press.worker.tally.abandoned == 0
+        assert press.worker.counts.abandoned == 0
         assert await press.wait(await press.submit("shout", "next")) == "NEXT"
     released.set()
 
@@ -153,7 +153,7 @@ async def test_a_coroutine_that_ignores_cancellation_is_left_behind_and_its_job_
         ended = await press.settled(job)
 
         assert ended.status is Status.CANCELLED
-        assert press.worker.tally.abandoned == 1
+        assert press.worker.counts.abandoned == 1
         assert await press.wait(await press.submit("shout", "its slot is free")) == "ITS SLOT IS FREE"
         released.set()
         await ended_late.wait()
@@ -176,7 +176,7 @@ async def test_a_function_that_cannot_be_interrupted_is_left_behind_and_its_job_
         await press.cancel(job)
 
         assert (await press.settled(job)).status is Status.CANCELLED
-        assert press.worker.tally.abandoned == 1
+        assert press.worker.counts.abandoned == 1
         assert await press.wait(await press.submit("shout", "next")) == "NEXT"
         released.set()
 
@@ -278,7 +278,7 @@ async def test_a_job_that_waits_for_its_next_attempt_ends_at_once(anywhere, even
 
     async with Pressroom(anywhere, kinds=[flaky], workers=1) as press:
         job = await press.submit("flaky")
-        await eventually(lambda: press.worker.tally.settled == 1)
+        await eventually(lambda: press.worker.counts.settled == 1)
 
         cancelled = await press.cancel(job)
 

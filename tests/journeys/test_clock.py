@@ -36,10 +36,10 @@ async def test_a_clock_that_jumps_ahead_takes_no_job_from_a_living_worker(databa
     async with Pressroom(database, kinds=[slow.kind()], workers=2, clock=clock, lease=LEASE) as press:
         job = await press.submit("slow")
         await slow.started.wait()
-        await press.chores.rescue()
+        await press.maintenance.rescue()
 
         clock.advance(hours=2)
-        rescued = await press.chores.rescue()
+        rescued = await press.maintenance.rescue()
         slow.go_on.set()
 
         assert rescued == 0
@@ -57,7 +57,7 @@ async def test_a_lease_that_ran_out_is_rescued_and_its_late_result_refused(datab
         await slow.started.wait()
         clock.advance(hours=2)
 
-        rescued = await neighbour.chores.rescue()
+        rescued = await neighbour.maintenance.rescue()
         slow.go_on.set()
 
         assert rescued == 1
@@ -74,7 +74,7 @@ async def test_a_clock_that_is_set_back_does_not_keep_a_dead_workers_job(databas
         await slow.started.wait()
         clock.advance(hours=-2)
 
-        await press.chores.rescue()
+        await press.maintenance.rescue()
         lease_until = (await press.get(job)).lease_until
 
         assert lease_until is not None

@@ -70,7 +70,7 @@ async def test_every_attempt_leaves_one_line(
     lines: list[str],
 ) -> None:
     waited.clear()
-    monkeypatch.setattr(judge, "STORE_AGAIN", 0.0)
+    monkeypatch.setattr(judge, "STORE_RETRY_DELAY", 0.0)
     caplog.set_level(logging.INFO, "pressroom.worker.report")
     async with Pressroom(database, kinds=[work], workers=1) as press:
         job = await press.submit("work", payload, subject="page 7")

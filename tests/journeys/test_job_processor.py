@@ -14,11 +14,11 @@ from pressroom.config import Settings, load
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import StoreBusy
 from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import ManualClock
 from pressroom.worker import process
-from pressroom.worker.chores import Chores, every
-from pressroom.worker.loop import Worker
+from pressroom.worker.maintenance import Maintenance, run_every
+from pressroom.worker.worker import Worker
 from tests import looking
 from tests.journeys.stage import Steps
 
@@ -189,7 +189,7 @@ async def test_a_result_that_is_settled_beside_a_broken_neighbour_outlasts_a_bus
         await eventually(lambda: gate.came == ["broken"])
         job = await press.submit("innocent")
         await eventually(lambda: len(gate.came) == 2)
-        settle_alone, refused = press.worker._settle_alone, []
+        settle_alone, refused = press.worker._turns._settle_alone, []
 
         async def busy_once(settlement, kinds):
             if settlement.claim.kind == "innocent" and not refused:
@@ -197,7 +197,7 @@ async def test_a_result_that_is_settled_beside_a_broken_neighbour_outlasts_a_bus
                 raise StoreBusy("another process held the file locked")
             return await settle_alone(settlement, kinds)
 
-        monkeypatch.setattr(press.worker, "_settle_alone", busy_once)
+        monkeypatch.setattr(press.worker._turns, "_settle_alone", busy_once)
         gate.open()
 
         ended = await press.settled(job)
@@ -228,11 +228,11 @@ async def test_a_chore_that_fails_is_logged_and_done_again_at_the_next_beat(capl
         if len(beats) < 3:
             raise OSError("where is the disk?")
 
-    with caplog.at_level(logging.ERROR, logger="pressroom.chores"):
-        await every(0.001, forgetful, stopping)
+    with caplog.at_level(logging.ERROR, logger="pressroom.maintenance"):
+        await run_every(0.001, forgetful, stopping)
 
     assert beats == [0, 1, 2]
-    assert caplog.text.count("the chore forgetful failed") == 1, "and a second time only after a minute"
+    assert caplog.text.count("the task forgetful failed") == 1, "and a second time only after a minute"
     assert "OSError: where is the disk?" in caplog.text
 
 
@@ -253,13 +253,13 @@ async def test_a_result_for_a_job_that_is_gone_is_refused_and_nothing_else_happe
         await press.submit("held")
         await eventually(lambda: gate.came)
         clock.advance(days=1)
-        await neighbour.chores.rescue()
+        await neighbour.maintenance.rescue()
         clock.advance(days=8)
-        assert await neighbour.chores.prune() == 1
+        assert await neighbour.maintenance.prune() == 1
 
         gate.open()
 
-        await eventually(lambda: press.worker.tally.stale == 1)
+        await eventually(lambda: press.worker.counts.stale == 1)
         assert await press.wait(await press.submit("diagram", "goes on")) == "<svg>goes on</svg>"
 
 
@@ -270,7 +270,7 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
         job = await press.submit("diagram", "left behind")
         place = maintenance.WorkerRecord("ghost", _a_dead_process(), ["diagram"], 1, 1)
         await press._database.run(lambda: maintenance.save_worker(place), name="heartbeat")
-        await press._database.run(lambda: jobs.claim("ghost", ["diagram"], Room(1, 1), 3_600_000), name="turn")
+        await press._database.run(lambda: jobs.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
 
     async with Pressroom(database, kinds=[diagram], workers=1) as press:
         assert await press.wait(job) == "<svg>left behind</svg>"
@@ -338,7 +338,7 @@ async def test_a_shutdown_waits_for_the_current_job_and_polls_no_more(database, 
         current, following = await press.submit("held", 1), await press.submit("held", 2)
         await eventually(lambda: ran == [1])
         stopping = asyncio.create_task(press.stop())
-        await eventually(lambda: not press.worker._claiming)
+        await eventually(lambda: not press.worker._loop.claiming)
         gate.open()
         await stopping
 
@@ -373,13 +373,15 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
     clock = ManualClock()
     store = backends.open_database(Settings(database=database), clock, BUILT_IN_SCHEMA)
     delivery = Embedded()
-    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, luck=lambda: 0.5)
-    chores = Chores(store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60)
+    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, random=lambda: 0.5)
+    maintenance = Maintenance(
+        store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60
+    )
     async with Pressroom(database, kinds=[renderer], workers=None, clock=clock) as press:
         await worker.start()
         job = await press.submit("diagram", "a -> b")
         ended = await press.settled(job)
-        await chores.prune()
+        await maintenance.prune()
         await worker.stop(5)
         await store.close()
 

@@ -25,7 +25,7 @@ from pressroom import (
 )
 from pressroom.errors import InvalidArgument, WaitTimeout
 from pressroom.model import GaveUp, Released, Retry, Succeeded
-from pressroom.worker import chores
+from pressroom.worker import maintenance
 
 ERROR = {"attempt": 1, "code": "transient", "message": "not now"}
 
@@ -223,7 +223,7 @@ async def test_jobs_that_line_up_run_one_after_the_other_in_their_order(anywhere
 
 
 async def test_the_end_of_one_job_starts_the_next_of_its_line_without_anybody_having_to_look(anywhere, monkeypatch):
-    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
+    monkeypatch.setattr(maintenance, "ANNOUNCE_INTERVAL", 3600)
     async with Pressroom(anywhere, kinds=[lining_up], workers=4, lease=3600, poll_interval=60) as press:
         await press.pause("ledger")
         jobs = [await press.submit("ledger", n, key="account:7") for n in range(10)]

@@ -9,11 +9,11 @@ import pytest
 from pressroom import Pressroom, Status, kind
 from pressroom.errors import StopTimeout, StoreUnavailable
 from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import Room, Turn
+from pressroom.store.jobs.jobs import FreeSlots, Turn
 from pressroom.testing import ManualClock
+from pressroom.worker import attempts, process
 from pressroom.worker import lease as lease_module
-from pressroom.worker import loop, process
-from pressroom.worker.lease import BEATS_PER_LEASE, LeaseKeeper
+from pressroom.worker.lease import RENEWALS_PER_LEASE, LeaseKeeper
 from tests import looking
 
 LIMIT = 60.0
@@ -23,13 +23,13 @@ NO_BEAT = 3600.0  # a lease so long that the keeper's own thread renews nothing 
 @pytest.fixture(autouse=True)
 def _usual_beats(monkeypatch):
     """As many as there are, and not as many as other tests have on a busy machine."""
-    monkeypatch.setattr(lease_module, "BEATS_PER_LEASE", BEATS_PER_LEASE)
+    monkeypatch.setattr(lease_module, "RENEWALS_PER_LEASE", RENEWALS_PER_LEASE)
 
 
 def later(monkeypatch, seconds):
     """The worker's own clock is ahead by so many seconds. Until the test awaits, its event loop notices nothing of it."""
     real = time.monotonic
-    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: real() + seconds))
+    monkeypatch.setattr(attempts, "time", SimpleNamespace(monotonic=lambda: real() + seconds))
 
 
 async def test_past_its_time_limit_a_lease_is_not_renewed_so_that_a_hanging_job_is_taken_over(
@@ -48,7 +48,7 @@ async def test_past_its_time_limit_a_lease_is_not_renewed_so_that_a_hanging_job_
         keeper, granted = press.worker._keeper, clock.now_ms()
 
         renewed = []
-        for ahead in (0, LIMIT - 1, LIMIT + 2 * loop.STOP_GRACE):
+        for ahead in (0, LIMIT - 1, LIMIT + 2 * attempts.STOP_GRACE):
             clock.advance(seconds=1)
             with monkeypatch.context() as patched:
                 later(patched, ahead)
@@ -71,7 +71,7 @@ async def test_without_a_time_limit_a_lease_is_renewed_for_ever(file, gate, even
 
         with monkeypatch.context() as patched:
             later(patched, 1e9)
-            held = press.worker._held()
+            held = press.worker._attempts.leases_to_renew()
         gate.open()
         await press.settled(job, timeout=60)
 
@@ -101,7 +101,7 @@ async def test_a_handler_whose_claim_was_lost_is_stopped_at_the_next_heartbeat(d
         assert stopped == []
 
         clock.advance(seconds=2 * NO_BEAT)
-        assert await neighbour.chores.rescue() == 1
+        assert await neighbour.maintenance.rescue() == 1
         await asyncio.to_thread(press.worker._keeper._renew)
 
         await eventually(lambda: stopped, within=60)
@@ -156,7 +156,7 @@ async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(database):
         return "done"
 
     async with Pressroom(database, kinds=[any_kind], workers=1, lease=NO_BEAT) as press:
-        press.worker._database = broken = LosesAnswers(press._database)
+        press.worker._turns._database = broken = LosesAnswers(press._database)
         while not broken.lost:  # the turn that was under way when the database was replaced is not lost
             job = await press.submit("any")
             assert await press.wait(job, timeout=60) == "done"
@@ -224,7 +224,7 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
 
     store = steps(any_kind)
     job = store.submit("any")
-    (claim,) = store.run(jobs.claim("w1", store.kinds, Room(1, 1), int(lease * 1000)))
+    (claim,) = store.run(jobs.claim("w1", store.kinds, FreeSlots(1, 1), int(lease * 1000)))
     reported = []
     failing = FailingStore(store, 3)
     card = maintenance.WorkerRecord("w1", process.identity(), ["any"], 1, 1)

@@ -9,12 +9,12 @@ import pytest
 from pressroom import Pressroom, Status, kind
 from pressroom.errors import InvalidArgument
 from pressroom.model import OnKey
-from pressroom.worker import loop
+from pressroom.worker import attempts
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "PREEMPT_AFTER", 0.0)
+    monkeypatch.setattr(attempts, "PREEMPT_AFTER", 0.0)
 
 
 class Page:
@@ -78,7 +78,7 @@ async def test_another_key_or_kind_stops_nothing(file: str, eventually: Any) -> 
 
 
 async def test_what_is_young_is_left_to_finish(file: str, eventually: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "PREEMPT_AFTER", 3600.0)
+    monkeypatch.setattr(attempts, "PREEMPT_AFTER", 3600.0)
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     @kind("page", preempt=True)

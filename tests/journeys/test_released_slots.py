@@ -29,7 +29,7 @@ async def test_a_released_slot_is_free_for_its_tier_until_it_is_taken_back(file,
     @kind("waits")
     async def waits(job, payload):
         await before.hold()
-        with job.standing_aside():
+        with job.release_slot():
             await meanwhile.hold()
         await after.hold()
 
@@ -38,14 +38,14 @@ async def test_a_released_slot_is_free_for_its_tier_until_it_is_taken_back(file,
         free = []
         for gate in gates:
             await eventually(lambda gate=gate: gate.came)
-            await eventually(lambda: not press.worker._turns)
-            free.append(press.worker.free_slots())
+            await eventually(lambda: not press.worker._loop.turns_in_flight)
+            free.append(press.worker._loop.free_slots())
             gate.open()
         await press.settled(job, timeout=60)
         await eventually(lambda: press.worker.running == 0)
 
         assert free == [running, released, running]
-        assert press.worker._room().background == 1
+        assert press.worker._worker_slots.free_for_claims().background == 1
 
 
 async def test_background_jobs_that_wait_for_background_jobs_come_to_an_end(file):
@@ -55,7 +55,7 @@ async def test_background_jobs_that_wait_for_background_jobs_come_to_an_end(file
     async def chain(job, payload):
         if payload == 0:
             return 0
-        with job.standing_aside():
+        with job.release_slot():
             return 1 + await press.wait(await press.submit("chain", payload - 1), timeout=60)
 
     async with Pressroom(file, kinds=[chain], workers=2) as press:
@@ -68,19 +68,19 @@ async def test_as_many_slots_are_released_as_there_are_and_no_more(file, eventua
 
     @kind("waits", timeout=None)
     async def waits(job, payload):
-        with job.standing_aside():
+        with job.release_slot():
             inside.append(job.id)
             await end.wait()
 
     async with Pressroom(file, kinds=[waits], workers=2, poll_interval=0.005) as press:
         waiting = [await press.submit("waits", tier=Tier.INTERACTIVE) for _ in range(6)]
         await eventually(lambda: len(inside) == 4)
-        await eventually(lambda: not press.worker._turns)
+        await eventually(lambda: not press.worker._loop.turns_in_flight)
 
-        assert press.worker.free_slots() == (0, 0)
+        assert press.worker._loop.free_slots() == (0, 0)
         assert press.worker.running == 4
         end.set()
         for job in waiting:
             await press.settled(job, timeout=60)
         await eventually(lambda: press.worker.running == 0)
-        assert press.worker._lent == 0
+        assert press.worker._worker_slots.released == 0

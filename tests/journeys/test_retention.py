@@ -40,10 +40,10 @@ async def test_each_kind_is_kept_for_as_long_as_it_says_and_seven_days_if_it_say
         await press.wait(long)
 
         clock.advance(hours=1)
-        await press.chores.prune()
+        await press.maintenance.prune()
         after_an_hour = [await known(press, job) for job in (short, long)]
         clock.advance(days=7)
-        await press.chores.prune()
+        await press.maintenance.prune()
         after_a_week = [await known(press, job) for job in (short, long)]
 
     assert (after_an_hour, after_a_week) == ([False, True], [False, False])
@@ -58,11 +58,11 @@ async def test_a_job_is_kept_to_the_last_millisecond_of_its_retention(anywhere):
         await press.wait(job)
 
         clock.advance(seconds=3599.999)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert await press.wait(job) == "a -> b"
 
         clock.advance(seconds=0.001)
-        await press.chores.prune()
+        await press.maintenance.prune()
         for ask in (press.get, press.wait, press.settled, press.cancel, press.retry, press.history):
             with pytest.raises(NotFound) as gone:
                 await ask(job)
@@ -83,10 +83,10 @@ async def test_failed_and_cancelled_jobs_are_kept_and_pruned_like_completed_ones
         cancelled = await press.submit("diagram", delay=60)
         await press.cancel(cancelled)
 
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert [await known(press, job) for job in (failed, cancelled)] == [True, True]
         clock.advance(hours=1)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert [await known(press, job) for job in (failed, cancelled)] == [False, False]
 
 
@@ -105,7 +105,7 @@ async def test_what_is_queued_or_running_is_never_pruned_however_old_it_is(anywh
         dated = await press.submit("diagram", delay=timedelta(days=3650))
 
         clock.advance(days=1000)
-        await press.chores.prune()
+        await press.maintenance.prune()
 
         assert [(await press.get(job)).status for job in (running, queued, dated)] == ["in_progress", "queued", "queued"]
         gate.open()
@@ -123,12 +123,12 @@ async def test_what_an_unexpired_answer_refers_to_is_not_pruned(anywhere):
         await press.wait(job)
 
         clock.advance(hours=23)
-        await press.chores.prune()
+        await press.maintenance.prune()
         hit = await press.submit("cached", "a -> b")
         assert (hit.answer, await press.wait(hit)) == (Answer.HIT, "a -> b")
 
         clock.advance(hours=1)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert not await known(press, job)
         assert (await press.submit("cached", "a -> b")).answer is Answer.NEW
 
@@ -147,7 +147,7 @@ async def test_an_answer_that_was_rendered_again_refers_to_the_newer_job_only(an
         new = await press.submit("cached", "a -> b")
         await press.wait(new)
 
-        await press.chores.prune()
+        await press.maintenance.prune()
 
         assert (await known(press, old), await known(press, new)) == (False, True)
 
@@ -161,12 +161,12 @@ async def test_a_job_is_kept_while_a_child_of_it_is_open(anywhere):
         child = await press.submit("report", parent=parent)
 
         clock.advance(days=30)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert await known(press, parent)
 
         await press.resume("report")
         await press.wait(child)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert not await known(press, parent)
 
 
@@ -180,7 +180,7 @@ async def test_a_pruned_job_leaves_nothing_behind(database):
     async with Pressroom(database, kinds=[items], workers=1, clock=clock) as press:
         await press.wait(await press.submit("items"))
         clock.advance(hours=2)
-        await press.chores.prune()
+        await press.maintenance.prune()
 
     tables = ["job", "job_payload", "job_event", "job_item", "job_input", "render_cache"]
     left = {table: looking.rows(database, f"SELECT count(*) FROM {table}") for table in tables}
@@ -194,7 +194,7 @@ async def test_a_number_is_not_given_again_after_its_job_was_pruned(anywhere):
         old = await press.submit("diagram")
         await press.wait(old)
         clock.advance(hours=1)
-        await press.chores.prune()
+        await press.maintenance.prune()
 
         assert (await press.submit("diagram")).id > old.id
 
@@ -227,8 +227,8 @@ async def test_pruning_tells_how_many_it_deleted(anywhere, caplog):
             await press.wait(await press.submit("diagram"))
         clock.advance(hours=1)
 
-        with caplog.at_level(logging.INFO, logger="pressroom.chores"):
-            deleted = await press.chores.prune()
+        with caplog.at_level(logging.INFO, logger="pressroom.maintenance"):
+            deleted = await press.maintenance.prune()
 
     assert deleted == 3
     assert "pruned 3 jobs past their retention" in caplog.text

@@ -164,7 +164,7 @@ async def test_waiting_for_the_next_attempt_keeps_no_slot_and_nobody_waiting(any
 
     async with Pressroom(anywhere, kinds=[flaky, shout], workers=1, clock=clock, poll_interval=0.01) as press:
         job = await press.submit("flaky")
-        await eventually(lambda: press.worker.tally.settled == 1)
+        await eventually(lambda: press.worker.counts.settled == 1)
 
         waiting = await press.get(job)
         assert await press.wait(await press.submit("shout", "others go on")) == "OTHERS GO ON"

@@ -28,7 +28,7 @@ def hourly(missed=Missed.ONE, **options):
 
 async def fired(press, name="audit"):
     """Everything that the schedule has submitted so far, oldest first, once the ticks that have come are fired."""
-    await press.chores.fire_schedules()
+    await press.maintenance.fire_schedules()
     return (await press.list(kind=name, limit=500)).jobs[::-1]
 
 
@@ -53,7 +53,7 @@ async def test_a_tick_fires_once_however_often_one_looks(anywhere):
     async with Pressroom(anywhere, kinds=[audit], schedules=[hourly()], workers=1, clock=clock) as press:
         clock.advance(hours=1)
 
-        await asyncio.gather(*(press.chores.fire_schedules() for _ in range(10)))
+        await asyncio.gather(*(press.maintenance.fire_schedules() for _ in range(10)))
 
         assert len(await fired(press)) == 1
 
@@ -67,7 +67,7 @@ async def test_a_tick_fires_once_although_two_processes_watch_the_same_schedule(
     async with a_process() as one, a_process() as other:
         for hour in range(1, 6):
             clock.advance(hours=1)
-            await asyncio.gather(one.chores.fire_schedules(), other.chores.fire_schedules())
+            await asyncio.gather(one.maintenance.fire_schedules(), other.maintenance.fire_schedules())
 
             assert len(await fired(one)) == hour
 
@@ -130,10 +130,10 @@ async def test_a_tick_stays_fired_after_its_traces_were_pruned(anywhere):
         clock.advance(hours=2)
         await fired(press)
         clock.advance(days=3)
-        await press.chores.fire_schedules()
+        await press.maintenance.fire_schedules()
         total = len(await fired(press))
 
-        await press.chores.prune()
+        await press.maintenance.prune()
         clock.advance(days=-3)
 
         assert len(await fired(press)) == total
@@ -217,7 +217,7 @@ async def test_a_periodic_job_that_failed_is_tried_once_more_and_then_waits_for_
     async with Pressroom(anywhere, kinds=[periodic], schedules=[schedule], workers=1, clock=clock, poll_interval=0.01) as press:
         clock.advance(hours=1)
         (first,) = await fired(press, "periodic")
-        await eventually(lambda: press.worker.tally.settled == 1)
+        await eventually(lambda: press.worker.counts.settled == 1)
         clock.advance(seconds=60)
         ended = await press.settled(first)
         clock.advance(hours=1)

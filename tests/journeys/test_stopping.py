@@ -38,7 +38,7 @@ async def test_stopping_finishes_what_runs_and_starts_nothing_more(database, gat
         await eventually(lambda: gate.came)
 
         stopping = asyncio.create_task(press.stop())
-        await eventually(lambda: not press.worker._claiming)
+        await eventually(lambda: not press.worker._loop.claiming)
         gate.open()
         await stopping
 
@@ -224,7 +224,7 @@ async def test_a_retry_that_is_due_within_the_grace_is_part_of_what_is_drained(e
     async with Pressroom("sqlite:///:memory:", kinds=[flaky], workers=1) as press:
         job = await press.submit("flaky")
         waiter = asyncio.create_task(press.wait(job))
-        await eventually(lambda: press.worker.tally.settled == 1)
+        await eventually(lambda: press.worker.counts.settled == 1)
 
     assert await waiter == "at last"
 
@@ -244,7 +244,7 @@ async def test_what_memory_cannot_drain_in_time_leaves_nobody_waiting_in_silence
 
 async def test_leases_are_kept_alive_while_the_queue_drains(database, gate, eventually, monkeypatch):
     """Whoever stops its heartbeat first loses the jobs that it is about to finish."""
-    monkeypatch.setattr(lease, "BEATS_PER_LEASE", 600)  # ten a second, of a lease that outlives any stall of the machine
+    monkeypatch.setattr(lease, "RENEWALS_PER_LEASE", 600)  # ten a second, of a lease that outlives any stall of the machine
     async with (
         Pressroom(database, kinds=[held_by(gate)], workers=1, lease=60, poll_interval=0.01) as press,
         Pressroom(database, workers=None) as neighbour,
@@ -259,7 +259,7 @@ async def test_leases_are_kept_alive_while_the_queue_drains(database, gate, even
             return (lease_until - first).total_seconds() > 0.3
 
         await eventually(renewed_twice)
-        await neighbour.chores.rescue()
+        await neighbour.maintenance.rescue()
         gate.open()
         await stopping
 
@@ -315,7 +315,9 @@ async def test_a_queue_that_was_opened_again_renders(database):
             assert text[2:] in b"".join([chunk async for chunk in await press.read(artifact)]).decode()
 
 
-@pytest.mark.parametrize("part", ["worker.chores.Chores.start", "worker.leader.Leadership.start", "webhooks.Webhooks.start"])
+@pytest.mark.parametrize(
+    "part", ["worker.maintenance.Maintenance.start", "worker.leader.Leadership.start", "webhooks.Webhooks.start"]
+)
 async def test_a_start_that_fails_leaves_nothing_behind(anywhere, eventually, monkeypatch, part):
     """Whoever tries again, as a supervisor does within one process, must not gather workers that nobody stops."""
 
@@ -363,7 +365,7 @@ async def test_an_attempt_that_fails_while_the_queue_stops_is_tried_again_when_i
         job = await press.submit("flaky")
         await eventually(lambda: gate.came)
         stopping = asyncio.create_task(press.stop())
-        await eventually(lambda: not press.worker._claiming)
+        await eventually(lambda: not press.worker._loop.claiming)
         gate.open()
         await stopping
 

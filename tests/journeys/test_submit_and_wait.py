@@ -33,7 +33,7 @@ from pressroom.delivery.embedded import Embedded
 from pressroom.ids import as_uuid
 from pressroom.model import Succeeded, from_ms
 from pressroom.testing import ManualClock
-from pressroom.worker import chores
+from pressroom.worker import maintenance
 from tests.journeys.stage import Steps, endings
 
 
@@ -226,7 +226,7 @@ async def test_nobody_has_to_wait_for_a_job(anywhere, eventually):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
         job = await press.submit("shout", "hi")
 
-        await eventually(lambda: press.worker.tally.settled == 1)
+        await eventually(lambda: press.worker.counts.settled == 1)
 
         assert (await press.get(job)).result == "HI"
 
@@ -314,7 +314,7 @@ async def test_a_list_by_key_and_parent_is_of_jobs_that_have_both(anywhere):
 
 # W21
 async def test_a_submit_wakes_an_idle_worker_without_its_having_to_look(anywhere, monkeypatch):
-    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
+    monkeypatch.setattr(maintenance, "ANNOUNCE_INTERVAL", 3600)
     async with Pressroom(anywhere, kinds=[shout], workers=2, lease=3600, poll_interval=60) as press:
         for text in ("one", "two", "three"):
             assert await press.wait(await press.submit("shout", text), timeout=50) == text.upper()

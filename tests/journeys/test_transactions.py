@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from pressroom import Backoff, Made, Pressroom, Request, SourceInvalid, Statement, Status, kind
+from pressroom import Backoff, Pressroom, Request, Result, SourceInvalid, Statement, Status, kind
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
 from pressroom.store.engine import writer
@@ -362,7 +362,7 @@ async def test_what_is_made_aside_is_told_to_the_hook_and_kept_nowhere_else(anyw
     told = []
 
     def settle(ending):
-        told.append((ending.result, ending.aside))
+        told.append((ending.result, ending.for_hook))
         yield Statement("UPDATE page SET text = text")
 
     @kind("page", settling=settle)
@@ -370,7 +370,7 @@ async def test_what_is_made_aside_is_told_to_the_hook_and_kept_nowhere_else(anyw
         await job.items("parts", ["one"])
         if payload == "partly":
             await job.item_failed("one", "no")
-        return Made({"size": 3_000_000}, "x" * 3_000_000)
+        return Result({"size": 3_000_000}, "x" * 3_000_000)
 
     async with Pressroom(anywhere, kinds=[page], workers=1) as press:
         await with_pages(press)
@@ -379,7 +379,7 @@ async def test_what_is_made_aside_is_told_to_the_hook_and_kept_nowhere_else(anyw
 
     assert (whole.status, partly.status) == (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS)
     assert whole.result == partly.result == {"size": 3_000_000}
-    assert [(result, len(aside)) for result, aside in told] == [({"size": 3_000_000}, 3_000_000)] * 2
+    assert [(result, len(for_hook)) for result, for_hook in told] == [({"size": 3_000_000}, 3_000_000)] * 2
 
 
 async def test_a_hook_that_raises_fails_its_own_job_and_spoils_no_neighbours(anywhere, caplog):
@@ -409,14 +409,14 @@ async def test_a_job_whose_hook_raises_ends_all_the_same_when_its_worker_died_to
     async def broken(job, payload):
         return None
 
-    with caplog.at_level(logging.CRITICAL, logger="pressroom.chores"):
+    with caplog.at_level(logging.CRITICAL, logger="pressroom.maintenance"):
         async with Pressroom(anywhere, kinds=[broken], workers=None, clock=clock) as press:
             job = await press.submit("broken")
-            await press._database.run(lambda: jobs.claim("silent", ["broken"], jobs.Room(1, 1), 15_000), name="turn")
+            await press._database.run(lambda: jobs.claim("silent", ["broken"], jobs.FreeSlots(1, 1), 15_000), name="turn")
             clock.advance(seconds=16)
 
             for _ in range(3):
-                await press.chores.rescue()
+                await press.maintenance.rescue()
 
             ended = await press.get(job)
     assert (ended.status, ended.errors[-1]["code"]) == (Status.FAILED, "worker_crash")
@@ -443,7 +443,7 @@ async def test_a_deferred_cancel_whose_hook_raises_does_not_keep_the_others_from
 
             for _ in range(3):
                 with suppress(RuntimeError):
-                    await press.chores.rescue()
+                    await press.maintenance.rescue()
 
             assert (await press.get(neighbour)).status is Status.CANCELLED
 

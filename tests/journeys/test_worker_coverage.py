@@ -43,7 +43,7 @@ class Place:
         """What the log says about a look at the queue, some seconds later."""
         self.clock.advance(seconds=after)
         self._caplog.clear()
-        await self.watch.look()
+        await self.watch.check()
         return [record.getMessage() for record in self._caplog.records if record.levelno == logging.WARNING]
 
     async def kinds(self) -> list[str]:
@@ -185,7 +185,7 @@ async def test_the_leader_of_real_workers_watches(
     clock = ManualClock()
     async with Pressroom(file, kinds=[build, tidy], workers=1, only=["tidy"], clock=clock, lease=3600) as press:
         await press.submit("build")
-        await eventually(lambda: press.chores._coverage_watch._since)
+        await eventually(lambda: press.maintenance._coverage_watch._since)
         clock.advance(seconds=61)
 
         await eventually(lambda: "no running worker takes build, of which 1 job is ready" in caplog.text)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pressroom.model import Claim, OnKey, Status
 from pressroom.store.engine import fsck
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Change, Mirror, Row
 from tests.machine.model import Job, Model
@@ -208,7 +208,7 @@ def check_order_of_claims(
     mirror: Mirror,
     claims: Sequence[Claim],
     kinds: Sequence[str],
-    room: Room,
+    room: FreeSlots,
     now: int,
     after: str,
     *,
@@ -234,7 +234,7 @@ def check_order_of_claims(
 
 
 def _best_of(
-    ready: Sequence[Row], running: Sequence[Row], kinds: Sequence[str], room: Room, limits: Mapping[str, int], after: str
+    ready: Sequence[Row], running: Sequence[Row], kinds: Sequence[str], room: FreeSlots, limits: Mapping[str, int], after: str
 ) -> set[int]:
     """One at a time: by tier; of the organisation that has the fewest jobs in progress of these kinds, or else follows the
     one served last; and within it by place."""

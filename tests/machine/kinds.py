@@ -10,9 +10,9 @@ from typing import Any
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
 from pressroom.fingerprint import Fingerprint, fingerprint
 from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.store.jobs.transitions import Kinds
-from pressroom.worker.judge import Returned, WorkerStopping
+from pressroom.worker.judge import EncodedResult, WorkerStopping
 
 LEASE = 15_000
 WORKERS = ("w0", "w1", "w2")
@@ -97,7 +97,7 @@ HOUR = 3_600_000
 HOURLY = Schedule("hourly", "0 * * * *", "index", key="a")
 AT_EACH_HOUR = Asked("index", "a")
 
-ROOMS = [Room(1, 1), Room(2, 1), Room(5, 5), Room(3, 2), Room(1, 0), Room(3, 0), Room(0, 0)]
+ROOMS = [FreeSlots(1, 1), FreeSlots(2, 1), FreeSlots(5, 5), FreeSlots(3, 2), FreeSlots(1, 0), FreeSlots(3, 0), FreeSlots(0, 0)]
 
 EVERY_KIND = ("wiki", "draft", "pack", "index")
 CLAIMABLE: list[tuple[str, ...]] = [
@@ -119,12 +119,12 @@ NAMES: list[tuple[bool, tuple[int | None, ...]]] = [
 ]
 
 # How a handler's attempt may end; worker.judge says what it means.
-RESULTS: list[Returned | BaseException] = [
-    Returned('"fine"', ()),
-    Returned('"fine"', ()),
+RESULTS: list[EncodedResult | BaseException] = [
+    EncodedResult('"fine"', ()),
+    EncodedResult('"fine"', ()),
     Transient("try again"),
     Transient("try again"),
-    Returned('"mostly"', ("a part failed",)),
+    EncodedResult('"mostly"', ("a part failed",)),
     SourceInvalid("not Markdown"),
     Backpressure("no room", retry_after=0.0),
     Backpressure("no room", retry_after=4.0),

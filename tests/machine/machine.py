@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from pressroom.model import Claim
-from pressroom.store.jobs.jobs import Room
-from pressroom.worker.judge import Returned, WorkerStopping
+from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.worker.judge import EncodedResult, WorkerStopping
 from tests.machine.kinds import (
     BATCHES,
     CHANGES,
@@ -33,7 +33,7 @@ from tests.machine.on_sqlite import OnSqlite
 from tests.machine.stages import Stage
 from tests.machine.world import ITEMS, World
 
-type Result = Returned | BaseException
+type Result = EncodedResult | BaseException
 
 # A draw costs Hypothesis about as much as two statements cost SQLite. So each rule draws once, from all it could be told.
 PICKS = range(5)  # which of several: counted round
@@ -107,7 +107,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.world.submit_many(batch, None if parent is None else self._job(parent))
 
     @deed(how=one_of(WORKERS, ROOMS, CLAIMABLE))
-    def claim(self, how: tuple[str, Room, Sequence[str]]) -> None:
+    def claim(self, how: tuple[str, FreeSlots, Sequence[str]]) -> None:
         worker, room, kinds = how
         self.world.claim(worker, kinds, room)
 
@@ -121,10 +121,10 @@ class QueueMachine(RuleBasedStateMachine):
         if limit is not None and uids[0] != NOBODY:
             self.world.scale(self.world.model.by_uid[uids[0]].kind, limit)
         held = [] if result is None else [(claim, result) for claim in self.world.held[worker][:1]]
-        self.world.turn(worker, held, kinds, Room(1, 1), named=uids)
+        self.world.turn(worker, held, kinds, FreeSlots(1, 1), named=uids)
 
     @deed(how=one_of(WORKERS, (None, None, *NAMES), ROOMS[1:4], (True, True, False)))
-    def lose_the_answer(self, how: tuple[str, tuple[bool, tuple[int | None, ...]] | None, Room, bool]) -> None:
+    def lose_the_answer(self, how: tuple[str, tuple[bool, tuple[int | None, ...]] | None, FreeSlots, bool]) -> None:
         """A claim is committed, and its worker never hears of it. It may find out."""
         worker, offered, room, finds_out = how
         self.world.turn(worker, (), EVERY_KIND, room, named=() if offered is None else self._names(*offered), heard_of=False)
@@ -141,7 +141,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.world.settle(self._held(pick), RESULTS[0])
 
     @deed(how=one_of(CLAIMABLE[:3], ROOMS, (False, True), PICKS, RESULTS, RESULTS[::3]))
-    def settle_and_claim(self, how: tuple[Sequence[str], Room, bool, int, Result, Result]) -> None:
+    def settle_and_claim(self, how: tuple[Sequence[str], FreeSlots, bool, int, Result, Result]) -> None:
         """A worker's whole turn. Now and then it reports again what it reported or lost long ago."""
         kinds, room, late, pick, *results = how
         held = self._held(pick)
@@ -298,7 +298,7 @@ class QueueMachine(RuleBasedStateMachine):
         return claims[pick % len(claims)]
 
     def _claim(self) -> list[Claim]:
-        return self.world.claim(WORKERS[0], EVERY_KIND, Room(2, 2))
+        return self.world.claim(WORKERS[0], EVERY_KIND, FreeSlots(2, 2))
 
     def _ghost(self, pick: int) -> Claim:
         """A claim that is over, or whose worker is; every other time one that was lost to a worker that holds the job now."""

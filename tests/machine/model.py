@@ -24,7 +24,7 @@ from pressroom.model import (
     Succeeded,
 )
 from pressroom.store.jobs.endings import Settled
-from pressroom.store.jobs.jobs import NewJob, Room
+from pressroom.store.jobs.jobs import FreeSlots, NewJob
 from pressroom.store.jobs.maintenance import LostJob
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds
@@ -262,7 +262,9 @@ class Model:
 
     # Claiming
 
-    def claimed(self, claims: Sequence[Claim], worker: str, kinds: Iterable[str], room: Room, now: int, lease: int) -> None:
+    def claimed(
+        self, claims: Sequence[Claim], worker: str, kinds: Iterable[str], room: FreeSlots, now: int, lease: int
+    ) -> None:
         background = sum(claim.tier > 0 for claim in claims)
         demand(len(claims) <= room.total, "I16", "{} claims in {}", len(claims), room)
         demand(background <= room.background, "I16", "{} background claims in {}", background, room)

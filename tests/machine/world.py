@@ -11,10 +11,10 @@ from pressroom.request import again
 from pressroom.store.engine import fsck
 from pressroom.store.jobs import concurrency_limits, endings, fairness, jobs, maintenance, progress, queries
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import NewJob, Room, Turn
+from pressroom.store.jobs.jobs import FreeSlots, NewJob, Turn
 from pressroom.store.jobs.maintenance import DeferredCancel, LostJob
 from pressroom.store.jobs.transitions import Kinds, now
-from pressroom.worker.judge import Returned, judge
+from pressroom.worker.judge import EncodedResult, judge
 from tests.machine import invariants
 from tests.machine.kinds import (
     AT_EACH_HOUR,
@@ -122,15 +122,15 @@ class World:
 
     # A worker's turn
 
-    def claim(self, worker: str, kinds: Sequence[str], room: Room) -> list[Claim]:
+    def claim(self, worker: str, kinds: Sequence[str], room: FreeSlots) -> list[Claim]:
         return self.turn(worker, (), kinds, room)
 
     def turn(
         self,
         worker: str,
-        results: Sequence[tuple[Claim, Returned | BaseException]],
+        results: Sequence[tuple[Claim, EncodedResult | BaseException]],
         kinds: Sequence[str],
-        room: Room,
+        room: FreeSlots,
         *,
         hookless: bool = False,
         named: Sequence[str] = (),
@@ -155,7 +155,7 @@ class World:
             self._give_up(settled.claim)
         if named:
             self._as_named(turn, named, kinds, startable, shared_lock=shared_lock)
-            room = Room(len(named), len(named))  # whoever offers by name has seen to the room
+            room = FreeSlots(len(named), len(named))  # whoever offers by name has seen to the room
         self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
         if heard_of:
             self.held[worker] += turn.claims
@@ -182,7 +182,7 @@ class World:
         """The jobs that a claim with enough slots would take. Under a `shared_lock` no job becomes the candidate of its key, so
         a job may start before a better one of its key whose time has come.
         """
-        room = Room(1_000, 1_000)
+        room = FreeSlots(1_000, 1_000)
         best = (
             _due_awake(jobs.claim_beside(worker, kinds, room, LEASE)) if shared_lock else jobs.claim(worker, kinds, room, LEASE)
         )
@@ -198,7 +198,7 @@ class World:
     def _somebody_is_due(self) -> bool:
         return any(row.waits_for == "time" and row.run_at <= self.clock.now for row in self.mirror.open.values())
 
-    def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: Room, named: Sequence[str]) -> None:
+    def _makes_no_difference(self, worker: str, kinds: Sequence[str], room: FreeSlots, named: Sequence[str]) -> None:
         """Kinds with a limit are left alone by who claims the best beside others; by name it gets them too."""
         alone: object
         shared_lock: object
@@ -211,8 +211,8 @@ class World:
             shared_lock = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE, after)))
         demand(alone == shared_lock, "beside", "alone one gets {}, and beside others {}", alone, shared_lock)
 
-    def settle(self, claim: Claim, result: Returned | BaseException, *, hookless: bool = False) -> None:
-        self.turn(WORKERS[0], [(claim, result)], (), Room(0, 0), hookless=hookless)
+    def settle(self, claim: Claim, result: EncodedResult | BaseException, *, hookless: bool = False) -> None:
+        self.turn(WORKERS[0], [(claim, result)], (), FreeSlots(0, 0), hookless=hookless)
 
     def give_back(self, worker: str) -> None:
         """The worker is unsure whether it was given what it never heard of."""
@@ -435,7 +435,7 @@ class World:
     def _half_done(self) -> Work[object]:
         held = [Settlement(claim, Succeeded('"never"')) for claims in self.held.values() for claim in claims]
         if held:
-            return jobs.turn(held, WORKERS[0], EVERY_KIND, Room(2, 2), LEASE, self.kinds)
+            return jobs.turn(held, WORKERS[0], EVERY_KIND, FreeSlots(2, 2), LEASE, self.kinds)
         return jobs.submit(self._new(USUAL[0]))
 
     # Both sides
@@ -476,11 +476,11 @@ class World:
         self.clock.now = max(self.clock.now, *(job.run_at for job in self.model.open.values()), 0)
         self._wakes = True  # as a worker that finds nothing else to do is told to
         rounds = len(self.model.open)
-        results: list[tuple[Claim, Returned | BaseException]] = []
+        results: list[tuple[Claim, EncodedResult | BaseException]] = []
         while self.model.open:
             demand(rounds >= 0, "line", "{} are never claimed", [*map(str, self.model.open.values())])
-            claims = self.turn(WORKERS[0], results, EVERY_KIND, Room(1_000, 1_000))
-            results = [(claim, Returned('"drained"', ())) for claim in claims]
+            claims = self.turn(WORKERS[0], results, EVERY_KIND, FreeSlots(1_000, 1_000))
+            results = [(claim, EncodedResult('"drained"', ())) for claim in claims]
             rounds -= 1
 
     def close(self) -> None:

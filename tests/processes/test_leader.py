@@ -1,4 +1,4 @@
-"""One of many processes does the chores that need doing once. I22: two leaders; nothing is done twice for it."""
+"""One of many processes does the maintenance that needs doing once. I22: two leaders; nothing is done twice for it."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.failpoints import LEADER_POINTS
 from pressroom.store.jobs import jobs, leader, maintenance
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import ManualClock
 from pressroom.worker import leader as leader_module
 from pressroom.worker import process
@@ -63,7 +63,7 @@ async def test_of_many_who_ask_at_once_one_leads(database, clock):
     async with opened(database, clock) as one, opened(database, clock) as other:
         asking = [Leadership((one, other)[number % 2], f"worker {number}") for number in range(10)]
 
-        await asyncio.gather(*(leadership.look() for leadership in asking))
+        await asyncio.gather(*(leadership.renew_or_acquire() for leadership in asking))
 
         assert [leadership.term for leadership in asking if leadership.leads] == [1]
 
@@ -85,10 +85,10 @@ async def test_a_leader_elsewhere_that_went_silent_is_followed_when_its_lease_is
         ours = Leadership(database, "a worker here")
 
         clock.advance(seconds=LEASE - 1)
-        await ours.look()
+        await ours.renew_or_acquire()
         assert not ours.leads
         clock.advance(seconds=1)
-        await ours.look()
+        await ours.renew_or_acquire()
 
         assert (ours.leads, ours.term) == (True, 2)
 
@@ -114,7 +114,7 @@ async def test_a_lease_from_before_the_clock_was_set_back_is_not_waited_for(data
         ours = Leadership(database, "a worker here")
         clock.advance(hours=-1)
 
-        await ours.look()
+        await ours.renew_or_acquire()
 
         assert ours.leads
 
@@ -189,23 +189,26 @@ async def _seen(press, pid):
 
 
 async def test_two_that_both_believe_they_lead_do_everything_once(database, clock):
-    """I22: the first was paused past its lease and has not noticed; each chore looks before it acts."""
+    """I22: the first was paused past its lease and has not noticed; each task looks before it acts."""
     async with (
         press_on(database, clock, schedules=[HOURLY]) as paused,
         press_on(database, clock, schedules=[HOURLY]) as other,
     ):
         clock.advance(seconds=LEASE + 1)
-        await other.leadership.look()
+        await other.leadership.renew_or_acquire()
         assert paused.leadership.leads
         assert other.leadership.leads
 
         clock.advance(hours=1)
-        both = (paused.chores, other.chores)
-        await asyncio.gather(*(chores._fire_in_turn() for chores in both), *(chores._rescue_in_turn() for chores in both))
+        both = (paused.maintenance, other.maintenance)
+        await asyncio.gather(
+            *(maintenance._fire_schedules_if_due() for maintenance in both),
+            *(maintenance._rescue_if_due() for maintenance in both),
+        )
         (fired,) = (await other.list(kind="tick")).jobs
         await other.settled(fired, timeout=60)
         clock.advance(minutes=1)
-        deleted = await asyncio.gather(*(chores.prune() for chores in both))
+        deleted = await asyncio.gather(*(maintenance.prune() for maintenance in both))
 
         assert sum(deleted) <= 1, "its own beat may have been quicker"
         assert (await other.list(kind="tick")).jobs == []
@@ -214,13 +217,13 @@ async def test_two_that_both_believe_they_lead_do_everything_once(database, cloc
 async def test_a_leader_that_was_overtaken_learns_of_it_when_it_renews(database, clock):
     async with opened(database, clock) as store:
         paused, other = Leadership(store, "paused"), Leadership(store, "other")
-        await paused.look()
+        await paused.renew_or_acquire()
         clock.advance(seconds=LEASE)
-        await other.look()
+        await other.renew_or_acquire()
         assert paused.leads
 
         paused._renew_at = 0.0
-        await paused.look()
+        await paused.renew_or_acquire()
 
         assert (paused.leads, other.leads, other.term) == (False, True, 2)
 
@@ -239,7 +242,7 @@ async def test_a_lead_is_counted_from_the_moment_it_was_asked_for(monkeypatch):
             return 1
 
     leadership = Leadership(Slow(), "slow")
-    await leadership.look()
+    await leadership.renew_or_acquire()
 
     assert leadership.leads
     steady[0] = 100 + LEASE - 0.01
@@ -264,7 +267,7 @@ async def test_a_leader_renews_after_a_third_of_its_lease_and_not_before(monkeyp
     leadership = Leadership(Counting(), "quick")
     for tenths in range(8):
         steady[0] = 100.0 + tenths * LEASE / 10
-        await leadership.look()
+        await leadership.renew_or_acquire()
 
     assert asked == [0, 4 * LEASE / 10]
 
@@ -281,7 +284,7 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
             await store.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)
 
-            await press.chores._rescue_in_turn()
+            await press.maintenance._rescue_if_due()
 
             assert (await press.get(job)).status is Status.QUEUED
 
@@ -296,13 +299,13 @@ async def test_a_follower_leaves_the_leader_a_moment_and_then_rescues_itself(dat
             job = await press.submit("tick")
             await _claim_paused(store, job, lease=1_000)
             clock.advance(seconds=1.5)
-            await press.chores._rescue_in_turn()
+            await press.maintenance._rescue_if_due()
             assert (await press.get(job)).status is Status.IN_PROGRESS
 
             clock.advance(seconds=2)
-            press.chores._trust_clock_from = 0.0  # the test moved the clock, and it is steady all the same
-            press.chores._last_look = None
-            await press.chores._rescue_in_turn()
+            press.maintenance._trust_clock_from = 0.0  # the test moved the clock, and it is steady all the same
+            press.maintenance._last_clock_reading = None
+            await press.maintenance._rescue_if_due()
 
             assert (await press.get(job)).status is Status.QUEUED
 
@@ -312,7 +315,7 @@ async def _claim_paused(store, job, lease=3_600_000):
 
     def unit():
         yield from jobs.pause("tick", False)
-        claims = yield from jobs.claim("ghost", ["tick"], Room(1, 1), lease)
+        claims = yield from jobs.claim("ghost", ["tick"], FreeSlots(1, 1), lease)
         yield from jobs.pause("tick", True)
         return claims
 
@@ -326,11 +329,11 @@ async def test_a_schedule_that_the_leader_does_not_know_is_fired_by_one_who_does
     async with press_on(database, clock) as leading, press_on(database, clock, schedules=[HOURLY]) as knowing:
         assert (leading.leadership.leads, knowing.leadership.leads) == (True, False)
         clock.advance(seconds=3600 - clock.now_ms() // 1000 % 3600)
-        await knowing.chores._fire_in_turn()
+        await knowing.maintenance._fire_schedules_if_due()
         assert (await knowing.list(kind="tick")).jobs == []
 
         clock.advance(seconds=2)
-        await knowing.chores._fire_in_turn()
+        await knowing.maintenance._fire_schedules_if_due()
 
         assert len((await knowing.list(kind="tick")).jobs) == 1
 
@@ -339,6 +342,6 @@ async def test_every_failpoint_of_a_leader_is_passed(database, clock):
     failpoints.arm(";".join(f"{point}=sleep:0" for point in LEADER_POINTS))
     async with press_on(database, clock) as press:
         press.leadership._renew_at = 0.0
-        await press.leadership.look()
+        await press.leadership.renew_or_acquire()
 
     assert failpoints._registry.seen >= LEADER_POINTS

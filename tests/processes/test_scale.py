@@ -8,8 +8,8 @@ from pressroom import Request, Status, kind
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Succeeded
 from pressroom.store.jobs import concurrency_limits, jobs
-from pressroom.store.jobs.jobs import Room
-from pressroom.worker import chores
+from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.worker import maintenance
 from tests.journeys.stage import Steps
 from tests.processes.stage import here, most_at_once, pids
 
@@ -80,7 +80,7 @@ async def test_pause_and_resume_act_on_all_processes_and_leave_the_limit_as_it_i
 
 async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually, monkeypatch):
     """While the limit is reached a worker looks, and writes nothing: it takes no turn until there is room."""
-    monkeypatch.setattr(chores, "ANNOUNCE_INTERVAL", 3600)
+    monkeypatch.setattr(maintenance, "ANNOUNCE_INTERVAL", 3600)
     async with here(database, workers=4) as press:
         await press.scale("press", 1)
         held = await press.submit_many([Request("press", {"log": str(log), "until": str(gate)}) for _ in range(3)])
@@ -98,7 +98,7 @@ async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually, mo
             looks += getattr(unit, "func", None) is jobs.survey
             return await read(unit)
 
-        await eventually(lambda: not press.worker._hungry)
+        await eventually(lambda: not press.worker._loop._jobs_expected)
         press._database.run, press._database.read = counted_run, counted_read
         await eventually(lambda: looks > 20)
 
@@ -187,7 +187,7 @@ class TestClaiming:
         store.submit("pdf")
 
         before = store.run(jobs.survey(store.kinds, look_for_work=True))
-        store.run(jobs.claim("anybody", store.kinds, Room(4, 4), 1_000))
+        store.run(jobs.claim("anybody", store.kinds, FreeSlots(4, 4), 1_000))
         full = store.run(jobs.survey(store.kinds, look_for_work=True))
 
         assert (before.ready, before.due, before.limited) == (True, True, {"pdf"})

@@ -142,7 +142,7 @@ async def test_a_lease_that_another_process_took_over_is_counted_once(
         await eventually(lambda: "+" in log.read_text())
         ended = int((await press.get(job)).lease_until.timestamp() * 1000) + HOUR * 1000
         clock.advance(seconds=(ended - clock.now_ms()) / 1000)
-        assert await neighbour.chores.rescue() == 1
+        assert await neighbour.maintenance.rescue() == 1
 
         lost = await eventually(when(worker, lambda seen: seen.total("worker_lost_leases_total") > 0))
         gate.touch()

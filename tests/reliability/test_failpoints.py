@@ -14,7 +14,7 @@ import pytest
 from pressroom import Pressroom, Tier, failpoints
 from pressroom.failpoints import JOB_POINTS
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from tests import looking, postgres
 from tests.reliability import founder
 from tests.reliability.client import Client
@@ -46,7 +46,7 @@ async def _live(url: str, folder: Path) -> None:
     kinds = Handlers(journal).kinds()
     async with Pressroom(url, kinds=kinds, workers=None) as press:
         await Client(press, journal).submit("note")
-        room = Room(1, 1)
+        room = FreeSlots(1, 1)
         await press._database.run(lambda: jobs.claim("a dead worker", ["note"], room, 1), name="turn")
     async with Pressroom(url, kinds=kinds, schedules=SCHEDULES, workers=2, lease=LEASE, cleanup_interval=0.05) as press:
         client = Client(press, journal)

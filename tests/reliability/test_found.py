@@ -5,7 +5,7 @@ from functools import partial
 
 from pressroom import Pressroom, Schedule, Tier
 from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from tests.reliability.client import Receipt
 from tests.reliability.stage import Stage, drained, until
 from tests.reliability.workload import POLL, Handlers
@@ -18,7 +18,7 @@ def worker_for(stage: Stage, *names: str) -> Pressroom:
 
 async def claim(press: Pressroom, kind: str) -> list[str]:
     """Claim as a worker would that dies at once: its lease is over in a millisecond."""
-    claims = await press._database.run(lambda: jobs.claim("gone", [kind], Room(1, 1), 1), name="turn")
+    claims = await press._database.run(lambda: jobs.claim("gone", [kind], FreeSlots(1, 1), 1), name="turn")
     return [claim.uid for claim in claims]
 
 
@@ -69,7 +69,7 @@ async def test_a_rescuer_that_does_not_know_a_kind_does_not_let_an_older_version
         await client.submit("page", key="page:/Home", tier=Tier.INTERACTIVE)
         await asyncio.sleep(0.01)
         async with worker_for(stage, "book") as stranger:
-            await stranger.chores.rescue()
+            await stranger.maintenance.rescue()
         async with worker_for(stage):
             await until(lambda: drained(press))
 
@@ -84,7 +84,7 @@ async def test_dead_workers_that_hold_nothing_are_forgotten(stage: Stage) -> Non
         await until(lambda: any(line.do == "tally" for line in stage.lines()))
 
     async with worker_for(stage) as press:
-        await press.chores.rescue()
+        await press.maintenance.rescue()
         cards = await press.workers()
 
     assert len(cards) == 1

@@ -43,7 +43,7 @@ async def run(place: Settings, journal: Journal, only: Collection[str], schedule
 
 async def _tell(press: Pressroom, journal: Journal, *, open_jobs: bool = True) -> None:
     assert press.worker is not None
-    tally = press.worker.tally
+    tally = press.worker.counts
     journal.write("info", "tally", worker=press.worker.name, stale=tally.stale, settled=tally.settled)
     if open_jobs:
         stats = await press.stats()

@@ -141,7 +141,7 @@ async def test_waiting_for_a_press_does_not_count_against_the_time_limit(databas
         ) as press:
             job = await press.submit("waits", {})
             await eventually(lambda: press.worker is not None and press.worker.running)
-            running = next(iter(press.worker._running.values()))  # type: ignore[union-attr]
+            running = next(iter(press.worker._attempts.running.values()))  # type: ignore[union-attr]
             await eventually(lambda: running.job.is_time_limit_paused)
             await asyncio.sleep(0.5)  # past the limit, and past several looks at it
             assert press.worker.running  # type: ignore[union-attr]

@@ -27,7 +27,7 @@ from pressroom.request import Request, checked
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import endings, jobs, maintenance
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.store.webhooks import webhooks
 from pressroom.testing import SteppedStore
 from tests import looking
@@ -593,7 +593,7 @@ class Steps:
         return self.store.run(jobs.submit(checked(Request("shout", "hi", org_id="acme"), self.kinds)))
 
     def claim(self) -> Any:
-        (claim,) = self.store.run(jobs.claim("anybody", ["shout"], Room(1, 1), 15_000))
+        (claim,) = self.store.run(jobs.claim("anybody", ["shout"], FreeSlots(1, 1), 15_000))
         return claim
 
     def owed(self) -> int:
@@ -675,7 +675,7 @@ def test_a_job_that_was_replaced_by_a_replay_says_nothing_more_about_the_deliver
     steps.submit()
     steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.dispatch()
-    (first,) = steps.store.run(jobs.claim("courier", [hooks.NAME], Room(1, 1), 15_000))
+    (first,) = steps.store.run(jobs.claim("courier", [hooks.NAME], FreeSlots(1, 1), 15_000))
     (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
     replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._carrier, steps.kinds))
     assert replayed.job not in (None, first.uid)

@@ -3,7 +3,7 @@
 from pressroom.ids import new_uid
 from pressroom.model import Claim, OnKey
 from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import REFUSED_FOR, Again, NewJob, Room
+from pressroom.store.jobs.jobs import REFUSED_FOR, Again, FreeSlots, NewJob
 from pressroom.testing import ManualClock, SteppedStore
 
 KINDS = ["k", "paused"]
@@ -20,7 +20,7 @@ class Store:
         return self.store.run(jobs.submit(new)).uid
 
     def claim_in_turn(self, *uids: str) -> tuple[list[str], Again]:
-        room = Room(len(uids), len(uids))
+        room = FreeSlots(len(uids), len(uids))
         claims, again = self.store.run(jobs.claim_in_turn("w", uids, KINDS, room, 1_000, "", shared_lock=False))
         return _uids(claims), again
 

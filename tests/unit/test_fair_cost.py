@@ -4,7 +4,7 @@ import pytest
 
 from pressroom.store.jobs import jobs
 from pressroom.store.jobs.fairness import served_last
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import SteppedStore
 from tests.vm_steps import Cost, counted
 
@@ -28,7 +28,7 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
     store = SteppedStore()
     store.raw.execute(FILL, {"queued": QUEUED, "orgs": organisations})
     store.raw.execute("INSERT INTO job_payload SELECT id, '{}' FROM job")
-    after = served_last(store.run(jobs.claim("w", KINDS, Room(SLOTS, 0), 1_000)), "")
+    after = served_last(store.run(jobs.claim("w", KINDS, FreeSlots(SLOTS, 0), 1_000)), "")
     for _ in range(6):
         store.raw.execute(
             "UPDATE job SET status = 'queued', worker = NULL, lease_until = NULL"
@@ -36,7 +36,7 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
             (free,),
         )
         with counted(store.raw) as cost:
-            claims = store.run(jobs.claim("w", KINDS, Room(free, 0), 1_000, after))
+            claims = store.run(jobs.claim("w", KINDS, FreeSlots(free, 0), 1_000, after))
         assert len(claims) == free
         after = served_last(claims, after)
     return cost

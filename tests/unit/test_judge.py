@@ -31,7 +31,7 @@ from pressroom.model import (
     Stopped,
     Succeeded,
 )
-from pressroom.worker.judge import DETAIL_LIMIT, Returned, WorkerStopping, clean, describe, judge
+from pressroom.worker.judge import DETAIL_LIMIT, EncodedResult, WorkerStopping, describe_error, judge, storable_text
 
 KIND = Kind("k", lambda job, payload: None, max_attempts=3, backoff=Backoff(base=2, cap=60, jitter=0))
 
@@ -40,16 +40,16 @@ def a_claim(failures: int = 0) -> Claim:
     return Claim(1, "0" * 26, "k", 1, 1, 1, 1, failures, 3, 0, None, None, "", None, None, None, None, None, "{}")
 
 
-def verdict(result: Returned | BaseException, failures: int = 0, kind: Kind = KIND) -> Outcome:
-    return judge(a_claim(failures), kind, result, luck=0.5)
+def verdict(result: EncodedResult | BaseException, failures: int = 0, kind: Kind = KIND) -> Outcome:
+    return judge(a_claim(failures), kind, result, random=0.5)
 
 
 def test_a_value_succeeds() -> None:
-    assert verdict(Returned('"HI"', [])) == Succeeded('"HI"')
+    assert verdict(EncodedResult('"HI"', [])) == Succeeded('"HI"')
 
 
 def test_a_value_with_errors_succeeds_in_part() -> None:  # Q35
-    outcome = verdict(Returned("1", ["v2: no"]))
+    outcome = verdict(EncodedResult("1", ["v2: no"]))
 
     assert isinstance(outcome, PartlySucceeded)
     assert outcome.error["message"] == "v2: no"
@@ -108,7 +108,7 @@ class Confused(Backoff):
 @pytest.mark.parametrize("base", [0.0, -1.0, float("nan"), float("inf"), 1e30])
 def test_a_backoff_that_fails_or_says_nonsense_leaves_no_job_hanging(base: float) -> None:
     assert verdict(Transient("no"), kind=replace(KIND, backoff=Confused(base))) == Retry(
-        describe(a_claim(), Transient("no")), Backoff().delay(1, 0.5)
+        describe_error(a_claim(), Transient("no")), Backoff().delay(1, 0.5)
     )
 
 
@@ -135,7 +135,7 @@ def test_being_cancelled_and_being_stopped_are_no_failures() -> None:  # W25
 
 
 def test_an_error_of_ours_is_told_word_for_word_with_its_place() -> None:
-    error = describe(a_claim(), SourceInvalid("no bracket", line=3, column=7, excerpt="[x"))
+    error = describe_error(a_claim(), SourceInvalid("no bracket", line=3, column=7, excerpt="[x"))
 
     assert error == {
         "attempt": 1,
@@ -151,14 +151,14 @@ def test_an_error_we_did_not_word_is_kept_from_callers_but_not_from_operators() 
     try:
         raise ValueError("the password is hunter2")
     except ValueError as caught:
-        error = describe(a_claim(), caught)
+        error = describe_error(a_claim(), caught)
 
     assert "hunter2" not in error["message"]
     assert "hunter2" in error["detail"]
 
 
 def test_a_message_is_bounded_and_can_be_stored() -> None:
-    error = describe(a_claim(), Transient("\0 \ud800 " + "x" * 10_000))
+    error = describe_error(a_claim(), Transient("\0 \ud800 " + "x" * 10_000))
 
     assert len(error["message"]) < 2_100
     assert "\0" not in error["message"]
@@ -178,7 +178,7 @@ def test_of_a_long_traceback_the_end_is_kept_because_it_names_the_error() -> Non
     with pytest.raises(ValueError, match="the cause") as caught:
         raise_with_notes()
 
-    detail = describe(a_claim(), caught.value)["detail"]
+    detail = describe_error(a_claim(), caught.value)["detail"]
 
     assert detail.endswith("ValueError: the cause stands in the last line\n")
     assert detail.startswith("…x")
@@ -190,4 +190,4 @@ def test_of_a_long_traceback_the_end_is_kept_because_it_names_the_error() -> Non
     [("abc", False, "abc"), ("abc", True, "abc"), ("abcd", False, "abc…"), ("abcd", True, "…bcd")],
 )
 def test_a_text_is_cut_only_if_it_is_longer_than_its_limit_and_a_mark_says_where(text: str, keep_end: bool, kept: str) -> None:
-    assert clean(text, 3, keep_end=keep_end) == kept
+    assert storable_text(text, 3, keep_end=keep_end) == kept

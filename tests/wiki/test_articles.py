@@ -19,7 +19,7 @@ from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
 from pressroom.apps.wiki.store import EditConflict, Page
 from pressroom.errors import NotFound, SourceInvalid
 from pressroom.model import Ending
-from pressroom.worker import loop
+from pressroom.worker import attempts
 from tests import looking
 
 
@@ -214,7 +214,7 @@ async def test_a_fix_does_not_wait_for_the_revision_that_it_mends(database: str,
         return await render(presses, asked, *rest)
 
     monkeypatch.setattr(renders.documents, "render", stuck)
-    monkeypatch.setattr(loop, "PREEMPT_AFTER", 0.0)
+    monkeypatch.setattr(attempts, "PREEMPT_AFTER", 0.0)
     async with Pressroom(database, workers=1) as press:
         slow = asyncio.create_task(press.app("wiki").articles.post(None, draft("slow"), wait=600))
         await begun.wait()
@@ -364,7 +364,7 @@ async def test_a_page_that_another_organisations_job_made_is_not_kept(file: str)
         page = Page(html="graffiti", headings=[], links=["Elsewhere"], renderer="x")
         ending = Ending(
             id=1, uid=theirs.job_uid or "", status=Status.COMPLETED, version=1, result={}, error=None, key=None, subject=None,
-            org_id="other", payload={"article": article.id, "revision": 1, "url": "Home"}, aside=page,
+            org_id="other", payload={"article": article.id, "revision": 1, "url": "Home"}, for_hook=page,
         )  # fmt: skip
 
         await press.rendering.database.run(partial(renders.settle, ending), name="settle")

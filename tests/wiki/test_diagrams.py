@@ -20,7 +20,7 @@ async def drawn(press: Pressroom) -> list[Status]:
 
 @pytest.mark.parametrize("workers", [1, 2])
 async def test_a_diagram_is_drawn_once_for_all_articles(database: str, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one slot too: who waits for another job stands aside."""
+    """With one slot too: a job that waits for another releases its slot."""
     monkeypatch.setattr(drawing, "TAKEN_WITHIN", 600)
     async with Pressroom(database, workers=workers) as press:
         first = await press.app("wiki").articles.post(None, draft(DIAGRAM), wait=600)
@@ -73,7 +73,7 @@ async def test_more_articles_than_can_wait_at_once_are_all_rendered(database: st
         assert {one.revision.render_status for one in posted} == {RenderStatus.RENDERED}
         assert all("data:image/svg+xml" in (one.revision.html or "") for one in posted)
         assert press.worker is not None
-        assert press.worker._lent == press.worker._background == 0
+        assert press.worker._worker_slots.released == press.worker._worker_slots._background == 0
 
 
 async def test_a_diagram_that_is_wrong_is_told_with_its_line_and_the_page_is_made(database: str) -> None:

@@ -58,8 +58,8 @@ class Taker(Protocol):
     @property
     def slots(self) -> int: ...
 
-    def hear(self) -> None:
-        """Work may have come: look for it."""
+    def expect_jobs(self) -> None:
+        """Jobs may have become ready: claim some, unless the delivery names every job."""
         ...
 
     def offer(self, offer: Offer) -> None: ...
@@ -81,7 +81,7 @@ class Delivery(Protocol):
 
     @property
     def keeps_time(self) -> bool:
-        """Whether it fires the schedules. Then the chores only see to ticks that it has missed."""
+        """Whether it fires the schedules. Then the maintenance fires only the ticks that it has missed."""
         ...
 
     async def open(self) -> None:

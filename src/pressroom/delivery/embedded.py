@@ -38,7 +38,7 @@ class Embedded:
     async def serve(self, taker: Taker) -> None:
         while True:
             if await self.arrival(60.0):
-                taker.hear()
+                taker.expect_jobs()
 
     async def close(self) -> None:
         return None

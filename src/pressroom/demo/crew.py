@@ -16,14 +16,14 @@ from pressroom.store import Database
 from pressroom.store.artifacts.artifacts import new_link
 from pressroom.store.jobs import endings, jobs, maintenance
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.store.jobs.maintenance import WorkerRecord
 from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
 from pressroom.worker.process import simulated_identity
 from pressroom.worker.run import Attempt
-from pressroom.worker.threads import Threads
+from pressroom.worker.threads import HandlerThreads
 
 HELD = 12 * 3600 * 1000  # milliseconds; what runs when the day is over can be looked at for so long
 _LAST_NUMBER = re.compile(r"(\d+\.\d+\.)(\d+)")
@@ -51,8 +51,8 @@ class Hand:
 class _ToldAtOnce(RunningJob):
     """Progress is held back for real tenths of a second, of which there are none here."""
 
-    async def _show(self) -> None:
-        await self._show_now()
+    async def _save_progress_if_due(self) -> None:
+        await self._save_progress()
 
 
 class Crew:
@@ -63,7 +63,7 @@ class Crew:
         self._timeline = timeline
         self._seed = seed
         self._upgraded_at = upgraded_at
-        self._threads = Threads()
+        self._threads = HandlerThreads()
         self._made: dict[tuple[str, str, str], Mapping[str, Any]] = {}
 
     async def show_up(self) -> None:
@@ -84,14 +84,14 @@ class Crew:
         for hand in self.hands:
             free = hand.slots - hand.busy
             if free > 0:
-                claims = yield from jobs.claim(hand.name, hand.kinds, Room(free, max(0, free - 1)), HELD)
+                claims = yield from jobs.claim(hand.name, hand.kinds, FreeSlots(free, max(0, free - 1)), HELD)
                 taken += [(hand, claim) for claim in claims]
         return taken
 
     async def _work(self, hand: Hand, claim: Claim) -> None:
         kind, luck = self._press.kinds[claim.kind], Random(f"{self._seed} {claim.id} {claim.attempt}")
         attempt = Attempt(claim, self._run_by(kind, luck), _ToldAtOnce(claim, self._database, lambda _: None), self._threads)
-        result = await attempt.make()
+        result = await attempt.run()
         if self._timeline.over:
             return
         outcome = judge(claim, kind, result, luck.random())

@@ -10,7 +10,7 @@ from typing import Any
 
 from pressroom.errors import EngineCrashed, SourceInvalid, TooLarge, Transient
 from pressroom.model import Kind, Missed, OnKey, Schedule
-from pressroom.worker.judge import timed_out
+from pressroom.worker.judge import timeout_error
 
 type Pace = Callable[[float], Awaitable[None]]
 
@@ -89,7 +89,7 @@ def _come_to_grief(job: Any, payload: Any) -> None:
         case "crash":
             raise EngineCrashed(f"the press died with signal 9 after {payload['pages'] * 37} MiB")
         case "slow":
-            raise timed_out(Kind(job.kind, _come_to_grief, timeout=60))
+            raise timeout_error(Kind(job.kind, _come_to_grief, timeout=60))
         case "template":
             raise SourceInvalid(
                 "there is no value for `account.iban`", line=14, column=22, excerpt="  <td>{{ account.iban }}</td>"

@@ -20,7 +20,7 @@ from pressroom.store.jobs import maintenance
 from pressroom.store.operators import audit
 from pressroom.store.operators.audit import AuditEntry
 from pressroom.wiring import Pressroom
-from pressroom.worker.chores import next_tick
+from pressroom.worker.maintenance import next_tick
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -202,7 +202,7 @@ class Day:
         while True:
             now = from_ms(self.timeline.clock.now_ms())
             await self.timeline.sleep_until(to_ms(min(next_tick(schedule.cron, now) for schedule in SCHEDULES)))
-            await self.press.chores.fire_schedules()
+            await self.press.maintenance.fire_schedules()
             await self.crew.look()
 
     async def _deliver(self) -> None:

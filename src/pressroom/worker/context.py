@@ -1,4 +1,4 @@
-"""What a handler is given as `job`: who it works for, and how to tell about its progress."""
+"""What a handler is given as `job`: facts about the job, and the methods that report progress and write rows."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from pressroom.store.jobs.progress import ItemMove
 
 log = logging.getLogger("pressroom.worker")
 
-# Progress is for eyes. Ten looks a second are plenty, and a loop over a million rows may call step() each time.
+# Seconds between two writes of progress: people watch it, and a loop over a million rows may call step() each time.
 WRITE_INTERVAL = 0.1
 
 
@@ -27,10 +27,10 @@ def _keep_slot(_: Claim) -> AbstractContextManager[None]:
 class RunningJob:
     """One attempt at a job, as its handler sees it. All that it writes is refused once the claim is lost."""
 
-    # Most handlers use few of these, and thousands of jobs begin each second: what is not used is not set.
+    # Class attributes: thousands of jobs begin each second, and most handlers use few of these.
     _progress: Mapping[str, Any] = MappingProxyType({})
-    _noun = ""
-    _written = 0.0
+    _item_noun = ""
+    _saved_at = 0.0
     _pending: asyncio.Task[None] | None = None
     failed_items: Sequence[str] = ()
     cancelled = False
@@ -43,23 +43,23 @@ class RunningJob:
         claim: Claim,
         database: Database,
         tell: Callable[[list[int]], None],
-        lend: Callable[[Claim], AbstractContextManager[None]] = _keep_slot,
+        release_slot: Callable[[Claim], AbstractContextManager[None]] = _keep_slot,
     ) -> None:
         self._claim = claim
         self._database = database
         self._tell = tell
-        self._lend = lend
+        self._release_slot = release_slot
 
-    def standing_aside(self) -> AbstractContextManager[None]:
-        """For a handler that waits for another job: `with job.standing_aside(): await queue.wait(other)`.
+    def release_slot(self) -> AbstractContextManager[None]:
+        """For a handler that waits for another job: `with job.release_slot(): await queue.wait(other)`.
 
-        Meanwhile its slot is free for others. Where all slots are taken by handlers that wait, nothing else would ever run.
+        Meanwhile its slot is free for other jobs: if all slots were held by handlers that wait, no other job would ever run.
         """
-        return self._lend(self._claim)
+        return self._release_slot(self._claim)
 
     @contextmanager
     def pause_time_limit(self) -> Iterator[None]:
-        """The time limit of the attempt does not run meanwhile: for waiting that is not the job's own fault and that ends."""
+        """The time limit does not run meanwhile: for waits that end by themselves and are not the job's own work."""
         if not self._pauses:
             self._paused_at = time.monotonic()
         self._pauses += 1
@@ -115,16 +115,16 @@ class RunningJob:
     async def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> None:
         """Begin a phase. Progress starts anew."""
         self._progress = _without_none(done=0 if total is not None else None, total=total, message=message)
-        shown = dict(self._progress)
-        await self._write(lambda: progress.begin_phase(self.id, self._claim.token, name, shown))
+        fields = dict(self._progress)
+        await self._write(lambda: progress.begin_phase(self.id, self._claim.token, name, fields))
 
     async def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> None:
-        """Say how far the phase is. It never goes back, and never past the total."""
+        """Report how much of the phase is done. It never decreases and never exceeds the total."""
         total = total if total is not None else self._progress.get("total")
         done = max(done, self._progress.get("done", 0))
         done = min(done, total) if total is not None else done
         self._progress = {**self._progress, **_without_none(done=done, total=total, message=message)}
-        await self._show()
+        await self._save_progress_if_due()
 
     async def step(self, count: int = 1, *, message: str | None = None) -> None:
         """`count` more are done."""
@@ -132,31 +132,31 @@ class RunningJob:
 
     async def message(self, text: str) -> None:
         self._progress = {**self._progress, "message": text}
-        await self._show()
+        await self._save_progress_if_due()
 
     async def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
         """Begin a phase of named parts, all in progress: `await job.items("editions", ["main", "v2"])`."""
         if len(set(names)) != len(names):
             raise InvalidArgument(f"two of the {noun} have the same name")
-        self._noun, self._progress = noun, _without_none(items=noun, message=message)
+        self._item_noun, self._progress = noun, _without_none(items=noun, message=message)
         await self._write(lambda: progress.begin_items(self.id, self._claim.token, phase or noun, noun, names, message))
 
     async def item_completed(self, name: str) -> None:
-        noun = self._noun
+        noun = self._item_noun
         await self._write(lambda: progress.move_item(self.id, self._claim.token, noun, name, "completed", None))
 
     async def item_failed(self, name: str, error: str) -> None:
-        noun = self._noun
+        noun = self._item_noun
         self._note_failed_item(name, error)
         await self._write(lambda: progress.move_item(self.id, self._claim.token, noun, name, "failed", error))
 
     @asynccontextmanager
     async def item(self, name: str) -> AsyncIterator[None]:
-        """Work on one item: completed if the block ends, failed if it raises. What it raised goes on its way."""
+        """Work on one item: completed if the block ends, failed if it raises. The exception is raised again."""
         try:
             yield
         except BaseException as error:
-            await asyncio.shield(self.item_failed(name, _worded(name, error)))
+            await asyncio.shield(self.item_failed(name, _public_error(name, error)))
             raise
         await self.item_completed(name)
 
@@ -172,7 +172,7 @@ class RunningJob:
             await job.write(save, item_completed="stable")
 
         `item_completed`, or `item_failed` with a name and an error, moves an item of the phase in the same transaction. Raises
-        ClaimLost if the job was given to another worker or has ended, and Cancelled if it was asked to stop; then, and if the
+        ClaimLost if the job was given to another worker or has ended, and Cancelled if it was cancelled; then, and if the
         unit raises, nothing is written. `unit` may be called again if the transaction had to be repeated.
         """
         if not callable(unit):
@@ -182,14 +182,16 @@ class RunningJob:
         self._stop_if_cancelled()
         item = self._item_move(item_completed, item_failed)
 
-        def written(_: T) -> None:
+        def notify_item_moved(_: T) -> None:
             if item is not None:
                 self._tell([self.id])
 
         try:
-            # Not beside others: the unit may touch any row of the application.
+            # Not with a shared lock: the unit may touch any row of the application.
             value = await self._database.run(
-                lambda: progress.write_with_claim(self.id, self._claim.token, unit(), item), name="write", after=written
+                lambda: progress.write_with_claim(self.id, self._claim.token, unit(), item),
+                name="write",
+                after=notify_item_moved,
             )
         except Cancelled:
             self.cancelled = True
@@ -200,8 +202,8 @@ class RunningJob:
 
     def _item_move(self, completed: str | None, failed: tuple[str, str] | None) -> ItemMove | None:
         if completed is not None:
-            return ItemMove(self._noun, completed, "completed", None)
-        return None if failed is None else ItemMove(self._noun, failed[0], "failed", failed[1])
+            return ItemMove(self._item_noun, completed, "completed", None)
+        return None if failed is None else ItemMove(self._item_noun, failed[0], "failed", failed[1])
 
     def _note_failed_item(self, name: str, error: str) -> None:
         self.failed_items = [*self.failed_items, f"{name}: {error}"]
@@ -211,32 +213,32 @@ class RunningJob:
         return self._pending is not None
 
     async def flush(self) -> None:
-        """Write what was held back. The worker does so when the handler returns."""
+        """Write the progress that was not due yet. The worker does so when the handler returns."""
         if self._pending is not None:
             self._pending.cancel()
             self._pending = None
-            await self._show_now()
+            await self._save_progress()
 
-    async def _show(self) -> None:
+    async def _save_progress_if_due(self) -> None:
         self._stop_if_cancelled()
         if self._pending is not None:
             return
-        early = WRITE_INTERVAL - (time.monotonic() - self._written)
+        early = WRITE_INTERVAL - (time.monotonic() - self._saved_at)
         if early <= 0:
-            await self._show_now()
+            await self._save_progress()
         else:
-            self._pending = asyncio.ensure_future(self._show_later(early))
+            self._pending = asyncio.ensure_future(self._save_progress_after(early))
 
-    async def _show_later(self, delay: float) -> None:
+    async def _save_progress_after(self, delay: float) -> None:
         await asyncio.sleep(delay)
         self._pending = None
-        with suppress(PressroomError):  # a lost claim or a cancel is told to the handler by its next call
-            await self._show_now()
+        with suppress(PressroomError):  # the next call of the handler raises for a lost claim or a cancel
+            await self._save_progress()
 
-    async def _show_now(self) -> None:
-        shown = dict(self._progress)
-        self._written = time.monotonic()
-        await self._write(lambda: progress.show(self.id, self._claim.token, shown))
+    async def _save_progress(self) -> None:
+        fields = dict(self._progress)
+        self._saved_at = time.monotonic()
+        await self._write(lambda: progress.show(self.id, self._claim.token, fields))
 
     async def _write(self, unit: Callable[[], Work[bool]]) -> None:
         self._stop_if_cancelled()
@@ -271,54 +273,54 @@ class BlockingJob:
         return self._job.cancelled
 
     def phase(self, name: str, *, total: int | None = None, message: str | None = None) -> Any:
-        return self._do(self._job.phase(name, total=total, message=message))
+        return self._run_on_loop(self._job.phase(name, total=total, message=message))
 
     def progress(self, done: int, *, total: int | None = None, message: str | None = None) -> Any:
-        return self._do(self._job.progress(done, total=total, message=message))
+        return self._run_on_loop(self._job.progress(done, total=total, message=message))
 
     def step(self, count: int = 1, *, message: str | None = None) -> Any:
-        return self._do(self._job.step(count, message=message))
+        return self._run_on_loop(self._job.step(count, message=message))
 
     def message(self, text: str) -> Any:
-        return self._do(self._job.message(text))
+        return self._run_on_loop(self._job.message(text))
 
     def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> Any:
-        return self._do(self._job.items(noun, names, phase=phase, message=message))
+        return self._run_on_loop(self._job.items(noun, names, phase=phase, message=message))
 
     def item_completed(self, name: str) -> Any:
-        return self._do(self._job.item_completed(name))
+        return self._run_on_loop(self._job.item_completed(name))
 
     def item_failed(self, name: str, error: str) -> Any:
-        return self._do(self._job.item_failed(name, error))
+        return self._run_on_loop(self._job.item_failed(name, error))
 
     def write[T](
         self, unit: Callable[[], Work[T]], *, item_completed: str | None = None, item_failed: tuple[str, str] | None = None
     ) -> Any:
-        return self._do(self._job.write(unit, item_completed=item_completed, item_failed=item_failed))
+        return self._run_on_loop(self._job.write(unit, item_completed=item_completed, item_failed=item_failed))
 
     def item(self, name: str) -> Any:
-        return self._job.item(name) if self._on_the_loop() else self._item(name)
+        return self._job.item(name) if self._is_on_loop() else self._item(name)
 
     @contextmanager
     def _item(self, name: str) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
-            self.item_failed(name, _worded(name, error))
+            self.item_failed(name, _public_error(name, error))
             raise
         self.item_completed(name)
 
-    def _do(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        if self._on_the_loop():
+    def _run_on_loop(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        if self._is_on_loop():
             return coroutine
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    def _on_the_loop(self) -> bool:
+    def _is_on_loop(self) -> bool:
         return asyncio._get_running_loop() is self._loop
 
 
-def _worded(name: str, error: BaseException) -> str:
-    """Our own errors are worded for callers. Others may hold anything, so the log has them and the caller their class."""
+def _public_error(name: str, error: BaseException) -> str:
+    """Our own errors are worded for callers. Others may hold secrets: the log has them, the caller gets their class."""
     if isinstance(error, PressroomError):
         return str(error)
     log.error("item %s failed", name, exc_info=error)

@@ -1,4 +1,4 @@
-"""What the workers of a process have counted since it started, for metrics. Plain numbers, in no format yet."""
+"""What the workers of a process have counted since it started: the numbers behind the metrics."""
 
 import threading
 from bisect import bisect_left
@@ -65,7 +65,7 @@ class WorkerCounters:
         if one.status is None:
             self.lost_leases[kind] += 1
             return
-        outcome = _outcome(one)
+        outcome = _outcome_label(one)
         self.settled[kind, outcome] += 1
         if outcome == "postponed" and isinstance(one.outcome, Postponed):
             self.postponed[kind, one.outcome.code, one.outcome.dependency] += 1
@@ -86,7 +86,7 @@ class WorkerCounters:
             return dict(self._errors)
 
 
-def _outcome(one: Settled) -> str:
+def _outcome_label(one: Settled) -> str:
     """The status that the job has now, or why it is queued again."""
     if one.status is not Status.QUEUED:
         return str(one.status)

@@ -9,9 +9,9 @@ from pressroom.store import Database
 from pressroom.store.operators import worker_coverage
 from pressroom.store.operators.worker_coverage import PATIENCE, WorkerCoverage
 
-log = logging.getLogger("pressroom.chores")
+log = logging.getLogger("pressroom.maintenance")
 
-INTERVAL = 10.0  # seconds between two looks
+INTERVAL = 10.0  # seconds between two checks
 REPEAT = timedelta(minutes=10)
 NO_WORKER = ""  # in place of a kind: no worker is running at all
 
@@ -28,24 +28,24 @@ class CoverageWatch:
         self._since: dict[str, datetime] = {}
         self._warned: dict[str, datetime] = {}
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         coverage = await self._database.read(partial(worker_coverage.read, patience=timedelta(0)))
         if self._leads() or not coverage.workers:
             self._warn(coverage)
         elif NO_WORKER in self._warned:
             self._warn(WorkerCoverage(at=coverage.at, workers=coverage.workers, without_worker=[]))
         else:
-            self.forget()
+            self.reset()
 
-    def forget(self) -> None:
-        """Another process watches from now on."""
+    def reset(self) -> None:
+        """Another process warns from now on."""
         self._since.clear()
         self._warned.clear()
 
     def _warn(self, coverage: WorkerCoverage) -> None:
-        missing = _sentences(coverage)
+        missing = _describe_missing(coverage)
         for kind in sorted(self._warned.keys() - missing.keys()):
-            log.warning("%s", _ending(kind, coverage))
+            log.warning("%s", _describe_end(kind, coverage))
         self._since = {kind: self._since.get(kind, coverage.at) for kind in missing}
         self._warned = {kind: at for kind, at in self._warned.items() if kind in missing}
         for kind, sentence in missing.items():
@@ -57,13 +57,13 @@ class CoverageWatch:
         return kind not in self._warned or at - self._warned[kind] >= REPEAT
 
 
-def _ending(kind: str, coverage: WorkerCoverage) -> str:
+def _describe_end(kind: str, coverage: WorkerCoverage) -> str:
     if kind == NO_WORKER:
         return "a worker is running again" if coverage.workers else "no job waits for a worker any more"
     return f"{kind} is no longer without a worker, or has no jobs that are ready"
 
 
-def _sentences(coverage: WorkerCoverage) -> dict[str, str]:
+def _describe_missing(coverage: WorkerCoverage) -> dict[str, str]:
     sentences = worker_coverage.describe(coverage)
     kinds = [one.kind for one in coverage.without_worker] if coverage.workers else [NO_WORKER] * len(sentences)
     return dict(zip(kinds, sentences, strict=True))

@@ -1,7 +1,7 @@
-"""Keeping leases alive, from a thread of its own.
+"""Renews leases, in a thread of its own.
 
-A handler that keeps the event loop busy for a minute is rude, not dead; were the heartbeat on the loop, its job would be
-taken away and run again, for ever. Past the time limit no lease is renewed, so that what truly hangs is taken over.
+A handler may block the event loop for a minute. If leases were renewed on the loop, its job would be given to another worker,
+where it would block again. Past its time limit a lease is not renewed, so that a hanging job is taken over.
 """
 
 import logging
@@ -15,7 +15,7 @@ from pressroom.store.jobs import jobs, maintenance
 
 log = logging.getLogger("pressroom.worker")
 
-BEATS_PER_LEASE = 5  # three beats may be late or lost before the lease is
+RENEWALS_PER_LEASE = 5  # three may be late or fail before the lease is lost
 
 
 class LeaseKeeper:
@@ -23,15 +23,15 @@ class LeaseKeeper:
         self,
         database: Database,
         lease: float,
-        held: Callable[[], Sequence[tuple[int, int]]],
-        report: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
+        leases_to_renew: Callable[[], Sequence[tuple[int, int]]],
+        on_renewal: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
         card: Callable[[], maintenance.WorkerRecord],
         outage: Outage | None = None,
     ) -> None:
         self._database = database
-        self._beat = lease / BEATS_PER_LEASE
-        self._held = held
-        self._report = report
+        self._interval = lease / RENEWALS_PER_LEASE
+        self._leases_to_renew = leases_to_renew
+        self._on_renewal = on_renewal
         self._card = card
         self._outage = outage or Outage("the heartbeat", log)
         self._stopping = threading.Event()
@@ -45,20 +45,22 @@ class LeaseKeeper:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._beat):
+        while not self._stopping.wait(self._interval):
             try:
                 self._renew()
                 self._outage.recovered()
             except QueueClosed:
-                return  # nothing that is held can be kept any longer
+                return  # the database is closed: no lease can be renewed any more
             except Exception as reason:
-                self._outage.failed(reason)  # the next beat comes at its time all the same
+                self._outage.failed(reason)  # the next renewal comes at its usual time
 
     def _renew(self) -> None:
-        claims = self._held()
+        claims = self._leases_to_renew()
         if claims:
-            kept = self._database.run_from_thread(lambda: jobs.renew(claims), name="heartbeat", durable=False, shared_lock=True)
-            self._report(kept, claims)
+            renewed = self._database.run_from_thread(
+                lambda: jobs.renew(claims), name="heartbeat", durable=False, shared_lock=True
+            )
+            self._on_renewal(renewed, claims)
         self._database.run_from_thread(
             lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
         )

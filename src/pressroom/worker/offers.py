@@ -1,4 +1,4 @@
-"""Jobs that a delivery offered by name: those that wait for a slot here, and those that were taken and are not settled yet."""
+"""Jobs that a delivery offered by name: those that wait for a slot here, and those claimed that are not settled yet."""
 
 import logging
 from collections import deque
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from pressroom.delivery import Offer
 from pressroom.model import Claim, Postponed, Retry, Status
-from pressroom.store.jobs import jobs
 from pressroom.store.jobs.endings import Settled
-from pressroom.store.jobs.jobs import Room, Turn
+from pressroom.store.jobs.jobs import FreeSlots, Turn
 
 log = logging.getLogger("pressroom.worker")
 
@@ -28,22 +27,22 @@ class Offers:
         return len(self._background)
 
     def add(self, offer: Offer) -> None:
-        self._of(offer).append(offer)
+        self._queue_of(offer).append(offer)
 
-    def any_for(self, room: Room) -> bool:
-        return bool(self._interactive) or (bool(self._background) and room.background > 0)
+    def any_for(self, slots: FreeSlots) -> bool:
+        return bool(self._interactive) or (bool(self._background) and slots.background > 0)
 
-    def pick(self, room: Room) -> list[Offer]:
-        chosen = [self._interactive.popleft() for _ in range(min(room.total, self.interactive))]
-        left = min(room.total - len(chosen), room.background)
+    def pick(self, slots: FreeSlots) -> list[Offer]:
+        chosen = [self._interactive.popleft() for _ in range(min(slots.total, self.interactive))]
+        left = min(slots.total - len(chosen), slots.background)
         return chosen + [self._background.popleft() for _ in range(min(left, self.background))]
 
     def put_back(self, offers: Sequence[Offer]) -> None:
         for offer in reversed(offers):
-            self._of(offer).appendleft(offer)
+            self._queue_of(offer).appendleft(offer)
 
     def answer(self, offers: Sequence[Offer], turn: Turn) -> None:
-        """As the turn that was to claim them came out."""
+        """After the turn that was to claim them."""
         claims = {claim.uid: claim for claim in turn.claims}
         known = frozenset(claims)
         for offer in offers:
@@ -56,30 +55,26 @@ class Offers:
                 self._taken[claim.id, claim.token] = offer
                 offer.taken()
 
-    def refuse(self, offers: Sequence[Offer]) -> None:
-        """Their turn failed for a reason of ours: ask again later."""
-        for offer in offers:
-            offer.refused(jobs.REFUSED_FOR)
-
     def refuse_all(self) -> None:
-        """We are going: whoever offered may offer to another worker at once."""
+        """This worker stops: the delivery may offer them to another one at once."""
         for offers in (self._interactive, self._background):
             while offers:
                 offers.popleft().refused(0.0)
 
-    def brought(self, claim: Claim) -> bool:
+    def has_taken(self, claim: Claim) -> bool:
         return (claim.id, claim.token) in self._taken
 
-    def settled(self, one: Settled) -> None:
-        offer = self._taken.pop((one.claim.id, one.claim.token), None)
-        if offer is not None:
-            offer.settled(_wait_of(one))
+    def record_settled(self, settled: Sequence[Settled]) -> None:
+        for one in settled:
+            offer = self._taken.pop((one.claim.id, one.claim.token), None)
+            if offer is not None:
+                offer.settled(_retry_delay(one))
 
-    def _of(self, offer: Offer) -> deque[Offer]:
+    def _queue_of(self, offer: Offer) -> deque[Offer]:
         return self._background if offer.tier > 0 else self._interactive
 
 
-def _wait_of(settled: Settled) -> float | None:
+def _retry_delay(settled: Settled) -> float | None:
     """After how many seconds a settled job is to be tried again, if it is."""
     if settled.status is not Status.QUEUED:
         return None

@@ -1,4 +1,4 @@
-"""Which process a worker is, precisely enough for a neighbour on the same machine to see that it died."""
+"""Identifies the process of a worker, so that another process on the same machine can see that it died."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 @cache
-def _place() -> str:
-    """The machine since its last start, and the process namespace: elsewhere the same pid is another process."""
+def _machine_id() -> str:
+    """Host name, boot id and process namespace: within these a pid and its start name one process."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
         namespace = os.readlink("/proc/self/ns/pid")
@@ -18,8 +18,8 @@ def _place() -> str:
     return f"{socket.gethostname()}/{boot}/{namespace}"
 
 
-def _started(pid: int) -> str | None:
-    """The process's start in clock ticks: a pid that was given again has another one. None if there is no such process."""
+def _start_ticks(pid: int) -> str | None:
+    """The start of a process in clock ticks; a reused pid has another one. None if there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -37,7 +37,7 @@ def pid() -> int:
 
 
 def identity() -> str:
-    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{_machine_id()}/{os.getpid()}/{_start_ticks(os.getpid())}"
 
 
 def simulated_identity(host: str, pid: int) -> str:
@@ -51,14 +51,14 @@ def is_simulated(process: str) -> bool:
 
 
 def is_alive(process: str) -> bool:
-    """True only if the process is on this machine and runs. Of other machines we know nothing."""
-    place, _, started = process.rpartition("/")
-    place, _, pid = place.rpartition("/")
-    return bool(place) and place == _place() and _started(int(pid)) == started
+    """True only if the process is on this machine and runs. False for processes of other machines."""
+    machine, _, started = process.rpartition("/")
+    machine, _, pid = machine.rpartition("/")
+    return bool(machine) and machine == _machine_id() and _start_ticks(int(pid)) == started
 
 
 def is_dead(process: str) -> bool:
-    """True only if the process was on this machine and is gone. Of other machines we know nothing."""
-    place, _, started = process.rpartition("/")
-    place, _, pid = place.rpartition("/")
-    return bool(place) and place == _place() and _started(int(pid)) != started
+    """True only if the process was on this machine and is gone. False for processes of other machines."""
+    machine, _, started = process.rpartition("/")
+    machine, _, pid = machine.rpartition("/")
+    return bool(machine) and machine == _machine_id() and _start_ticks(int(pid)) != started

@@ -1,4 +1,4 @@
-"""One line in the log for each attempt that ended: which job, how, and how long it took."""
+"""Logs one line for each attempt that ended: the job, the outcome and the duration."""
 
 import logging
 
@@ -10,8 +10,8 @@ log = logging.getLogger(__name__)
 _LEVELS = {Status.FAILED: logging.WARNING, Status.COMPLETED_WITH_ERRORS: logging.WARNING}
 
 
-def log_ending(one: Settled, seconds: float | None) -> None:
-    """An attempt that goes wrong is a warning, whether or not the job is tried again. One that found no room is not."""
+def log_attempt(one: Settled, seconds: float | None) -> None:
+    """A failed attempt is a warning, whether or not the job is retried. One that was postponed for lack of room is not."""
     went_wrong = isinstance(one.outcome, Retry) or (isinstance(one.outcome, Postponed) and bool(one.outcome.dependency))
     level = logging.WARNING if went_wrong else _LEVELS.get(one.status or Status.QUEUED, logging.INFO)
     if not log.isEnabledFor(level):
@@ -19,10 +19,12 @@ def log_ending(one: Settled, seconds: float | None) -> None:
     claim = one.claim
     subject = f" {claim.subject}" if claim.subject else ""
     took = "" if seconds is None else f", {seconds:.3f} s"
-    log.log(level, "job_%s (%s%s) %s; attempt %d%s", claim.uid, claim.kind, subject, _words(one), claim.attempt, took)
+    log.log(
+        level, "job_%s (%s%s) %s; attempt %d%s", claim.uid, claim.kind, subject, _describe_outcome(one), claim.attempt, took
+    )
 
 
-def _words(one: Settled) -> str:
+def _describe_outcome(one: Settled) -> str:
     match one.outcome:
         case GaveUp(error) | Retry(error) | PartlySucceeded(error=error):
             code, message = error.get("code"), str(error.get("message", "")).partition("\n")[0][:300]

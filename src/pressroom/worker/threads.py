@@ -1,6 +1,7 @@
 """Threads for handlers that are plain functions.
 
-Like a pool, but a thread that does not come back can be abandoned: it is a daemon, and nobody waits for it at exit.
+Like a pool, but a thread that does not come back can be abandoned: daemon threads do not
+delay the exit of the process.
 """
 
 import asyncio
@@ -12,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-class _Thread(threading.Thread):
-    def __init__(self, idle: "queue.LifoQueue[_Thread]") -> None:
+class _HandlerThread(threading.Thread):
+    def __init__(self, idle: "queue.LifoQueue[_HandlerThread]") -> None:
         super().__init__(name="pressroom-handler", daemon=True)
         self.inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._idle = idle
@@ -24,18 +25,18 @@ class _Thread(threading.Thread):
             self._idle.put(self)
 
 
-class Threads:
+class HandlerThreads:
     def __init__(self) -> None:
-        self._idle: queue.LifoQueue[_Thread] = queue.LifoQueue()
+        self._idle: queue.LifoQueue[_HandlerThread] = queue.LifoQueue()
 
-    def run(self, function: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> "Call":
+    def run(self, function: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> "ThreadCall":
         try:
             thread = self._idle.get_nowait()
         except queue.Empty:
-            thread = _Thread(self._idle)
+            thread = _HandlerThread(self._idle)
             thread.start()
-        call = Call(function, loop, thread)
-        thread.inbox.put(call.make)
+        call = ThreadCall(function, loop, thread)
+        thread.inbox.put(call.run)
         return call
 
     def close(self) -> None:
@@ -46,8 +47,8 @@ class Threads:
                 return
 
 
-class Call:
-    """One function on its way through a thread."""
+class ThreadCall:
+    """One function call in a thread, and the future that gets its result."""
 
     def __init__(self, function: Callable[[], Any], loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
         self.future: asyncio.Future[Any] = loop.create_future()
@@ -58,7 +59,7 @@ class Call:
         self._lock = threading.Lock()
         self._running = False
 
-    def make(self) -> None:
+    def run(self) -> None:
         with self._lock:
             self._running = True
         result: Any = None
@@ -73,9 +74,9 @@ class Call:
         except BaseException as raised:
             error = raised
         try:
-            self._loop.call_soon_threadsafe(self._answer, result, error)
+            self._loop.call_soon_threadsafe(self._set_future, result, error)
         except RuntimeError:
-            return  # the loop is gone: nobody is left to tell
+            return  # the event loop is closed
 
     def interrupt(self, error: type[BaseException]) -> None:
         """Raise an error in the thread at its next bytecode. A call that is stuck in C code does not notice."""
@@ -87,7 +88,7 @@ class Call:
         thread = ctypes.c_ulong(self._thread.ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None if error is None else ctypes.py_object(error))
 
-    def _answer(self, result: Any, error: BaseException | None) -> None:
+    def _set_future(self, result: Any, error: BaseException | None) -> None:
         if self.future.done():
             return
         if error is None:

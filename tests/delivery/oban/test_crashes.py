@@ -123,7 +123,7 @@ async def test_a_server_that_is_gone_keeps_nobody_from_stopping(
 async def test_connections_that_are_cut_are_made_again(
     open_press: Open, tables: Tables, eventually: Eventually, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("pressroom.worker.chores.ANNOUNCE_INTERVAL", 0.1)
+    monkeypatch.setattr("pressroom.worker.maintenance.ANNOUNCE_INTERVAL", 0.1)
     monkeypatch.setattr(reconciler, "TIDY_EVERY", 0.1)
     async with open_press(Kind("echo", echo)) as press:
         await serving(press)

@@ -70,7 +70,7 @@ async def test_many_retries_and_ticks_are_enlisted_too(open_press: Open, tables:
             async with other.transaction() as tx:
                 moment = int((datetime.now(UTC) - timedelta(days=370)).timestamp() * 1000)
                 await tx.execute("UPDATE schedule SET last_tick = :last", {"last": moment})
-            await other.chores.fire_schedules()
+            await other.maintenance.fire_schedules()
         assert len([row for row in tables.jobs() if row["worker"] == PERFORM]) == 52
 
 
@@ -155,7 +155,7 @@ async def test_ticks_come_through_obans_scheduler_once_for_two_nodes(
     async with open_press(Kind("echo", echo), schedules=[tick]) as one, open_press(Kind("echo", echo), schedules=[tick]) as two:
         nodes = [await serving(press) for press in (one, two)]
         for press in (one, two):
-            await press.chores.stop()
+            await press.maintenance.stop()
         async with one.transaction() as tx:
             moment = int((datetime.now(UTC) - timedelta(days=370)).timestamp() * 1000)
             await tx.execute("UPDATE schedule SET last_tick = :last", {"last": moment})
@@ -184,5 +184,5 @@ async def test_a_cron_that_oban_does_not_read_is_fired_by_our_chore(open_press: 
         async with press.transaction() as tx:
             moment = int((datetime.now(UTC) - timedelta(days=62)).timestamp() * 1000)
             await tx.execute("UPDATE schedule SET last_tick = :last", {"last": moment})
-        await press.chores.fire_schedules()
+        await press.maintenance.fire_schedules()
         assert len((await press.list(kind="echo")).jobs) == 1

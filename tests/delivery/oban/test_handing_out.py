@@ -46,7 +46,7 @@ async def test_queues_that_are_fetched_from_at_once_do_not_share_a_slot(
     kinds = [Kind(f"kind{n}", lambda job, payload: gate.hold(), tier=Tier.INTERACTIVE) for n in range(6)]
     async with open_press(*kinds, workers=1) as press:
         await serving(press)
-        press.worker._usual_time = 1.0  # type: ignore[union-attr]  # no offers ahead of their slots
+        press.worker._worker_slots.average_seconds = 1.0  # type: ignore[union-attr]  # no offers ahead of their slots
         await press.submit_many([Request(kind.name) for kind in kinds])
         await eventually(lambda: gate.came)
         await eventually(lambda: "executing" in tables.states())
@@ -162,7 +162,7 @@ async def test_a_serving_that_failed_begins_anew_and_leaves_nothing_running(
         await usual(self)
 
     monkeypatch.setattr(Producer, "start", start)
-    monkeypatch.setattr("pressroom.worker.loop.SERVE_AGAIN", 0.01)
+    monkeypatch.setattr("pressroom.worker.loop.DELIVERY_RETRY_DELAY", 0.01)
     async with open_press(Kind("echo", echo), Kind("another", echo)) as press:  # a producer for each tier of each
         await serving(press)
         assert await press.wait(await press.submit("echo", 1), timeout=60) == 1

@@ -29,7 +29,7 @@ async def echo(job: Any, payload: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.worker.chores.ANNOUNCE_INTERVAL", 0.1)
+    monkeypatch.setattr("pressroom.worker.maintenance.ANNOUNCE_INTERVAL", 0.1)
     monkeypatch.setattr(reconciler, "TIDY_EVERY", 0.1)
 
 
@@ -86,7 +86,7 @@ async def test_a_table_that_was_emptied_is_soon_full_again(
     monkeypatch.setattr(reconciler, "PAGE", 10)
     async with open_press(Kind("echo", echo), Kind("other", echo)) as press:
         found = await reconciler_of(press)
-        await press.chores.stop()
+        await press.maintenance.stop()
         for kind in ("echo", "other"):
             await pause(press, kind)
             await press.submit_many([Request(kind, n, tier=n % 2) for n in range(45)])

@@ -81,7 +81,7 @@ async def test_a_process_with_another_schema_than_the_triggers_refuses_to_start(
 
 async def test_moving_to_another_schema_loses_no_job(open_press: Open, on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As docs/oban.md says: everything is stopped, the triggers are taken away, and everything is started with the new one."""
-    monkeypatch.setattr("pressroom.worker.chores.ANNOUNCE_INTERVAL", 0.1)
+    monkeypatch.setattr("pressroom.worker.maintenance.ANNOUNCE_INTERVAL", 0.1)
     async with open_press(Kind("echo", echo), workers=None) as front:
         waiting = await front.submit_many([Request("echo", n) for n in range(20)])
     await uninstall(on_server)
@@ -95,7 +95,7 @@ async def test_who_was_not_stopped_before_a_move_takes_no_job_from_the_others(
 ) -> None:
     async with open_press(Kind("echo", echo)) as left_behind:
         repairs = await reconciler_of(left_behind)
-        await left_behind.chores.stop()
+        await left_behind.maintenance.stop()
         await pause(left_behind, "echo")
         await uninstall(on_server)
         await install(on_server, "another")
@@ -112,7 +112,7 @@ async def test_a_promoted_database_may_have_oban_in_another_schema(
     file: str, open_press: Open, on_server: str, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also if the schema is there already: an empty target may have been opened before."""
-    monkeypatch.setattr("pressroom.worker.chores.ANNOUNCE_INTERVAL", 0.1)
+    monkeypatch.setattr("pressroom.worker.maintenance.ANNOUNCE_INTERVAL", 0.1)
     async with open_press(Kind("echo", echo), workers=None):
         pass
     async with Pressroom(file, kinds=[Kind("echo", echo)], workers=None) as small:

@@ -38,7 +38,7 @@ class Batches:
         order = orders.read(payload)
         if order.which == "import":
             return {"queued": 0}
-        with job.standing_aside():  # it only asks, and what it asks for wants a slot
+        with job.release_slot():  # it only asks, and what it asks for wants a slot
             try:
                 return await self._through(job, order)
             except QueueClosed as reason:  # it costs no attempt: it begins anew

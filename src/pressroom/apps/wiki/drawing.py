@@ -1,7 +1,7 @@
 """Diagrams in an article: each is a render of its own, through the queue and its cache.
 
-What was drawn before is not drawn again, in whichever article it stands. The article's job stands aside while it waits. Where
-nobody takes the diagram's job, the article's job draws it itself: it must not wait for what may never come.
+What was drawn before is not drawn again, in whichever article it stands. The article's job releases its slot while it waits.
+Where nobody takes the diagram's job, the article's job draws it itself: it must not wait for what may never come.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from pressroom.model import Answer, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import Notice, Rendered
 from pressroom.renderers.documents import Asked, Draw, directly
-from pressroom.rendering import Rendering, Result
+from pressroom.rendering import Rendering, RenderResult
 
 TAKEN_WITHIN = 2.0  # seconds in which somebody should have taken a diagram's job: somebody waits, so it is the first in line
 
@@ -44,14 +44,14 @@ def through(queue: Queue, rendering: Rendering, job: Any) -> Draw:
     return draw
 
 
-async def _result_of(queue: Queue, job: Any, drawn: Submitted) -> Result | None:
+async def _result_of(queue: Queue, job: Any, drawn: Submitted) -> RenderResult | None:
     """None if nobody has taken it. Raises what was wrong with the source."""
     if drawn.answer is Answer.HIT:
-        return msgspec.convert((await queue.get(drawn.uid)).result, Result)
-    with job.standing_aside():
+        return msgspec.convert((await queue.get(drawn.uid)).result, RenderResult)
+    with job.release_slot():
         while True:
             try:
-                return msgspec.convert(await queue.wait(drawn, timeout=TAKEN_WITHIN), Result)
+                return msgspec.convert(await queue.wait(drawn, timeout=TAKEN_WITHIN), RenderResult)
             except WaitTimeout:
                 if (await queue.get(drawn.uid)).status is Status.QUEUED:
                     return None
@@ -59,7 +59,7 @@ async def _result_of(queue: Queue, job: Any, drawn: Submitted) -> Result | None:
                 raise _reason(failed) from None
 
 
-async def _picture(rendering: Rendering, result: Result) -> Rendered | None:
+async def _picture(rendering: Rendering, result: RenderResult) -> Rendered | None:
     """None if it has expired meanwhile."""
     try:
         data = await rendering.whole(await rendering.artifact(result.artifact))

@@ -12,7 +12,7 @@ from pressroom.apps.wiki.finish import finished, id_of
 from pressroom.apps.wiki.model import Article, RenderStatus
 from pressroom.apps.wiki.store import Page
 from pressroom.errors import NotFound, PressroomError
-from pressroom.model import Backoff, Ending, Kind, Made, Status, Work
+from pressroom.model import Backoff, Ending, Kind, Result, Status, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import Asked
@@ -53,7 +53,7 @@ class Renders:
         self._database = database
         self._queue = queue
 
-    async def handle(self, job: Any, payload: Any) -> Made:
+    async def handle(self, job: Any, payload: Any) -> Result:
         wanted = msgspec.convert(payload, Payload)
         article, source = await self._database.read(partial(_text_of, wanted, job.org_id))
         asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
@@ -72,7 +72,7 @@ class Renders:
             "warnings": [msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
             "engines": engines,
         }
-        return Made(told, page)
+        return Result(told, page)
 
     async def preview(self, org_id: str, source: str) -> Page:
         """Now, without a job or a row, inside the same limits."""
@@ -104,8 +104,8 @@ def settle(ending: Ending) -> Work[None]:
         return
     if article.org_id != (ending.org_id or ""):
         return
-    if ending.aside is not None:
-        yield from store.keep_page(article, wanted.revision, ending.aside)
+    if ending.for_hook is not None:
+        yield from store.keep_page(article, wanted.revision, ending.for_hook)
         return
     # One that was stopped can still be rendered, by whoever opens it.
     status = RenderStatus.STALE if ending.status is Status.CANCELLED else RenderStatus.FAILED

@@ -172,13 +172,13 @@ def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
     if status is not None and status.ended:
         if status is Status.COMPLETED and claim.fingerprint is not None:
             yield Statement("store_cached", {"id": claim.id, "now": moment})
-        aside = settled.outcome.aside if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
-        yield from run_settling_hook(claim.id, claim.kind, kinds, aside)
+        for_hook = settled.outcome.for_hook if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
+        yield from run_settling_hook(claim.id, claim.kind, kinds, for_hook)
     if claim.key is not None:
         yield from make_way(claim.org_id or "", claim.key)
 
 
-def run_settling_hook(id: int, kind: str, kinds: Kinds, aside: Any = None) -> Work[None]:
+def run_settling_hook(id: int, kind: str, kinds: Kinds, for_hook: Any = None) -> Work[None]:
     """The application's own rows, in the transaction that ends the job."""
     settling = kinds[kind].settling if kind in kinds else None
     if settling is None:
@@ -196,7 +196,7 @@ def run_settling_hook(id: int, kind: str, kinds: Kinds, aside: Any = None) -> Wo
         key=key,
         org_id=org_id or None,
         subject=subject,
-        aside=aside,
+        for_hook=for_hook,
     )
     yield from settling(ending)
 

@@ -67,7 +67,7 @@ _choose = fairness.choose
 _BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
 
 
-class Room(msgspec.Struct, frozen=True):
+class FreeSlots(msgspec.Struct, frozen=True):
     """Free slots of a worker: in all, and for background work, which may not take the last one."""
 
     total: int
@@ -281,15 +281,18 @@ def refuse_when_full(limit: int, coming: Counter[str], *, retry_after: float, co
         raise QueueFull(limit, retry_after)
 
 
-def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, after: str = "") -> Work[list[Claim]]:
+def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "") -> Work[list[Claim]]:
     """Take as many jobs as there is room for, best first, under a lease. `after` is the organisation that was served last."""
     kinds = list(kinds)
     moment = yield from now()
-    yield Statement("wake_due", {"now": moment})
-    yield from wake_keyed(moment)
-    paused = {name for (name,) in (yield Statement("list_paused"))}
-    spare = yield from concurrency_limits.spare()
-    startable = [kind for kind in kinds if kind not in paused and spare.get(kind, 1) > 0]
+    seen = yield Statement("survey_queue")
+    if not seen or _is_any_due(seen, moment):  # nothing is seen where no kind is registered
+        yield Statement("wake_due", {"now": moment})
+        yield from wake_keyed(moment)
+        seen = yield Statement("survey_queue")
+    spare = {kind: count for kind, count, *_ in seen if count is not None}
+    not_ready = {kind for kind, _, is_ready, _ in seen if not is_ready}
+    startable = [kind for kind in kinds if kind not in not_ready and spare.get(kind, 1) > 0]
     by_tier = {0: room.total, 1: room.background}
     candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, after)
     chosen = _choose(candidates, by_tier, running, spare, after)
@@ -302,7 +305,7 @@ def claim(worker: str, kinds: Iterable[str], room: Room, lease: int, after: str 
 
 
 def claim_beside(
-    worker: str, kinds: Iterable[str], room: Room, lease: int, after: str = "", *, at_once: bool = False
+    worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "", *, at_once: bool = False
 ) -> Work[list[Claim]]:
     """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
 
@@ -351,7 +354,7 @@ def claim_named(
 
 
 def claim_in_turn(
-    worker: str, uids: Sequence[str], kinds: Sequence[str], room: Room, lease: int, after: str, *, shared_lock: bool
+    worker: str, uids: Sequence[str], kinds: Sequence[str], room: FreeSlots, lease: int, after: str, *, shared_lock: bool
 ) -> Work[tuple[list[Claim], Again]]:
     """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
 
@@ -414,7 +417,7 @@ def turn(
     settlements: Sequence[Settlement],
     worker: str,
     claimable: Iterable[str],
-    room: Room,
+    room: FreeSlots,
     lease: int,
     kinds: Kinds,
     *,
@@ -532,7 +535,11 @@ def _look_around(kinds: Iterable[str]) -> Work[tuple[bool, bool, frozenset[str]]
     moment = yield from now()
     seen = yield Statement("survey_queue")
     limited = frozenset(kind for kind, spare, *_ in seen if spare is not None)
-    if any(next_due is not None and next_due <= moment for *_, next_due in seen):
+    if _is_any_due(seen, moment):
         return True, True, limited
     ready = {kind for kind, spare, startable, _ in seen if startable and (spare is None or spare > 0)} & set(kinds)
     return bool(ready), not ready.isdisjoint(limited), limited
+
+
+def _is_any_due(seen: Sequence[Row], moment: int) -> bool:
+    return any(next_due is not None and next_due <= moment for *_, next_due in seen)

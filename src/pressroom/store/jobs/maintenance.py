@@ -1,4 +1,4 @@
-"""The units of work behind the chores: rescue, prune, schedules, the register of workers."""
+"""The units of work of the maintenance: rescue, prune, schedules, the register of workers."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The chores of one process beside others: what a clock jump may delay, and what only some of them do."""
+"""The maintenance of one process beside others: what a clock jump may delay, and what only some of them do."""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -7,11 +7,11 @@ import pytest
 
 from pressroom import Kind, Pressroom, Status, kind
 from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import Room
+from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import ManualClock
-from pressroom.worker import chores as chores_module
+from pressroom.worker import maintenance as maintenance_module
 from pressroom.worker import process
-from pressroom.worker.chores import UNLED_ROUNDS, Chores
+from pressroom.worker.maintenance import FOLLOWER_ROUNDS, Maintenance
 
 LEASE = 15.0
 
@@ -32,7 +32,7 @@ async def claimed_by(press, worker, identity, lease=LEASE):
     job = await press.submit("any")
     card = maintenance.WorkerRecord(worker, identity, ["any"], 1, 1)
     await press._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
-    claims = await press._database.run(lambda: jobs.claim(worker, ["any"], Room(1, 1), int(lease * 1000)), name="turn")
+    claims = await press._database.run(lambda: jobs.claim(worker, ["any"], FreeSlots(1, 1), int(lease * 1000)), name="turn")
     assert [claim.uid for claim in claims] == [job.uid]
     return job
 
@@ -43,10 +43,10 @@ async def test_after_a_clock_jump_the_jobs_of_a_dead_worker_are_rescued_all_the_
     async with Pressroom(database, kinds=[any_kind], workers=None, clock=clock, lease=LEASE) as press:
         elsewhere = await claimed_by(press, "elsewhere", "another-host/boot/namespace/4711/1")
         dead = await claimed_by(press, "dead", a_dead_process())
-        press.chores._clock_is_steady()
+        press.maintenance._clock_is_steady()
 
         clock.advance(hours=1)
-        rescued = await press.chores.rescue()
+        rescued = await press.maintenance.rescue()
 
         assert rescued == 1
         assert (await press.get(dead)).status is Status.QUEUED
@@ -61,17 +61,17 @@ async def test_one_lease_after_a_clock_jump_what_is_still_silent_is_rescued(file
         steady[0] += seconds
         clock.advance(seconds=seconds)
 
-    monkeypatch.setattr(chores_module, "time", SimpleNamespace(monotonic=lambda: steady[0]))
+    monkeypatch.setattr(maintenance_module, "time", SimpleNamespace(monotonic=lambda: steady[0]))
     async with Pressroom(file, kinds=[any_kind], workers=None, clock=clock, lease=LEASE) as press:
         job = await claimed_by(press, "elsewhere", "another-host/boot/namespace/4711/1")
-        rescued = [await press.chores.rescue()]
+        rescued = [await press.maintenance.rescue()]
 
         clock.advance(hours=1)
-        rescued.append(await press.chores.rescue())
+        rescued.append(await press.maintenance.rescue())
         pass_by(LEASE - 1)
-        rescued.append(await press.chores.rescue())
+        rescued.append(await press.maintenance.rescue())
         pass_by(1)
-        rescued.append(await press.chores.rescue())
+        rescued.append(await press.maintenance.rescue())
 
         assert rescued == [0, 0, 0, 1]
         assert (await press.get(job)).status is Status.QUEUED
@@ -86,14 +86,14 @@ async def test_a_dead_worker_is_remembered_until_its_last_job_is_taken_over(data
         job = await knowing.submit("hooked")
         card = maintenance.WorkerRecord("dead", a_dead_process(), ["hooked"], 1, 1)
         await knowing._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
-        await knowing._database.run(lambda: jobs.claim("dead", ["hooked"], Room(1, 1), 3_600_000), name="turn")
+        await knowing._database.run(lambda: jobs.claim("dead", ["hooked"], FreeSlots(1, 1), 3_600_000), name="turn")
 
-        await ignorant.chores.rescue()
+        await ignorant.maintenance.rescue()
         assert (await knowing.get(job)).status is Status.IN_PROGRESS
-        await knowing.chores.rescue()
+        await knowing.maintenance.rescue()
 
         assert (await knowing.get(job)).status is Status.FAILED
-        await ignorant.chores.rescue()
+        await ignorant.maintenance.rescue()
         assert await knowing._database.read(maintenance.list_workers) == []
 
 
@@ -131,10 +131,10 @@ class Announced:
 )
 async def test_the_leader_announces_again_in_every_round_and_the_others_in_every_third(file, leads, sweep, announced):
     """The others do so seldom, but they do: the leader may not know the kind."""
-    assert UNLED_ROUNDS == 3
+    assert FOLLOWER_ROUNDS == 3
     clock, delivery = ManualClock(), Announced(sweep)
     async with Pressroom(file, kinds=[any_kind], workers=None, clock=clock) as press:
-        chores = Chores(
+        own = Maintenance(
             press._database,
             delivery,
             {"any": any_kind},
@@ -146,14 +146,14 @@ async def test_the_leader_announces_again_in_every_round_and_the_others_in_every
             prune_interval=60,
             leads=lambda: leads,
         )
-        await chores.announce_again()
+        await own.announce_again()
         assert delivery.again == [], "there is nothing to announce"
-        chores._rounds = 0
+        own._rounds = 0
 
         job = await press.submit("any")
         counts = [0]
         for _ in announced:
-            await chores.announce_again()
+            await own.announce_again()
             counts.append(len(delivery.again))
 
     assert [after - before for before, after in pairwise(counts)] == announced
@@ -172,12 +172,12 @@ async def test_a_worker_that_was_silent_for_an_hour_is_deleted_unless_a_job_name
         await press._database.run(lambda: maintenance.save_worker(idle), name="heartbeat")
 
         clock.advance(hours=1)
-        await press.chores.prune()
+        await press.maintenance.prune()
         assert await known() == ["busy", "idle"]
         clock.advance(seconds=0.001)
-        await press.chores.prune()
+        await press.maintenance.prune()
 
         assert await known() == ["busy"]
-        await press.chores.rescue()
-        await press.chores.prune()
+        await press.maintenance.rescue()
+        await press.maintenance.prune()
         assert await known() == []

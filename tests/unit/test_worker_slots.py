@@ -1,0 +1,121 @@
+"""Which slots of a worker are free: for claims, for offers, and for background jobs among them."""
+
+import pytest
+
+from pressroom.model import Tier
+from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.worker.slots import SHORT_ATTEMPT, WorkerSlots
+
+INTERACTIVE, BACKGROUND = Tier.INTERACTIVE, Tier.BACKGROUND
+
+
+@pytest.mark.parametrize(
+    ("total", "free"),
+    [(0, (0, 0)), (1, (1, 1)), (2, (1, 1)), (3, (2, 2)), (4, (2, 2)), (16, (8, 8))],
+)
+def test_a_claim_takes_at_most_half_of_the_slots(total: int, free: tuple[int, int]) -> None:
+    assert WorkerSlots(total).free_for_claims() == FreeSlots(*free)
+
+
+def test_background_jobs_leave_one_slot_free() -> None:
+    slots = slow(WorkerSlots(3))
+    assert slots.free_for_offers(0, 0) == FreeSlots(3, 2)
+
+    for _ in range(2):
+        slots.begin_attempt(BACKGROUND)
+
+    assert slots.free_for_claims() == slots.free_for_offers(0, 0) == FreeSlots(1, 0)
+
+
+def test_a_worker_of_one_slot_gives_it_to_a_background_job() -> None:
+    slots = WorkerSlots(1)
+    slots.begin_attempt(BACKGROUND)
+
+    assert slots.free_for_claims() == FreeSlots(0, 0)
+
+
+@pytest.mark.parametrize("tier", [INTERACTIVE, BACKGROUND])
+def test_an_attempt_takes_a_slot_until_it_ends(tier: Tier) -> None:
+    slots = WorkerSlots(2)
+    slots.begin_attempt(tier)
+    assert (slots.running, slots.busy) == (1, 1)
+    assert slots.free_for_claims() == FreeSlots(1, 0 if tier is BACKGROUND else 1)
+
+    slots.end_attempt(tier, 1.0)
+
+    assert (slots.running, slots.busy, slots.free_for_claims()) == (0, 0, FreeSlots(1, 1))
+
+
+@pytest.mark.parametrize("tier", [INTERACTIVE, BACKGROUND])
+def test_a_released_slot_is_free_for_its_tier_until_it_is_taken_back(tier: Tier) -> None:
+    slots = slow(WorkerSlots(2))
+    slots.begin_attempt(tier)
+    before = slots.free_for_offers(0, 0)
+
+    assert slots.release(tier)
+    assert (slots.running, slots.busy, slots.free_for_offers(0, 0)) == (1, 0, FreeSlots(2, 1))
+
+    slots.take_back(tier)
+    assert (slots.busy, slots.free_for_offers(0, 0)) == (1, before)
+
+
+def test_as_many_slots_are_released_as_there_are_and_no_more() -> None:
+    slots = WorkerSlots(1)
+    slots.begin_attempt(INTERACTIVE)
+    assert slots.release(INTERACTIVE)
+    slots.begin_attempt(INTERACTIVE)
+
+    assert not slots.release(INTERACTIVE)
+    assert slots.free_for_claims() == FreeSlots(0, 0)
+
+
+def test_after_slots_were_taken_back_more_may_run_than_there_are_and_none_is_free() -> None:
+    slots = slow(WorkerSlots(1))
+    slots.begin_attempt(BACKGROUND)
+    slots.release(BACKGROUND)
+    slots.begin_attempt(BACKGROUND)
+
+    slots.take_back(BACKGROUND)
+
+    assert slots.busy == 2
+    assert slots.free_for_claims() == slots.free_for_offers(0, 0) == FreeSlots(0, 0)
+
+
+def test_slots_that_a_turn_asked_for_are_not_free_until_it_is_over() -> None:
+    slots = WorkerSlots(4)
+    requested = slots.free_for_claims()
+    slots.request(requested)
+    assert slots.free_for_claims() == FreeSlots(2, 1)
+
+    slots.request(FreeSlots(2, 1))
+    assert slots.free_for_claims() == FreeSlots(0, 0)
+
+    slots.end_request(requested)
+    assert slots.free_for_claims() == FreeSlots(2, 2)
+
+
+def test_offers_that_wait_take_slots() -> None:
+    slots = slow(WorkerSlots(4))
+
+    assert slots.free_for_offers(1, 0) == FreeSlots(3, 3)
+    assert slots.free_for_offers(0, 1) == FreeSlots(3, 2)
+    assert slots.free_for_offers(2, 3) == FreeSlots(0, 0)
+
+
+def test_while_attempts_are_short_jobs_are_offered_ahead_of_their_slots() -> None:
+    slots = WorkerSlots(4)
+    assert slots.free_for_offers(0, 0) == FreeSlots(4, 3), "nothing is known yet"
+
+    slots.begin_attempt(INTERACTIVE)
+    slots.end_attempt(INTERACTIVE, SHORT_ATTEMPT / 2)
+    assert slots.free_for_offers(0, 0) == FreeSlots(8, 7)
+    assert slots.free_for_claims() == FreeSlots(2, 2)
+
+    slots.begin_attempt(INTERACTIVE)
+    slots.end_attempt(INTERACTIVE, 10.0)
+    assert slots.free_for_offers(0, 0) == FreeSlots(4, 3)
+
+
+def slow(slots: WorkerSlots) -> WorkerSlots:
+    slots.average_seconds = 1.0
+    return slots
