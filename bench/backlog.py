@@ -6,8 +6,9 @@ from bench import limit
 from bench.figure import say
 from bench.job import checked, noop
 from bench.sizes import LINE, SHALLOW
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots, NewJob
+from pressroom.store.jobs import claiming, submitting
+from pressroom.store.jobs.claiming import FreeSlots
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.testing import SteppedStore
 
 BATCH = 20_000
@@ -57,11 +58,11 @@ def fresh(count: int, *, delay: int = 0) -> list[NewJob]:
 
 def _fill(store: SteppedStore, count: int, *, delay: int = 0) -> None:
     for start in range(0, count, BATCH):
-        store.run(jobs.submit_plain(fresh(min(BATCH, count - start), delay=delay)))
+        store.run(submitting.submit_plain(fresh(min(BATCH, count - start), delay=delay)))
 
 
 def _line_up(store: SteppedStore, count: int) -> None:
     for _ in range(count):
-        store.run(jobs.submit(checked(PAYLOAD, key="busy")))
-    holders = store.run(jobs.claim("bench", [noop.name], FreeSlots(1, 1), DAY))
+        store.run(submitting.submit(checked(PAYLOAD, key="busy")))
+    holders = store.run(claiming.claim("bench", [noop.name], FreeSlots(1, 1), DAY))
     assert [holder.key for holder in holders] == ["busy"]

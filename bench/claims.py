@@ -11,9 +11,9 @@ from bench.figure import Figure
 from bench.job import noop
 from bench.sizes import LINE, SHALLOW, Sizes
 from pressroom.model import Succeeded
-from pressroom.store.jobs import endings, jobs
+from pressroom.store.jobs import claiming, endings, submitting
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 
 AT_ONCE = 10
 WARM_UP = 20
@@ -48,11 +48,11 @@ class Claimant:
 
     def claim(self) -> None:
         started = time.perf_counter()
-        claims = self._store.run(jobs.claim("bench", [noop.name], ROOM, limit.LEASE))
+        claims = self._store.run(claiming.claim("bench", [noop.name], ROOM, limit.LEASE))
         self._taken.append(time.perf_counter() - started)
         assert len(claims) == AT_ONCE
         self._store.run(endings.settle([Settlement(claim, Succeeded("null")) for claim in claims], {}))
-        self._store.run(jobs.submit_plain(fresh(AT_ONCE)))
+        self._store.run(submitting.submit_plain(fresh(AT_ONCE)))
 
     @property
     def typical(self) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 from pressroom import kind
 from pressroom.ids import new_uid
 from pressroom.model import OnKey
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs.submitting import NewJob
 
 PAYLOAD = {"text": "x" * (1024 - len('{"text":""}'))}
 PAYLOAD_TEXT = f'{{"text":"{PAYLOAD["text"]}"}}'

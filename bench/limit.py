@@ -14,9 +14,10 @@ from bench.job import checked, noop
 from pressroom.clock import SystemClock
 from pressroom.model import Row, Statement, Succeeded, Work
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import claiming, submitting
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import SteppedStore
 
 GROUP = 100  # jobs in one transaction
@@ -37,7 +38,7 @@ def script_of_submits(folder: Path, count: int) -> Script:
     path = folder / "recorded.db"
     new = [checked() for _ in range(count)]
     store = open_store(path)
-    script = [_record(store, jobs.submit_plain(new[start : start + GROUP]))[1] for start in range(0, count, GROUP)]
+    script = [_record(store, submitting.submit_plain(new[start : start + GROUP]))[1] for start in range(0, count, GROUP)]
     store.close()
     place.remove(path)
     return script
@@ -47,10 +48,10 @@ def script_of_drain(template: Path) -> Script:
     """What is said to a database to run all its jobs: each transaction settles a group and claims the next."""
     path = place.copy_of(template, "recorded.db")
     store = open_store(path)
-    script = [_record(store, jobs.pause(noop.name, False))[1]]
+    script = [_record(store, kind_rows.pause(noop.name, False))[1]]
     settlements: list[Settlement] = []
     while True:
-        turn, said = _record(store, jobs.turn(settlements, "limit", [noop.name], FreeSlots(GROUP, GROUP), LEASE, {}))
+        turn, said = _record(store, claiming.turn(settlements, "limit", [noop.name], FreeSlots(GROUP, GROUP), LEASE, {}))
         script.append(said)
         if not turn.claims:
             break
@@ -94,7 +95,7 @@ def single_commits(path: Path, count: int) -> Iterator[float]:
 
 def _script_of_inserts(path: Path, count: int) -> Script:
     store = open_store(path, synchronous="OFF")
-    recorded = [_record(store, jobs.submit(checked()))[1] for _ in range(count)]
+    recorded = [_record(store, submitting.submit(checked()))[1] for _ in range(count)]
     store.close()
     place.remove(path)
     texts, wanted = load("sqlite"), ("insert_job", "insert_payload")

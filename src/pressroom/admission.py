@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pressroom.errors import PressroomError, QueueFull
 from pressroom.model import Submitted, Work
 from pressroom.store import Database
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs import submitting
+from pressroom.store.jobs.submitting import NewJob
 
 
 def is_plain(new: NewJob) -> bool:
@@ -104,7 +104,7 @@ class Admission:
         self._unchecked += len(new)
         if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
             coming = Counter(one.org_id for one in new)
-            yield from jobs.refuse_when_full(self._limit, coming, retry_after=1.0, counted=self._counted)
+            yield from submitting.refuse_when_full(self._limit, coming, retry_after=1.0, counted=self._counted)
         self._estimate += len(new)
 
     def _counted(self, queued: int) -> None:

@@ -26,9 +26,10 @@ from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
 from pressroom.store import Database, Transaction
-from pressroom.store.jobs import concurrency_limits, endings, jobs, queries, submit_probe
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs import concurrency_limits, endings, queries, submit_probe, submitting
+from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.queries import BEYOND, JobFilter
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.operators import queue_position, worker_coverage, worker_list
 from pressroom.store.operators import stats as queue_stats
 from pressroom.store.operators.queue_position import QueuePosition
@@ -141,7 +142,7 @@ class Queue:
         def unit() -> Work[Answers]:
             if all(map(is_plain, checked)):
                 return (yield from self._plain_unit(checked))
-            return (yield from jobs.submit_many(checked, self._admission.room_for))
+            return (yield from submitting.submit_many(checked, self._admission.room_for))
 
         run = self._database.run if within is None else within.run
         with self._last_submit:
@@ -310,7 +311,7 @@ class Queue:
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return jobs.retry(uid, again, self._admission.room_for)
+            return submitting.retry(uid, again, self._admission.room_for)
 
         run = self._database.run if within is None else within.run
         return await run(unit, name="submit", after=self._submitted)
@@ -320,10 +321,10 @@ class Queue:
 
         Raises NotFound for a kind that no process ever registered.
         """
-        await self._database.run(lambda: jobs.pause(kind, True), name="pause")
+        await self._database.run(lambda: kind_rows.pause(kind, True), name="pause")
 
     async def resume(self, kind: str) -> None:
-        await self._database.run(lambda: jobs.pause(kind, False), name="pause")
+        await self._database.run(lambda: kind_rows.pause(kind, False), name="pause")
         self._delivery.announce(())
 
     async def scale(self, kind: str, slots: int | None) -> None:
@@ -360,10 +361,10 @@ class Queue:
         return checked(request, self._kinds)
 
     def _unit(self, new: NewJob) -> Work[Submitted]:
-        return jobs.submit(new, self._admission.room_for)
+        return submitting.submit(new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
-        return jobs.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
+        return submitting.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
 
     def _submitted(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

@@ -11,7 +11,7 @@ from pressroom.errors import InvalidArgument, UnknownKind
 from pressroom.fingerprint import CALLERS, Fingerprint, fingerprint
 from pressroom.ids import new_uid, parse_uid
 from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs.submitting import NewJob
 
 PAYLOAD_LIMIT = 1024 * 1024
 KEY_LIMIT = 512

@@ -7,7 +7,7 @@ from pressroom.model import Work
 from pressroom.store.engine import sqlite_migrate
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 from pressroom.store.engine.sqlite_connection import SqliteConnection
-from pressroom.store.jobs import maintenance
+from pressroom.store.jobs import rescue
 from pressroom.store.jobs.transitions import Kinds
 
 
@@ -44,9 +44,9 @@ class SteppedStore:
 
 def end_deferred_cancels(kinds: Kinds) -> Work[list[int]]:
     """One run of the maintenance task that ends cancelled jobs for processes that could not, as one unit of work."""
-    found = yield from maintenance.find_deferred_cancels(kinds)
+    found = yield from rescue.find_deferred_cancels(kinds)
     for deferred in found:
-        yield from maintenance.end_deferred_cancel(deferred, kinds)
+        yield from rescue.end_deferred_cancel(deferred, kinds)
     return [deferred.id for deferred in found]
 
 

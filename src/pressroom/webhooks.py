@@ -24,7 +24,7 @@ from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
 from pressroom.request import Request, checked
 from pressroom.sealing import Keyring
 from pressroom.store import Database
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery

@@ -45,7 +45,9 @@ from pressroom.sealing import keyring_of
 from pressroom.store import Database
 from pressroom.store.artifacts import store_identity
 from pressroom.store.artifacts.artifacts import Artifact
-from pressroom.store.jobs import jobs, maintenance, queries
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs import queries, worker_records
+from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.webhooks import Webhooks
 from pressroom.worker import coverage_watch
 from pressroom.worker.counters import SlotUsage, WorkerCounters
@@ -193,7 +195,7 @@ class Pressroom(Queue):
             await _patiently(running.open)
         if self._works:
             await self.check_artifact_store()
-        await _patiently(partial(database.run, partial(jobs.register, self._registered), name="register"))
+        await _patiently(partial(database.run, partial(kind_rows.register, self._registered), name="register"))
         await _patiently(self.webhooks.seal_stored_secrets)  # that an older version has stored as they are
         self._open = True
         self._tail = asyncio.create_task(self._make_tail().run())
@@ -311,11 +313,11 @@ class Pressroom(Queue):
 
     async def schedules(self) -> list[tuple[Schedule, int]]:
         """Every schedule known to the database, with its last tick in milliseconds."""
-        return await self._database.read(maintenance.list_schedules)
+        return await self._database.read(schedule_rows.list_schedules)
 
-    async def workers(self) -> list[tuple[maintenance.WorkerRecord, int, int]]:
+    async def workers(self) -> list[tuple[worker_records.WorkerRecord, int, int]]:
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
-        return await self._database.read(maintenance.list_workers)
+        return await self._database.read(worker_records.list_workers)
 
     @property
     def slot_usage(self) -> dict[str, SlotUsage]:
@@ -343,7 +345,7 @@ class Pressroom(Queue):
     async def _start_work(self, inside: Embedded, switchboard: Switchboard) -> None:
         database = self._database
         for schedule in self._schedules:
-            await _patiently(partial(database.run, partial(maintenance.save_schedule, schedule), name="schedule"))
+            await _patiently(partial(database.run, partial(schedule_rows.save_schedule, schedule), name="schedule"))
         # Deliveries have slots of their own: a receiver that is slow must not keep renders waiting.
         delivered = {name: kind for name, kind in self._taken.items() if name == webhooks.NAME}
         rendered = {name: kind for name, kind in self._taken.items() if name not in delivered}

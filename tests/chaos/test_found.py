@@ -14,9 +14,9 @@ from pressroom.config import Settings
 from pressroom.errors import StoreUnavailable
 from pressroom.model import Succeeded
 from pressroom.store.engine import postgres_connection, postgres_health, writer
-from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs import claiming, rescue
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.worker.maintenance import FOLLOWER_ROUNDS
 from tests import looking
 from tests.patience import be_patient
@@ -93,16 +93,14 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
     async with Pressroom(on_server, kinds=[leaflet], workers=None) as press:
         run = press._database.run
         await press.submit("leaflet", None)
-        (claim,) = await run(lambda: jobs.claim("somebody", ["leaflet"], FreeSlots(1, 1), 60_000), name="turn")
+        (claim,) = await run(lambda: claiming.claim("somebody", ["leaflet"], FreeSlots(1, 1), 60_000), name="turn")
         ending = [Settlement(claim, Succeeded("null"))]
         with looking.held(on_server):
-            first = asyncio.create_task(
-                run(lambda: maintenance.prune(10), name="prune")
-            )  # holds the lane while the others gather
+            first = asyncio.create_task(run(lambda: rescue.prune(10), name="prune"))  # holds the lane while the others gather
             await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             others = asyncio.gather(
-                run(lambda: jobs.turn(ending, "somebody", (), FreeSlots(0, 0), 0, press.kinds), name="turn"),
-                run(lambda: maintenance.prune(10), name="prune"),
+                run(lambda: claiming.turn(ending, "somebody", (), FreeSlots(0, 0), 0, press.kinds), name="turn"),
+                run(lambda: rescue.prune(10), name="prune"),
             )
             await asyncio.sleep(0.2)
         await first

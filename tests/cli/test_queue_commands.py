@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
+from pressroom.store.jobs.worker_records import WorkerRecord, save_worker
 from pressroom.testing import ManualClock
 from tests.cli.conftest import Run
 from tests.service.queue_stage import BAD, GOOD, LEASE, Floor, floor, job

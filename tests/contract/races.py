@@ -14,8 +14,9 @@ from pressroom.errors import PressroomError
 from pressroom.model import Claim, Row, Statement, Work
 from pressroom.store.engine import fsck
 from pressroom.store.engine.postgres_connection import PostgresConnection
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots, NewJob
+from pressroom.store.jobs import claiming, submitting
+from pressroom.store.jobs.claiming import FreeSlots
+from pressroom.store.jobs.submitting import NewJob
 from tests.machine.kinds import EVERY_KIND, LEASE, input_of, make_kinds
 from tests.machine.on_postgres import OnPostgres, Server, stories_on
 
@@ -121,10 +122,10 @@ class Track:
 
     def submit(self, *many: NewJob) -> None:
         for one in many:
-            self.do(jobs.submit(one))
+            self.do(submitting.submit(one))
 
     def claim(self) -> list[Claim]:
-        return self.do(jobs.claim("w", EVERY_KIND, PLENTY, LEASE))
+        return self.do(claiming.claim("w", EVERY_KIND, PLENTY, LEASE))
 
     def pass_time(self, milliseconds: int) -> None:
         self._stage.clock.now += milliseconds

@@ -11,10 +11,10 @@ from pressroom.likeness import print_of
 from pressroom.model import GaveUp, Retry, Row, Work
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection, translate_parameters
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs import claiming, rescue
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement, cancel, settle
-from pressroom.store.jobs.jobs import FreeSlots
-from pressroom.store.jobs.maintenance import LostJob
+from pressroom.store.jobs.rescue import LostJob
 from pressroom.store.operators import failures
 from pressroom.testing import SteppedStore
 from tests import looking
@@ -52,7 +52,7 @@ async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
         claim = await stage.start(worker="gone")
         lost = LostJob(claim.id, claim.token, claim.kind, "gone", True, 0)
         for _ in range(3):
-            await stage.run(maintenance.rescue(lost, KINDS, 0))
+            await stage.run(rescue.rescue(lost, KINDS, 0))
             rows = looking.rows(database, f"SELECT status FROM job WHERE id = {claim.id}")
             if rows[0][0] == "failed":
                 break
@@ -64,7 +64,7 @@ async def test_a_rescue_that_gives_up_is_recorded(database: str) -> None:
 
 async def _lost_again(stage: Floor) -> LostJob:
     stage.clock.advance(seconds=120)
-    (claim,) = await stage.run(jobs.claim("gone", ["build"], FreeSlots(1, 1), 60_000))
+    (claim,) = await stage.run(claiming.claim("gone", ["build"], FreeSlots(1, 1), 60_000))
     return LostJob(claim.id, claim.token, claim.kind, "gone", True, claim.crashes)
 
 
@@ -72,7 +72,7 @@ async def test_a_pruned_job_takes_its_row_along(database: str) -> None:
     async with floor(database) as stage:
         await stage.end(BAD)
         stage.clock.advance(days=30)
-        await stage.run(maintenance.prune(10))
+        await stage.run(rescue.prune(10))
 
     assert recorded(database) == []
 

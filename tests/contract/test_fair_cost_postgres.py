@@ -11,8 +11,8 @@ import pytest
 from pressroom import Kind, Pressroom, Request
 from pressroom.store.engine.postgres_connection import SCHEMA, translate_parameters
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs.claiming import FreeSlots
 
 PLAIN_ORDER = Path(__file__).with_name("claim_in_plain_order.sql").read_text()
 KINDS = [f"kind-{n}" for n in range(12)]
@@ -23,7 +23,7 @@ async def fill(address: str, organisations: int) -> None:
     async with Pressroom(address, kinds=[Kind(name, lambda job, payload: payload) for name in KINDS], workers=None) as press:
         names = [f"org-{n * organisations // QUEUED:03}" for n in range(QUEUED)]
         await press.submit_many([Request("kind-3", 0, org_id=name, tier=0) for name in names])
-        await press._database.run(lambda: jobs.claim("other", KINDS, FreeSlots(RUNNING, 0), 60_000), name="turn")
+        await press._database.run(lambda: claiming.claim("other", KINDS, FreeSlots(RUNNING, 0), 60_000), name="turn")
 
 
 @pytest.mark.parametrize("analysed", [False, True], ids=["new", "analysed"])

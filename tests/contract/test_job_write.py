@@ -15,7 +15,7 @@ from pressroom import Kind, Pressroom, Statement, Status, failpoints, kind
 from pressroom.errors import Cancelled, ClaimLost, InvalidArgument
 from pressroom.failpoints import WRITE_POINTS
 from pressroom.model import Claim, Released, Row, Succeeded, Work
-from pressroom.store.jobs import endings, jobs, maintenance, progress
+from pressroom.store.jobs import claiming, endings, progress, rescue, submitting
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.progress import ItemMove
 from tests import looking
@@ -73,8 +73,8 @@ def one(sql: str) -> Work[list[Row]]:
 
 def running(stage: Stage) -> Claim:
     """A job in progress, with an item to move."""
-    stage.run(jobs.submit(new(1)))
-    (claim,) = stage.run(jobs.claim("w", EVERY_KIND, PLENTY, LEASE))
+    stage.run(submitting.submit(new(1)))
+    (claim,) = stage.run(claiming.claim("w", EVERY_KIND, PLENTY, LEASE))
     stage.run(progress.begin_items(claim.id, claim.token, "editions", "editions", ["stable"], None))
     return claim
 
@@ -113,13 +113,13 @@ def test_a_unit_may_be_written_without_an_item(stage: Stage) -> None:
 
 def expire(stage: Stage, claim: Claim) -> None:
     stage.clock.now += LEASE + 1
-    (lost,) = stage.run(maintenance.find_lost(()))
-    assert stage.run(maintenance.rescue(lost, KINDS, 0.0)) is Status.QUEUED
+    (lost,) = stage.run(rescue.find_lost(()))
+    assert stage.run(rescue.rescue(lost, KINDS, 0.0)) is Status.QUEUED
 
 
 def give_to_another(stage: Stage, claim: Claim) -> None:
     expire(stage, claim)
-    (taken,) = stage.run(jobs.claim("another", EVERY_KIND, PLENTY, LEASE))
+    (taken,) = stage.run(claiming.claim("another", EVERY_KIND, PLENTY, LEASE))
     assert taken.id == claim.id
 
 
@@ -249,15 +249,15 @@ def assert_whole(track: Track, answer: Any) -> None:
 
 
 def test_a_write_and_the_rescue_of_its_job_meet(track: Track) -> None:
-    def silent() -> tuple[Claim, maintenance.LostJob]:
+    def silent() -> tuple[Claim, rescue.LostJob]:
         claim = start_of_race(track)
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(maintenance.find_lost(()))
+        (lost,) = track.do(rescue.find_lost(()))
         return claim, lost
 
     answers = set()
     for _, met in track.every_order(
-        silent, lambda start: writes(start[0]), lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0))
+        silent, lambda start: writes(start[0]), lambda start: Side(rescue.rescue(start[1], KINDS, 0.0))
     ):
         assert met.other is Status.QUEUED
         assert_whole(track, met.one)

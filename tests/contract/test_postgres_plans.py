@@ -11,8 +11,8 @@ import pytest
 from pressroom import Kind, Pressroom, Request
 from pressroom.store.engine.postgres_connection import SCHEMA, translate_parameters
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs.claiming import FreeSlots
 
 WAIT, RUN, NAMED = 2_000, 200, 40
 
@@ -27,7 +27,7 @@ async def fill(address: str) -> None:
     kind = Kind("echo", lambda job, payload: payload)
     async with Pressroom(address, kinds=[kind], workers=None) as press:
         await press.submit_many([Request("echo", n) for n in range(WAIT + RUN)])
-        await press._database.run(lambda: jobs.claim("somebody", ["echo"], FreeSlots(RUN, RUN), 60_000), name="turn")
+        await press._database.run(lambda: claiming.claim("somebody", ["echo"], FreeSlots(RUN, RUN), 60_000), name="turn")
 
 
 @pytest.mark.parametrize(

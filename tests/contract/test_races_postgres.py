@@ -8,9 +8,10 @@ import pytest
 from pressroom.errors import ClaimLost, NotFound
 from pressroom.model import Answer, Claim, Status, Succeeded
 from pressroom.request import again
-from pressroom.store.jobs import endings, jobs, maintenance, progress
+from pressroom.store.jobs import claiming, endings, progress, rescue, submitting
+from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.maintenance import LostJob
+from pressroom.store.jobs.rescue import LostJob
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
 from tests.machine.kinds import EVERY_KIND, HOUR, HOURLY, LEASE
@@ -25,7 +26,7 @@ def track(on_server: str) -> Iterator[Track]:
 
 
 def claims(worker: str, *, shared_lock: bool) -> Side:
-    take = jobs.claim_beside if shared_lock else jobs.claim
+    take = claiming.claim_concurrently if shared_lock else claiming.claim
     return Side(take(worker, EVERY_KIND, PLENTY, LEASE), shared_lock)
 
 
@@ -80,11 +81,11 @@ def test_a_job_is_settled_or_rescued_never_both(track: Track, kind: str) -> None
         track.submit(new(1, kind, key="a" if kind == "wiki" else None))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(maintenance.find_lost(()))
+        (lost,) = track.do(rescue.find_lost(()))
         return claim, lost
 
     for _, met in track.every_order(
-        held_too_long, lambda start: settles(start[0]), lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0))
+        held_too_long, lambda start: settles(start[0]), lambda start: Side(rescue.rescue(start[1], KINDS, 0.0))
     ):
         (settled,) = met.one
         assert (settled.status, met.other) in [(Status.COMPLETED, None), (None, Status.QUEUED)]
@@ -98,13 +99,13 @@ def test_a_lease_is_renewed_or_lost_never_both(track: Track) -> None:
         track.submit(new(1))
         (claim,) = track.claim()
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(maintenance.find_lost(()))
+        (lost,) = track.do(rescue.find_lost(()))
         return claim, lost
 
     for (claim, _), met in track.every_order(
         silent,
-        lambda start: Side(jobs.renew([(start[0].id, start[0].token)]), shared_lock=True),
-        lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
+        lambda start: Side(claiming.renew([(start[0].id, start[0].token)]), shared_lock=True),
+        lambda start: Side(rescue.rescue(start[1], KINDS, 0.0)),
     ):
         assert (met.one, met.other) in [({(claim.id, claim.token): False}, None), ({}, Status.QUEUED)]
 
@@ -145,7 +146,7 @@ def test_the_newest_payload_is_the_last_to_be_rendered(track: Track, shared_lock
     """I8, I9: a submit meets a claim of the job that it would coalesce with. The claim has the newer text, or a successor."""
     for _, met in track.every_order(
         lambda: track.submit(new(1, "wiki", key="a")),
-        lambda _: Side(jobs.submit(new(2, "wiki", key="a"))),
+        lambda _: Side(submitting.submit(new(2, "wiki", key="a"))),
         lambda _: claims("w", shared_lock=shared_lock),
     ):
         (claim,) = met.other
@@ -160,8 +161,8 @@ def test_the_same_input_is_rendered_once(track: Track) -> None:
     """I11: of two who submit it at once, one is new and the other joins it."""
     for _, met in track.every_order(
         lambda: None,
-        lambda _: Side(jobs.submit(new(1, source="x"))),
-        lambda _: Side(jobs.submit(new(2, source="x"))),
+        lambda _: Side(submitting.submit(new(1, source="x"))),
+        lambda _: Side(submitting.submit(new(2, source="x"))),
     ):
         assert {met.one.answer, met.other.answer} == {Answer.NEW, Answer.JOINED}
         assert met.one.uid == met.other.uid
@@ -176,7 +177,7 @@ def test_an_input_whose_render_ends_just_now_is_not_rendered_again(track: Track)
         (claim,) = track.claim()
         return claim
 
-    for claim, met in track.every_order(running, settles, lambda _: Side(jobs.submit(new(2, source="x")))):
+    for claim, met in track.every_order(running, settles, lambda _: Side(submitting.submit(new(2, source="x")))):
         assert met.one[0].status is Status.COMPLETED
         assert (met.other.uid, met.other.answer in (Answer.HIT, Answer.JOINED)) == (claim.uid, True)
 
@@ -190,8 +191,8 @@ def test_two_submits_of_a_key_meet(track: Track, kind: str, second: Answer, jobs
     """I8: the second finds the first, whichever it is; and of a line one may start."""
     for _, met in track.every_order(
         lambda: None,
-        lambda _: Side(jobs.submit(new(1, kind, key="a"))),
-        lambda _: Side(jobs.submit(new(2, kind, key="a"))),
+        lambda _: Side(submitting.submit(new(1, kind, key="a"))),
+        lambda _: Side(submitting.submit(new(2, kind, key="a"))),
     ):
         assert sorted([met.one.answer, met.other.answer]) == sorted([Answer.NEW, second])
         assert track.rows("SELECT count(*), count(*) FILTER (WHERE waits_for IS NULL) FROM job") == [(jobs_there, 1)]
@@ -201,7 +202,7 @@ def test_numbers_are_given_once(track: Track) -> None:
     """I4, and the order of the line: two who submit many beside each other get numbers of their own, and their own payloads."""
 
     def submits(*numbers: int) -> Side:
-        return Side(jobs.submit_plain([new(number) for number in numbers]), shared_lock=True)
+        return Side(submitting.submit_plain([new(number) for number in numbers]), shared_lock=True)
 
     for _, met in track.every_order(lambda: None, lambda _: submits(1, 2, 3), lambda _: submits(4, 5)):
         told = sorted((answer.id, answer.uid) for answer in (*met.one, *met.other))
@@ -222,7 +223,7 @@ def test_those_who_hold_the_same_jobs_never_wait_for_each_other_in_a_circle(trac
     for held, met in track.every_order(
         two_running,
         lambda held: settles(*held),
-        lambda held: Side(jobs.renew([(claim.id, claim.token) for claim in reversed(held)]), shared_lock=True),
+        lambda held: Side(claiming.renew([(claim.id, claim.token) for claim in reversed(held)]), shared_lock=True),
     ):
         assert [settled.status for settled in met.one] == [Status.COMPLETED] * 2
         assert met.other in ({}, {(claim.id, claim.token): False for claim in held})
@@ -236,7 +237,7 @@ def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
         (claim,) = track.claim()
         track.do(progress.begin_items(claim.id, claim.token, "editions", "editions", ["main"], None))
         track.pass_time(LEASE + 1)
-        (lost,) = track.do(maintenance.find_lost(()))
+        (lost,) = track.do(rescue.find_lost(()))
         return claim, lost
 
     for _, met in track.every_order(
@@ -244,7 +245,7 @@ def test_an_item_is_moved_for_the_holder_or_refused(track: Track) -> None:
         lambda start: Side(
             progress.move_item(start[0].id, start[0].token, "editions", "main", "completed", None), shared_lock=True
         ),
-        lambda start: Side(maintenance.rescue(start[1], KINDS, 0.0)),
+        lambda start: Side(rescue.rescue(start[1], KINDS, 0.0)),
     ):
         assert met.other is Status.QUEUED
         moved = met.one is False
@@ -279,10 +280,10 @@ def test_a_tick_fires_once(track: Track) -> None:
     tick = 500_000 * HOUR
 
     def fires(number: int) -> Side:
-        return Side(maintenance.fire(HOURLY, tick, new(number, "index")))
+        return Side(schedule_rows.fire(HOURLY, tick, new(number, "index")))
 
     for _, met in track.every_order(
-        lambda: track.do(maintenance.save_schedule(HOURLY)), lambda _: fires(1), lambda _: fires(2)
+        lambda: track.do(schedule_rows.save_schedule(HOURLY)), lambda _: fires(1), lambda _: fires(2)
     ):
         assert {met.one, met.other} == {True, False}
         assert track.rows("SELECT job FROM schedule_tick") == track.rows("SELECT uid FROM job")
@@ -300,9 +301,9 @@ def test_what_is_pruned_is_retried_before_or_not_found(track: Track) -> None:
         def no_limit(_new: Any) -> Any:
             yield from ()
 
-        return Side(jobs.retry(new(1).uid, again, no_limit))
+        return Side(submitting.retry(new(1).uid, again, no_limit))
 
-    for _, met in track.every_order(long_ended, lambda _: Side(maintenance.prune(100)), lambda _: retries()):
+    for _, met in track.every_order(long_ended, lambda _: Side(rescue.prune(100)), lambda _: retries()):
         assert met.one == 1
         there = track.rows("SELECT uid, status FROM job")
         assert there == ([] if isinstance(met.other, NotFound) else [(met.other.uid, "queued")])

@@ -12,9 +12,9 @@ from pressroom.clock import SystemClock
 from pressroom.errors import SourceInvalid
 from pressroom.model import Status, Succeeded
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 from tests import looking
 
 WEBHOOKS = """
@@ -83,11 +83,11 @@ def test_a_batch_is_settled_claim_by_claim(on_server: str) -> None:
         connection.commit()
         return result
 
-    claims = run_work(jobs.claim_beside("one", ["shout"], FreeSlots(4, 4), 60_000))
+    claims = run_work(claiming.claim_concurrently("one", ["shout"], FreeSlots(4, 4), 60_000))
     looking.change(on_server, f"UPDATE job SET claim = claim + 1 WHERE id = {claims[1].id}")
     looking.change(on_server, f"UPDATE job SET cancel_requested = 1 WHERE id = {claims[2].id}")
     batch = [Settlement(claim, Succeeded(f'"{claim.uid}"')) for claim in reversed(claims)]
-    turn = run_work(jobs.turn(batch, "one", ["shout"], FreeSlots(4, 4), 60_000, {}, shared_lock=True))
+    turn = run_work(claiming.turn(batch, "one", ["shout"], FreeSlots(4, 4), 60_000, {}, shared_lock=True))
     connection.close()
 
     assert [one.status for one in turn.settled] == [Status.COMPLETED, Status.CANCELLED, None, Status.COMPLETED]

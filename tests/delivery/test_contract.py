@@ -10,8 +10,8 @@ import pytest
 from pressroom import Backoff, Kind, OnKey, Pressroom, Request, Schedule, Status, Tier, Transient
 from pressroom.delivery.redis import Redis
 from pressroom.errors import StoreUnavailable
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs.claiming import FreeSlots
 from tests.delivery.conftest import Open
 from tests.journeys.stage import Gate
 
@@ -246,7 +246,7 @@ async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> N
     kind = Kind("echo", echo)
     async with open_press(kind, workers=None) as front:
         job = await front.submit("echo", "back again")
-        (claim,) = await front._database.run(lambda: jobs.claim("ghost", ["echo"], FreeSlots(1, 1), 1), name="turn")
+        (claim,) = await front._database.run(lambda: claiming.claim("ghost", ["echo"], FreeSlots(1, 1), 1), name="turn")
         assert claim.uid == job.uid
         async with open_press(kind) as press:
             assert await press.wait(job, timeout=60) == "back again"

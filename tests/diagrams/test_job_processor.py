@@ -14,8 +14,8 @@ from pressroom.clock import SystemClock
 from pressroom.config import Settings
 from pressroom.model import Status
 from pressroom.rendering import Rendering
-from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming, worker_records
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker import maintenance
 from tests.diagrams.conftest import Easel, Stage, Staging, ended
 
@@ -289,10 +289,10 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
     async with staged(workers=None) as stage:
         (answer,) = await submit(stage, "left rendering")
         place, _, started = process.identity().rpartition("/")
-        ghost = maintenance.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
+        ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
         database = stage.press.rendering.database
-        await database.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
-        await database.run(lambda: jobs.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
+        await database.run(lambda: worker_records.save_worker(ghost), name="heartbeat")
+        await database.run(lambda: claiming.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
         assert (await stage.http.get(answer.json()["statusUrl"])).json()["status"] == "rendering"
 
     async with staged() as stage:

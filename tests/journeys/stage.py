@@ -13,9 +13,11 @@ from pressroom.fingerprint import fingerprint
 from pressroom.ids import new_uid
 from pressroom.jsontext import encode
 from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
-from pressroom.store.jobs import jobs, maintenance, queries
+from pressroom.store.jobs import claiming, queries, rescue, submitting
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement, cancel, settle
-from pressroom.store.jobs.jobs import FreeSlots, NewJob
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.testing import ManualClock, SteppedStore
 
 
@@ -41,7 +43,7 @@ class Steps:
         self.kinds = {kind.name: kind for kind in kinds}
         self.clock = ManualClock()
         self.store = SteppedStore(self.clock)
-        self.run(jobs.register(self.kinds))
+        self.run(kind_rows.register(self.kinds))
 
     def run[T](self, work: Work[T]) -> T:
         return self.store.run(work)
@@ -71,10 +73,10 @@ class Steps:
             fingerprint=None if input is None else fingerprint({"input": input}),
             cache_for=0 if kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000),
         )
-        return self.run(jobs.submit(new))
+        return self.run(submitting.submit(new))
 
     def claim(self, room: int = 1, *, worker: str = "anybody", lease: float = 15.0) -> list[Claim]:
-        return self.run(jobs.claim(worker, self.kinds, FreeSlots(room, room), int(lease * 1000)))
+        return self.run(claiming.claim(worker, self.kinds, FreeSlots(room, room), int(lease * 1000)))
 
     def claim_one(self, *, worker: str = "anybody", lease: float = 15.0) -> Claim:
         (claim,) = self.claim(worker=worker, lease=lease)
@@ -91,11 +93,11 @@ class Steps:
         return self.get(job)
 
     def rescue(self, *, dead: Iterable[str] = (), wait: float = 0.0) -> list[Status | None]:
-        lost = self.run(maintenance.find_lost(list(dead)))
-        return [self.run(maintenance.rescue(one, self.kinds, wait)) for one in lost]
+        lost = self.run(rescue.find_lost(list(dead)))
+        return [self.run(rescue.rescue(one, self.kinds, wait)) for one in lost]
 
     def prune(self) -> int:
-        return self.run(maintenance.prune(1_000))
+        return self.run(rescue.prune(1_000))
 
     def get(self, job: Submitted) -> Job:
         return self.run(queries.get(job.uid))

@@ -13,8 +13,8 @@ from pressroom.clock import SystemClock
 from pressroom.config import Settings, load
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import StoreBusy
-from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming, worker_records
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.testing import ManualClock
 from pressroom.worker import process
 from pressroom.worker.maintenance import Maintenance, run_every
@@ -268,9 +268,9 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
     """A process that is gone left it behind: its worker is on the list, its process is not alive."""
     async with Pressroom(database, kinds=[diagram], workers=None) as press:
         job = await press.submit("diagram", "left behind")
-        place = maintenance.WorkerRecord("ghost", _a_dead_process(), ["diagram"], 1, 1)
-        await press._database.run(lambda: maintenance.save_worker(place), name="heartbeat")
-        await press._database.run(lambda: jobs.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
+        place = worker_records.WorkerRecord("ghost", _a_dead_process(), ["diagram"], 1, 1)
+        await press._database.run(lambda: worker_records.save_worker(place), name="heartbeat")
+        await press._database.run(lambda: claiming.claim("ghost", ["diagram"], FreeSlots(1, 1), 3_600_000), name="turn")
 
     async with Pressroom(database, kinds=[diagram], workers=1) as press:
         assert await press.wait(job) == "<svg>left behind</svg>"

@@ -8,8 +8,8 @@ import pytest
 
 from pressroom import Pressroom, Status, kind
 from pressroom.errors import StopTimeout, StoreUnavailable
-from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import FreeSlots, Turn
+from pressroom.store.jobs import claiming, rescue, worker_records
+from pressroom.store.jobs.claiming import FreeSlots, Turn
 from pressroom.testing import ManualClock
 from pressroom.worker import attempts, process
 from pressroom.worker import lease as lease_module
@@ -177,10 +177,10 @@ def test_a_worker_that_shows_life_after_it_was_found_silent_keeps_its_job(steps)
     job = store.submit("any")
     claim = store.claim_one(lease=15)
     store.clock.advance(seconds=15)
-    (lost,) = store.run(maintenance.find_lost([]))
-    store.run(jobs.renew([(claim.id, claim.token)]))
+    (lost,) = store.run(rescue.find_lost([]))
+    store.run(claiming.renew([(claim.id, claim.token)]))
 
-    assert store.run(maintenance.rescue(lost, store.kinds, 0.0)) is None
+    assert store.run(rescue.rescue(lost, store.kinds, 0.0)) is None
 
     assert (store.get(job).status, store.get(job).crashes) == (Status.IN_PROGRESS, 0)
 
@@ -209,7 +209,7 @@ class FailingStore:
         self.lost = []
 
     def run_from_thread(self, unit, **options):
-        self.lost += self._store.run(maintenance.find_lost([]))
+        self.lost += self._store.run(rescue.find_lost([]))
         if self._left > 0:
             self._left -= 1
             raise StoreUnavailable("away")
@@ -224,10 +224,10 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
 
     store = steps(any_kind)
     job = store.submit("any")
-    (claim,) = store.run(jobs.claim("w1", store.kinds, FreeSlots(1, 1), int(lease * 1000)))
+    (claim,) = store.run(claiming.claim("w1", store.kinds, FreeSlots(1, 1), int(lease * 1000)))
     reported = []
     failing = FailingStore(store, 3)
-    card = maintenance.WorkerRecord("w1", process.identity(), ["any"], 1, 1)
+    card = worker_records.WorkerRecord("w1", process.identity(), ["any"], 1, 1)
     keeper = LeaseKeeper(failing, lease, lambda: [(claim.id, claim.token)], lambda kept, _: reported.append(kept), lambda: card)
     keeper._stopping = Beats(store.clock, 4)
 
@@ -237,18 +237,18 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
     assert failing.lost == [], "another process could have taken it before it was renewed"
     assert store.get(job).lease_until.timestamp() * 1000 == store.clock.now_ms() + lease * 1000
     store.clock.advance(seconds=lease - 0.001)
-    assert store.run(maintenance.find_lost([])) == []
+    assert store.run(rescue.find_lost([])) == []
     store.clock.advance(seconds=0.001)
-    assert len(store.run(maintenance.find_lost([]))) == 1
+    assert len(store.run(rescue.find_lost([]))) == 1
 
 
 def test_a_worker_that_only_beats_is_seen_although_it_holds_nothing(steps):
     store = steps()
-    card = maintenance.WorkerRecord("idle", process.identity(), [], 1, 0)
+    card = worker_records.WorkerRecord("idle", process.identity(), [], 1, 0)
     keeper = LeaseKeeper(FailingStore(store, 0), 15.0, list, lambda *_: None, lambda: card)
     keeper._stopping = Beats(store.clock, 2)
 
     keeper._run()
 
-    ((found, started, seen),) = store.run(maintenance.list_workers())
+    ((found, started, seen),) = store.run(worker_records.list_workers())
     assert (found.uid, seen - started) == ("idle", 3000)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from pressroom import Kind, Pressroom, Status, kind
-from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming, rescue, worker_records
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.testing import ManualClock
 from pressroom.worker import maintenance as maintenance_module
 from pressroom.worker import process
@@ -30,9 +30,9 @@ def a_dead_process():
 async def claimed_by(press, worker, identity, lease=LEASE):
     """A job that a worker in another process runs, with its entry in the register of workers."""
     job = await press.submit("any")
-    card = maintenance.WorkerRecord(worker, identity, ["any"], 1, 1)
-    await press._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
-    claims = await press._database.run(lambda: jobs.claim(worker, ["any"], FreeSlots(1, 1), int(lease * 1000)), name="turn")
+    card = worker_records.WorkerRecord(worker, identity, ["any"], 1, 1)
+    await press._database.run(lambda: worker_records.save_worker(card), name="heartbeat")
+    claims = await press._database.run(lambda: claiming.claim(worker, ["any"], FreeSlots(1, 1), int(lease * 1000)), name="turn")
     assert [claim.uid for claim in claims] == [job.uid]
     return job
 
@@ -84,9 +84,9 @@ async def test_a_dead_worker_is_remembered_until_its_last_job_is_taken_over(data
     ignorant = Pressroom(database, workers=None, clock=clock)
     async with Pressroom(database, kinds=[hooked], workers=None, clock=clock) as knowing, ignorant:
         job = await knowing.submit("hooked")
-        card = maintenance.WorkerRecord("dead", a_dead_process(), ["hooked"], 1, 1)
-        await knowing._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
-        await knowing._database.run(lambda: jobs.claim("dead", ["hooked"], FreeSlots(1, 1), 3_600_000), name="turn")
+        card = worker_records.WorkerRecord("dead", a_dead_process(), ["hooked"], 1, 1)
+        await knowing._database.run(lambda: worker_records.save_worker(card), name="heartbeat")
+        await knowing._database.run(lambda: claiming.claim("dead", ["hooked"], FreeSlots(1, 1), 3_600_000), name="turn")
 
         await ignorant.maintenance.rescue()
         assert (await knowing.get(job)).status is Status.IN_PROGRESS
@@ -94,7 +94,7 @@ async def test_a_dead_worker_is_remembered_until_its_last_job_is_taken_over(data
 
         assert (await knowing.get(job)).status is Status.FAILED
         await ignorant.maintenance.rescue()
-        assert await knowing._database.read(maintenance.list_workers) == []
+        assert await knowing._database.read(worker_records.list_workers) == []
 
 
 def test_a_job_that_was_rescued_once_is_not_taken_from_the_living_worker_that_has_it_now(steps):
@@ -102,11 +102,11 @@ def test_a_job_that_was_rescued_once_is_not_taken_from_the_living_worker_that_ha
     store = steps(any_kind)
     job = store.submit("any")
     store.claim_one(worker="dead")
-    (found,) = store.run(maintenance.find_lost(["dead"]))
-    assert store.run(maintenance.rescue(found, store.kinds, 0.0)) is Status.QUEUED
+    (found,) = store.run(rescue.find_lost(["dead"]))
+    assert store.run(rescue.rescue(found, store.kinds, 0.0)) is Status.QUEUED
     store.claim_one(worker="living")
 
-    assert store.run(maintenance.rescue(found, store.kinds, 0.0)) is None
+    assert store.run(rescue.rescue(found, store.kinds, 0.0)) is None
 
     assert (store.get(job).status, store.get(job).worker, store.get(job).crashes) == (Status.IN_PROGRESS, "living", 1)
 
@@ -165,11 +165,11 @@ async def test_a_worker_that_was_silent_for_an_hour_is_deleted_unless_a_job_name
     async with Pressroom(database, kinds=[any_kind], workers=None, clock=clock) as press:
 
         async def known():
-            return [card.uid for card, _, _ in await press._database.read(maintenance.list_workers)]
+            return [card.uid for card, _, _ in await press._database.read(worker_records.list_workers)]
 
         await claimed_by(press, "busy", "another-host/boot/namespace/4711/1")
-        idle = maintenance.WorkerRecord("idle", "another-host/boot/namespace/4712/1", ["any"], 1, 0)
-        await press._database.run(lambda: maintenance.save_worker(idle), name="heartbeat")
+        idle = worker_records.WorkerRecord("idle", "another-host/boot/namespace/4712/1", ["any"], 1, 0)
+        await press._database.run(lambda: worker_records.save_worker(idle), name="heartbeat")
 
         clock.advance(hours=1)
         await press.maintenance.prune()

@@ -8,8 +8,8 @@ import pytest
 from pressroom import Backoff, Missed, OnKey, Pressroom, Schedule, Status, Transient, kind
 from pressroom.errors import InvalidArgument, UnknownKind
 from pressroom.ids import new_uid
-from pressroom.store.jobs import maintenance
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs import schedules as schedule_rows
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.testing import ManualClock
 
 # The clock of these tests starts at eight o'clock.
@@ -146,14 +146,14 @@ def a_job(schedule):
 def test_the_latest_tick_is_remembered_however_old_it_is(steps):
     """A process that looked long ago, or whose clock was set back, may still come to fire it."""
     store, schedule = steps(audit), hourly()
-    store.run(maintenance.save_schedule(schedule))
+    store.run(schedule_rows.save_schedule(schedule))
     earlier, latest = store.clock.now_ms() + HOUR, store.clock.now_ms() + 2 * HOUR
     for tick in (earlier, latest):
-        assert store.run(maintenance.fire(schedule, tick, a_job(schedule)))
+        assert store.run(schedule_rows.fire(schedule, tick, a_job(schedule)))
     store.clock.advance(days=7)
     store.prune()
 
-    assert not store.run(maintenance.fire(schedule, latest, a_job(schedule)))
+    assert not store.run(schedule_rows.fire(schedule, latest, a_job(schedule)))
 
     assert store.store.raw.execute("SELECT tick FROM schedule_tick").fetchall() == [(latest,)], "the others are forgotten"
 
@@ -161,14 +161,14 @@ def test_the_latest_tick_is_remembered_however_old_it_is(steps):
 def test_a_schedule_never_goes_back_to_an_earlier_tick(steps):
     """A process that was paused fires, or passes over, what it saw before; others have gone on meanwhile."""
     store, schedule = steps(audit), hourly(Missed.ALL)
-    store.run(maintenance.save_schedule(schedule))
+    store.run(schedule_rows.save_schedule(schedule))
     earlier, latest = store.clock.now_ms() + HOUR, store.clock.now_ms() + 2 * HOUR
-    store.run(maintenance.fire(schedule, latest, a_job(schedule)))
+    store.run(schedule_rows.fire(schedule, latest, a_job(schedule)))
 
-    store.run(maintenance.skip_to(schedule, earlier))
-    assert store.run(maintenance.fire(schedule, earlier, a_job(schedule)))
+    store.run(schedule_rows.skip_to(schedule, earlier))
+    assert store.run(schedule_rows.fire(schedule, earlier, a_job(schedule)))
 
-    assert [last for _, last in store.run(maintenance.list_schedules())] == [latest]
+    assert [last for _, last in store.run(schedule_rows.list_schedules())] == [latest]
 
 
 async def test_a_schedule_survives_a_restart_and_knows_what_it_has_fired(database):

@@ -13,7 +13,7 @@ from pressroom import Backoff, Pressroom, Request, Result, SourceInvalid, Statem
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
 from pressroom.store.engine import writer
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import claiming
 from pressroom.testing import ManualClock, end_deferred_cancels
 from tests.journeys.stage import endings
 
@@ -412,7 +412,9 @@ async def test_a_job_whose_hook_raises_ends_all_the_same_when_its_worker_died_to
     with caplog.at_level(logging.CRITICAL, logger="pressroom.maintenance"):
         async with Pressroom(anywhere, kinds=[broken], workers=None, clock=clock) as press:
             job = await press.submit("broken")
-            await press._database.run(lambda: jobs.claim("silent", ["broken"], jobs.FreeSlots(1, 1), 15_000), name="turn")
+            await press._database.run(
+                lambda: claiming.claim("silent", ["broken"], claiming.FreeSlots(1, 1), 15_000), name="turn"
+            )
             clock.advance(seconds=16)
 
             for _ in range(3):

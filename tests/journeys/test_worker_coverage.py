@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pressroom import Pressroom, kind
-from pressroom.store.jobs import maintenance
+from pressroom.store.jobs import worker_records
 from pressroom.testing import ManualClock
 from pressroom.worker.coverage_watch import CoverageWatch
 
@@ -33,11 +33,11 @@ class Place:
         self.watch = CoverageWatch(press._database, lambda: self.leads)
 
     async def worker(self, *kinds: str, uid: str = "one", lease: int = DAY, stopping: bool = False) -> None:
-        card = maintenance.WorkerRecord(uid, "elsewhere/1/2/3/4", kinds, 1, 0, lease=lease, stopping=stopping)
-        await self.press._database.run(lambda: maintenance.save_worker(card), name="heartbeat")
+        card = worker_records.WorkerRecord(uid, "elsewhere/1/2/3/4", kinds, 1, 0, lease=lease, stopping=stopping)
+        await self.press._database.run(lambda: worker_records.save_worker(card), name="heartbeat")
 
     async def remove(self, uid: str = "one") -> None:
-        await self.press._database.run(lambda: maintenance.delete_worker(uid), name="heartbeat")
+        await self.press._database.run(lambda: worker_records.delete_worker(uid), name="heartbeat")
 
     async def look(self, *, after: float = 0) -> list[str]:
         """What the log says about a look at the queue, some seconds later."""

@@ -12,7 +12,8 @@ from typing import Any
 
 from pressroom.model import Statement, Work
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import endings, fairness, jobs
+from pressroom.store.jobs import claiming, endings, fairness, submitting
+from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.endings import Settled
 from pressroom.store.jobs.fairness import Candidate
 from pressroom.store.jobs.transitions import Kinds
@@ -20,8 +21,8 @@ from tests.machine.machine import QueueMachine
 from tests.machine.on_postgres import stories_on
 from tests.machine.on_sqlite import OnSqlite
 
-_MODULES = (jobs, endings)
-_give_back = jobs.give_back
+_MODULES = (submitting, claiming, kind_rows, endings)
+_give_back = claiming.give_back
 _choose = fairness.choose
 _KEY_GUARD = ("INDEX job_holder",)
 _ENDING_GUARDS = ("TRIGGER job_moves", "INDEX job_event_ending")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pressroom.model import Claim, OnKey, Status
 from pressroom.store.engine import fsck
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Change, Mirror, Row
 from tests.machine.model import Job, Model

@@ -10,7 +10,7 @@ from typing import Any
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
 from pressroom.fingerprint import Fingerprint, fingerprint
 from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker.judge import EncodedResult, WorkerStopping
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from pressroom.model import Claim
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker.judge import EncodedResult, WorkerStopping
 from tests.machine.kinds import (
     BATCHES,

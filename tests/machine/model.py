@@ -23,10 +23,11 @@ from pressroom.model import (
     Submitted,
     Succeeded,
 )
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settled
-from pressroom.store.jobs.jobs import FreeSlots, NewJob
-from pressroom.store.jobs.maintenance import LostJob
+from pressroom.store.jobs.rescue import LostJob
 from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.jobs.transitions import Kinds
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Item

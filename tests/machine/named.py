@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pressroom.model import Status
-from pressroom.store.jobs.jobs import REFUSED_FOR, Again
+from pressroom.store.jobs.claiming import REFUSED_FOR, Again
 from tests.machine.mirror import Mirror
 from tests.machine.model import Job, Model
 

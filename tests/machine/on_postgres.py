@@ -9,7 +9,7 @@ from psycopg import sql
 
 from pressroom.model import SingleRoundTrip, Work
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import kinds as kind_rows
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import PostgresMirror
 from tests.machine.stages import START, Clock, Killed, killed_after, resumed
@@ -38,7 +38,7 @@ class Server:
             self.eye.execute(sql.SQL(f"DROP {guard} ON job" if guard.startswith("TRIGGER") else f"DROP {guard}"))  # type: ignore[arg-type]
         self.connection = PostgresConnection(address, self.clock)
         self._stories = 0
-        OnPostgres(self).run(jobs.register(make_kinds(lambda _: None)))
+        OnPostgres(self).run(kind_rows.register(make_kinds(lambda _: None)))
 
     def __call__(self) -> "OnPostgres":
         self.eye.execute(_SWEEP if self._stories % SWEPT_EVERY == 0 else "SELECT")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from pressroom.model import Work
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import kinds as kind_rows
 from pressroom.testing import SteppedStore
 from tests.machine.kinds import make_kinds
 from tests.machine.mirror import SqliteMirror
@@ -98,7 +98,7 @@ class _Shelf:
     def __init__(self) -> None:
         self.clock = Clock()
         self._store = SteppedStore(self.clock)
-        self._store.run(jobs.register(make_kinds(lambda _: None)))
+        self._store.run(kind_rows.register(make_kinds(lambda _: None)))
         self._template = self._store.raw.serialize("main")
         self._empty = True
 

@@ -7,8 +7,8 @@ import msgspec
 
 from pressroom.model import Claim, Row, Statement, Status, Submitted, Work
 from pressroom.store.jobs import queries
+from pressroom.store.jobs.claiming import Survey, Turn
 from pressroom.store.jobs.endings import Settled
-from pressroom.store.jobs.jobs import Survey, Turn
 from pressroom.store.jobs.queries import BEYOND, JobFilter
 from pressroom.store.operators import stats as queue_stats
 from tests.machine.law import demand

@@ -9,10 +9,13 @@ from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
 from pressroom.request import again
 from pressroom.store.engine import fsck
-from pressroom.store.jobs import concurrency_limits, endings, fairness, jobs, maintenance, progress, queries
+from pressroom.store.jobs import claiming, concurrency_limits, endings, fairness, progress, queries, rescue, submitting
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs import schedules as schedule_rows
+from pressroom.store.jobs.claiming import FreeSlots, Turn
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots, NewJob, Turn
-from pressroom.store.jobs.maintenance import DeferredCancel, LostJob
+from pressroom.store.jobs.rescue import DeferredCancel, LostJob
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.jobs.transitions import Kinds, now
 from pressroom.worker.judge import EncodedResult, judge
 from tests.machine import invariants
@@ -67,7 +70,7 @@ class World:
 
     def submit(self, asked: Asked) -> Submitted:
         new = self._new(asked)
-        answer = self._do(jobs.submit(new))
+        answer = self._do(submitting.submit(new))
         self.model.submitted(new, answer, self.clock.now)
         self._check()
         return answer
@@ -76,7 +79,7 @@ class World:
         """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
         many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
         plain = all(new.key is None and new.fingerprint is None for new in many)
-        answers = self._do(jobs.submit_plain(many) if plain else _one_by_one(many), shared_lock=plain)
+        answers = self._do(submitting.submit_plain(many) if plain else _one_by_one(many), shared_lock=plain)
         for new, answer in zip(many, answers, strict=True):
             self.model.submitted(new, answer, self.clock.now)
         self._check()
@@ -90,7 +93,7 @@ class World:
 
         gone = job.id not in self.mirror.jobs
         try:
-            answer = self._do(jobs.retry(job.uid, make, _room_for_all))
+            answer = self._do(submitting.retry(job.uid, make, _room_for_all))
         except NotFound:
             demand(gone, "I20", "{} is not found", job)
         except NotFinished:
@@ -146,7 +149,7 @@ class World:
         shared_lock = self._goes_beside([one.claim for one in settlements], own, named)
         startable = self._startable(worker, kinds, shared_lock=shared_lock) if named and not settlements else None
         after = self.after[worker]
-        unit = jobs.turn(settlements, worker, kinds, room, LEASE, own, named=named, shared_lock=shared_lock, after=after)
+        unit = claiming.turn(settlements, worker, kinds, room, LEASE, own, named=named, shared_lock=shared_lock, after=after)
         turn = self._do(unit, shared_lock=shared_lock)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
@@ -184,7 +187,9 @@ class World:
         """
         room = FreeSlots(1_000, 1_000)
         best = (
-            _due_awake(jobs.claim_beside(worker, kinds, room, LEASE)) if shared_lock else jobs.claim(worker, kinds, room, LEASE)
+            _due_awake(claiming.claim_concurrently(worker, kinds, room, LEASE))
+            if shared_lock
+            else claiming.claim(worker, kinds, room, LEASE)
         )
         return {claim.uid for claim in self.stage.rehearse(_unlimited(best))}
 
@@ -203,12 +208,12 @@ class World:
         alone: object
         shared_lock: object
         if named:
-            alone = self.stage.rehearse(jobs.claim_named(worker, named, kinds, LEASE, shared_lock=False))
-            shared_lock = self.stage.rehearse(_all_awake(jobs.claim_named(worker, named, kinds, LEASE, shared_lock=True)))
+            alone = self.stage.rehearse(claiming.claim_named(worker, named, kinds, LEASE, shared_lock=False))
+            shared_lock = self.stage.rehearse(_all_awake(claiming.claim_named(worker, named, kinds, LEASE, shared_lock=True)))
         else:
             after = self.after[worker]
-            alone = self.stage.rehearse(_without_limited(jobs.claim(worker, kinds, room, LEASE, after)))
-            shared_lock = self.stage.rehearse(_all_awake(jobs.claim_beside(worker, kinds, room, LEASE, after)))
+            alone = self.stage.rehearse(_without_limited(claiming.claim(worker, kinds, room, LEASE, after)))
+            shared_lock = self.stage.rehearse(_all_awake(claiming.claim_concurrently(worker, kinds, room, LEASE, after)))
         demand(alone == shared_lock, "beside", "alone one gets {}, and beside others {}", alone, shared_lock)
 
     def settle(self, claim: Claim, result: EncodedResult | BaseException, *, hookless: bool = False) -> None:
@@ -217,7 +222,7 @@ class World:
     def give_back(self, worker: str) -> None:
         """The worker is unsure whether it was given what it never heard of."""
         held = self.held[worker]
-        said = self._do(jobs.give_back(worker, {(claim.id, claim.token) for claim in held}, self.kinds))
+        said = self._do(claiming.give_back(worker, {(claim.id, claim.token) for claim in held}, self.kinds))
         self.model.given_back(said, worker, held, self.kinds, self.clock.now)
         for settled in said:
             self._give_up(settled.claim)
@@ -242,7 +247,7 @@ class World:
     # What a worker tells about a job that it holds, or believes it holds
 
     def renew(self, claims: Sequence[Claim]) -> None:
-        kept = self._do(jobs.renew([(claim.id, claim.token) for claim in claims]), shared_lock=True)
+        kept = self._do(claiming.renew([(claim.id, claim.token) for claim in claims]), shared_lock=True)
         live = [claim for claim in claims if self.model.holds(claim)]
         expected = {(claim.id, claim.token): self.model.open[claim.id].asked for claim in live}
         demand(kept == expected, "I4", "{} were kept of {}", kept, claims)
@@ -325,7 +330,7 @@ class World:
 
     def end_deferred_cancels(self, kinds: Kinds) -> None:
         """One sweep of the chore: look, then end each in a transaction of its own."""
-        self.deferred = self._do(maintenance.find_deferred_cancels(kinds))
+        self.deferred = self._do(rescue.find_deferred_cancels(kinds))
         expected = {job.id for job in self.model.open.values() if job.queued and job.asked and job.kind in kinds}
         demand({one.id for one in self.deferred} == expected, "I19", "to be ended are {}, not {}", expected, self.deferred)
         self._check()
@@ -335,13 +340,13 @@ class World:
         """Act on the last look, however old."""
         for deferred in self.deferred:
             if deferred.kind in kinds:
-                self._do(maintenance.end_deferred_cancel(deferred, kinds))
+                self._do(rescue.end_deferred_cancel(deferred, kinds))
                 self.model.ended_deferred(deferred.id, kinds, self.clock.now)
                 self._check()
 
     def spot_lost(self, dead: Sequence[str]) -> list[LostJob]:
         """Look for jobs whose worker went silent. What was seen may be old when it is acted upon."""
-        found = self._do(maintenance.find_lost(dead))
+        found = self._do(rescue.find_lost(dead))
         now = self.clock.now
         silent = {
             job.id
@@ -354,7 +359,7 @@ class World:
         return found
 
     def rescue(self, lost: LostJob, kinds: Kinds, wait: float) -> None:
-        said = self._do(maintenance.rescue(lost, kinds, wait))
+        said = self._do(rescue.rescue(lost, kinds, wait))
         self.model.rescued(lost, said, kinds, wait, self.clock.now)
         if said is not None:
             for claim in [claim for claims in self.held.values() for claim in claims if claim.id == lost.id]:
@@ -364,15 +369,13 @@ class World:
     def clamp_leases(self) -> None:
         now = self.clock.now
         too_long = any(job.lease_until is not None and job.lease_until > now + LEASE for job in self.model.open.values())
-        demand(
-            self.stage.run(maintenance.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back"
-        )
-        self._do(maintenance.clamp_leases())
+        demand(self.stage.run(rescue.any_lease_too_long()) == too_long, "I21", "a lease from before the clock was set back")
+        self._do(rescue.clamp_leases())
         self.model.clamped(self.clock.now, LEASE)
         self._check()
 
     def prune(self) -> None:
-        count = self._do(maintenance.prune(1_000))
+        count = self._do(rescue.prune(1_000))
         self.model.pruned(self.clock.now)
         changes = invariants.check(self.model, self.mirror, self.clock.now)
         deleted = [before.id for before, after in changes if before is not None and after is None]
@@ -381,7 +384,7 @@ class World:
         self._check()
 
     def pause(self, kind: str, paused: bool) -> None:
-        self._do(jobs.pause(kind, paused))
+        self._do(kind_rows.pause(kind, paused))
         (self.model.paused.add if paused else self.model.paused.discard)(kind)
         self._check()
 
@@ -394,17 +397,17 @@ class World:
 
     def fire(self, hours_ago: int) -> None:
         """A process starts, saves its schedule, and fires a tick."""
-        self._do(maintenance.save_schedule(HOURLY))
+        self._do(schedule_rows.save_schedule(HOURLY))
         self.model.scheduled(self.clock.now)
         tick = (self.clock.now // HOUR - hours_ago) * HOUR
         new = self._new(AT_EACH_HOUR)
-        fired = self._do(maintenance.fire(HOURLY, tick, new))
+        fired = self._do(schedule_rows.fire(HOURLY, tick, new))
         self.model.fired(tick, self.stage.run(_answer_to(tick, new)) if fired else None, new, self.clock.now)
         self._check()
 
     def survey(self, kinds: Sequence[str]) -> None:
         """An idle worker's look: is there work, and which running jobs are to be stopped."""
-        found = self._do(jobs.survey(kinds, look_for_work=True))
+        found = self._do(claiming.survey(kinds, look_for_work=True))
         demand(found.ready == self.has_work(kinds), "line", "the survey says {} of {}", found, [*self.mirror.open.values()])
         demand(found.limited == self.model.limits.keys(), "limit", "limited are {}, not {}", self.model.limits, found.limited)
         asked = {(job.id, job.token) for job in self.model.open.values() if job.asked and job.status is Status.IN_PROGRESS}
@@ -435,8 +438,8 @@ class World:
     def _half_done(self) -> Work[object]:
         held = [Settlement(claim, Succeeded('"never"')) for claims in self.held.values() for claim in claims]
         if held:
-            return jobs.turn(held, WORKERS[0], EVERY_KIND, FreeSlots(2, 2), LEASE, self.kinds)
-        return jobs.submit(self._new(USUAL[0]))
+            return claiming.turn(held, WORKERS[0], EVERY_KIND, FreeSlots(2, 2), LEASE, self.kinds)
+        return submitting.submit(self._new(USUAL[0]))
 
     # Both sides
 
@@ -498,7 +501,7 @@ def _room_for_all(_new: Sequence[NewJob]) -> Work[None]:
 def _one_by_one(many: Sequence[NewJob]) -> Work[list[Submitted]]:
     answers = []
     for new in many:
-        answers.append((yield from jobs.submit(new)))
+        answers.append((yield from submitting.submit(new)))
     return answers
 
 
@@ -508,7 +511,7 @@ def _due_awake[T](work: Work[T]) -> Work[T]:
 
 
 def _all_awake[T](work: Work[T]) -> Work[T]:
-    yield from jobs.wake_keyed((yield from now()))
+    yield from claiming.wake_keyed((yield from now()))
     return (yield from _due_awake(work))
 
 

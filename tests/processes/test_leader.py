@@ -11,8 +11,9 @@ from pressroom import Pressroom, Schedule, Status, backends, failpoints, kind
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.failpoints import LEADER_POINTS
-from pressroom.store.jobs import jobs, leader, maintenance
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming, leader, rescue, worker_records
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.testing import ManualClock
 from pressroom.worker import leader as leader_module
 from pressroom.worker import process
@@ -208,7 +209,7 @@ async def test_two_that_both_believe_they_lead_do_everything_once(database, cloc
         (fired,) = (await other.list(kind="tick")).jobs
         await other.settled(fired, timeout=60)
         clock.advance(minutes=1)
-        deleted = await asyncio.gather(*(maintenance.prune() for maintenance in both))
+        deleted = await asyncio.gather(*(rescue.prune() for maintenance in both))
 
         assert sum(deleted) <= 1, "its own beat may have been quicker"
         assert (await other.list(kind="tick")).jobs == []
@@ -280,8 +281,8 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
             await press.pause("tick")
             job = await press.submit("tick")
             place, _, started = process.identity().rpartition("/")
-            ghost = maintenance.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
-            await store.run(lambda: maintenance.save_worker(ghost), name="heartbeat")
+            ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
+            await store.run(lambda: worker_records.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)
 
             await press.maintenance._rescue_if_due()
@@ -314,9 +315,9 @@ async def _claim_paused(store, job, lease=3_600_000):
     """Claimed by a worker of another time, before the kind was paused."""
 
     def unit():
-        yield from jobs.pause("tick", False)
-        claims = yield from jobs.claim("ghost", ["tick"], FreeSlots(1, 1), lease)
-        yield from jobs.pause("tick", True)
+        yield from kind_rows.pause("tick", False)
+        claims = yield from claiming.claim("ghost", ["tick"], FreeSlots(1, 1), lease)
+        yield from kind_rows.pause("tick", True)
         return claims
 
     (claim,) = await store.run(unit, name="turn")

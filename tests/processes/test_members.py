@@ -14,7 +14,7 @@ import pytest
 from pressroom import Request, command
 from pressroom.api.access import Scope
 from pressroom.model import VERSION
-from pressroom.store.jobs import maintenance
+from pressroom.store.jobs import worker_records
 from pressroom.testing import ManualClock
 from pressroom.worker.process import identity
 from tests.processes.stage import Start, here, pids, starting
@@ -39,8 +39,8 @@ async def test_a_worker_that_was_not_seen_for_its_lease_is_silent(database):
     clock = ManualClock()
     async with here(database, clock=clock) as press:
         for uid, lease in (("short", 5_000), ("long", 60_000)):
-            card = maintenance.WorkerRecord(uid, "elsewhere/1/2/3/4", ["stamp"], 1, 0, host="elsewhere", pid=3, lease=lease)
-            await press._database.run(lambda card=card: maintenance.save_worker(card), name="heartbeat")
+            card = worker_records.WorkerRecord(uid, "elsewhere/1/2/3/4", ["stamp"], 1, 0, host="elsewhere", pid=3, lease=lease)
+            await press._database.run(lambda card=card: worker_records.save_worker(card), name="heartbeat")
         clock.advance(seconds=6)
 
         assert {member.id: member.alive for member in await press.members()} == {"short": False, "long": True}

@@ -7,8 +7,8 @@ import pytest
 from pressroom import Request, Status, kind
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Succeeded
-from pressroom.store.jobs import concurrency_limits, jobs
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming, concurrency_limits, submitting
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker import maintenance
 from tests.journeys.stage import Steps
 from tests.processes.stage import here, most_at_once, pids
@@ -95,7 +95,7 @@ async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually, mo
 
         async def counted_read(unit):
             nonlocal looks
-            looks += getattr(unit, "func", None) is jobs.survey
+            looks += getattr(unit, "func", None) is claiming.survey
             return await read(unit)
 
         await eventually(lambda: not press.worker._loop._jobs_expected)
@@ -117,7 +117,7 @@ async def test_of_those_who_claim_by_name_at_once_only_as_many_get_one_as_there_
 
         async def claim(press, named):
             def unit():
-                return jobs.claim_named("somebody", named, ["press"], 60_000, shared_lock=True)
+                return claiming.claim_named("somebody", named, ["press"], 60_000, shared_lock=True)
 
             claims, again = await press._database.run(unit, name="turn", shared_lock=True)
             return [claim.uid for claim in claims], again
@@ -125,7 +125,7 @@ async def test_of_those_who_claim_by_name_at_once_only_as_many_get_one_as_there_
         parts = await asyncio.gather(*(claim((one, other)[n % 2], uids[3 * n : 3 * n + 3]) for n in range(4)))
 
         assert sum(len(claimed) for claimed, _ in parts) == 3
-        assert {wait for _, again in parts for wait in again.values()} == {jobs.REFUSED_FOR}
+        assert {wait for _, again in parts for wait in again.values()} == {submitting.REFUSED_FOR}
         assert await in_progress(one) == 3
 
 
@@ -186,9 +186,9 @@ class TestClaiming:
         store.submit("pdf")
         store.submit("pdf")
 
-        before = store.run(jobs.survey(store.kinds, look_for_work=True))
-        store.run(jobs.claim("anybody", store.kinds, FreeSlots(4, 4), 1_000))
-        full = store.run(jobs.survey(store.kinds, look_for_work=True))
+        before = store.run(claiming.survey(store.kinds, look_for_work=True))
+        store.run(claiming.claim("anybody", store.kinds, FreeSlots(4, 4), 1_000))
+        full = store.run(claiming.survey(store.kinds, look_for_work=True))
 
         assert (before.ready, before.due, before.limited) == (True, True, {"pdf"})
         assert (full.ready, full.due) == (False, False)

@@ -18,7 +18,7 @@ from pressroom.store.engine import sqlite_connection
 from pressroom.store.engine.migrations import migrations
 from pressroom.store.engine.schema import CORE_ONLY
 from pressroom.store.engine.sqlite import SQLite
-from pressroom.store.jobs import jobs
+from pressroom.store.jobs import kinds as kind_rows
 from pressroom.worker import process
 from tests import looking
 from tests.promote.conftest import Promote, promote_elsewhere
@@ -185,11 +185,11 @@ async def test_while_it_copies_nobody_writes_and_afterwards_a_late_writer_is_tol
     kinds = {one.name: one for one in KINDS}
 
     with pytest.raises(StoreBusy):
-        await late.run(lambda: jobs.register(kinds), name="register")
+        await late.run(lambda: kind_rows.register(kinds), name="register")
     go.touch()
     copying.join()
     with pytest.raises(DatabasePromoted, match="use that database instead"):
-        await late.run(lambda: jobs.register(kinds), name="register")
+        await late.run(lambda: kind_rows.register(kinds), name="register")
     await late.close()
 
     assert codes == [0]

@@ -13,8 +13,8 @@ import pytest
 
 from pressroom import Pressroom, Tier, failpoints
 from pressroom.failpoints import JOB_POINTS
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs.claiming import FreeSlots
 from tests import looking, postgres
 from tests.reliability import founder
 from tests.reliability.client import Client
@@ -47,7 +47,7 @@ async def _live(url: str, folder: Path) -> None:
     async with Pressroom(url, kinds=kinds, workers=None) as press:
         await Client(press, journal).submit("note")
         room = FreeSlots(1, 1)
-        await press._database.run(lambda: jobs.claim("a dead worker", ["note"], room, 1), name="turn")
+        await press._database.run(lambda: claiming.claim("a dead worker", ["note"], room, 1), name="turn")
     async with Pressroom(url, kinds=kinds, schedules=SCHEDULES, workers=2, lease=LEASE, cleanup_interval=0.05) as press:
         client = Client(press, journal)
         await client.submit("note", letter=True)

@@ -4,8 +4,9 @@ import asyncio
 from functools import partial
 
 from pressroom import Pressroom, Schedule, Tier
-from pressroom.store.jobs import jobs, maintenance
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs import schedules as schedule_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from tests.reliability.client import Receipt
 from tests.reliability.stage import Stage, drained, until
 from tests.reliability.workload import POLL, Handlers
@@ -18,7 +19,7 @@ def worker_for(stage: Stage, *names: str) -> Pressroom:
 
 async def claim(press: Pressroom, kind: str) -> list[str]:
     """Claim as a worker would that dies at once: its lease is over in a millisecond."""
-    claims = await press._database.run(lambda: jobs.claim("gone", [kind], FreeSlots(1, 1), 1), name="turn")
+    claims = await press._database.run(lambda: claiming.claim("gone", [kind], FreeSlots(1, 1), 1), name="turn")
     return [claim.uid for claim in claims]
 
 
@@ -96,10 +97,10 @@ async def test_a_tick_names_the_job_that_it_came_to(stage: Stage) -> None:
     hourly = Schedule("hourly", "0 * * * *", "page", payload={"kind": "page"}, key="page:/News")
 
     async with stage.desk() as press:
-        await press._database.run(lambda: maintenance.save_schedule(hourly), name="schedule")
+        await press._database.run(lambda: schedule_rows.save_schedule(hourly), name="schedule")
         for tick in (3_600_000, 7_200_000):
             new = press.for_schedule(hourly)
-            await press._database.run(partial(maintenance.fire, hourly, tick, new), name="schedule")
+            await press._database.run(partial(schedule_rows.fire, hourly, tick, new), name="schedule")
         (job,) = (await press.list()).jobs
         async with press.transaction() as transaction:
             ticks = await transaction.execute("SELECT job FROM schedule_tick")

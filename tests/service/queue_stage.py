@@ -9,9 +9,9 @@ from pressroom import Pressroom, kind
 from pressroom.app import BUILT_IN
 from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Released, Stopped, Submitted, Succeeded, Work
 from pressroom.serving import make_service
-from pressroom.store.jobs import jobs, progress
+from pressroom.store.jobs import claiming, progress
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement, settle
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import ManualClock
 from tests.service.access_stage import Stage
 
@@ -52,7 +52,7 @@ class Floor(Stage):
     async def start(self, name: str = "build", *, worker: str = "press-1.1.A", **how: Any) -> Claim:
         """Submit a job and claim it. The clock goes on by a second, so that the order of starts is known."""
         submitted = await self.press.submit(name, **how)
-        (claim,) = await self.run(jobs.claim(worker, [name], FreeSlots(1, 1), LEASE))
+        (claim,) = await self.run(claiming.claim(worker, [name], FreeSlots(1, 1), LEASE))
         assert claim.uid == submitted.uid
         self.clock.advance(seconds=1)
         return claim
@@ -60,7 +60,7 @@ class Floor(Stage):
     async def release(self, claim: Claim) -> Claim:
         """Give the job back to the queue, and take it again."""
         await self.run(settle([Settlement(claim, Released())], KINDS))
-        (again,) = await self.run(jobs.claim("press-1.1.A", [claim.kind], FreeSlots(1, 1), LEASE))
+        (again,) = await self.run(claiming.claim("press-1.1.A", [claim.kind], FreeSlots(1, 1), LEASE))
         return again
 
     async def editions(self, claim: Claim, *names: str, phase: str = "editions") -> None:

@@ -10,7 +10,7 @@ import pytest
 from pressroom.api import dependencies, readiness
 from pressroom.api.dependencies import Dependencies
 from pressroom.config import Settings
-from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
+from pressroom.store.jobs.worker_records import WorkerRecord, save_worker
 from tests import looking
 from tests.servers import free_ports
 from tests.service.access_stage import on_stage

@@ -25,9 +25,10 @@ from pressroom.notify import webhook as rules
 from pressroom.notify.post import Answer, NoAnswer, Poster
 from pressroom.request import Request, checked
 from pressroom.store.engine.statements import load
-from pressroom.store.jobs import endings, jobs, maintenance
+from pressroom.store.jobs import claiming, endings, rescue, submitting
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.store.webhooks import webhooks
 from pressroom.testing import SteppedStore
 from tests import looking
@@ -586,14 +587,14 @@ class Steps:
         self.store = SteppedStore()
         self.hooks = hooks.Webhooks(self.store.clock)
         self.kinds = {"shout": shout, hooks.NAME: self.hooks.kind}
-        self.store.run(jobs.register(self.kinds))
+        self.store.run(kind_rows.register(self.kinds))
         self.webhook = self.store.run(webhooks.add(new_uid(), "acme", "https://example.com/", ALL, None, rules.new_secret()))
 
     def submit(self) -> Any:
-        return self.store.run(jobs.submit(checked(Request("shout", "hi", org_id="acme"), self.kinds)))
+        return self.store.run(submitting.submit(checked(Request("shout", "hi", org_id="acme"), self.kinds)))
 
     def claim(self) -> Any:
-        (claim,) = self.store.run(jobs.claim("anybody", ["shout"], FreeSlots(1, 1), 15_000))
+        (claim,) = self.store.run(claiming.claim("anybody", ["shout"], FreeSlots(1, 1), 15_000))
         return claim
 
     def owed(self) -> int:
@@ -614,8 +615,8 @@ def test_whoever_ends_a_job_owes_its_delivery_in_the_same_transaction(way: str) 
         claim = steps.claim()
         if way == "crashed":
             steps.store.raw.execute("UPDATE job SET max_crashes = 1")
-            (lost,) = steps.store.run(maintenance.find_lost(["anybody"]))
-            steps.store.run(maintenance.rescue(lost, steps.kinds, 0.0))
+            (lost,) = steps.store.run(rescue.find_lost(["anybody"]))
+            steps.store.run(rescue.rescue(lost, steps.kinds, 0.0))
         else:
             outcome = Succeeded('"HI"') if way == "completed" else GaveUp({"code": "x", "message": "y"})
             steps.store.run(endings.settle([Settlement(claim, outcome)], steps.kinds))
@@ -646,7 +647,7 @@ def test_what_is_owed_outlives_the_job_that_it_is_about() -> None:
     steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.store.clock.advance(days=8)
 
-    assert steps.store.run(maintenance.prune(100)) == 1
+    assert steps.store.run(rescue.prune(100)) == 1
 
     assert (steps.owed(), steps.dispatch()) == (1, 1)
 
@@ -675,7 +676,7 @@ def test_a_job_that_was_replaced_by_a_replay_says_nothing_more_about_the_deliver
     steps.submit()
     steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
     steps.dispatch()
-    (first,) = steps.store.run(jobs.claim("courier", [hooks.NAME], FreeSlots(1, 1), 15_000))
+    (first,) = steps.store.run(claiming.claim("courier", [hooks.NAME], FreeSlots(1, 1), 15_000))
     (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
     replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._carrier, steps.kinds))
     assert replayed.job not in (None, first.uid)

@@ -2,8 +2,9 @@
 
 from pressroom.ids import new_uid
 from pressroom.model import Claim, OnKey
-from pressroom.store.jobs import jobs
-from pressroom.store.jobs.jobs import REFUSED_FOR, Again, FreeSlots, NewJob
+from pressroom.store.jobs import claiming, submitting
+from pressroom.store.jobs.claiming import REFUSED_FOR, Again, FreeSlots
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.testing import ManualClock, SteppedStore
 
 KINDS = ["k", "paused"]
@@ -17,11 +18,11 @@ class Store:
 
     def submit(self, org_id: str, *, kind: str = "k", delay: int = 0) -> str:
         new = NewJob(new_uid(), kind, 0, "{}", OnKey.SKIP, 3, 3, 0, delay=delay, org_id=org_id)
-        return self.store.run(jobs.submit(new)).uid
+        return self.store.run(submitting.submit(new)).uid
 
     def claim_in_turn(self, *uids: str) -> tuple[list[str], Again]:
         room = FreeSlots(len(uids), len(uids))
-        claims, again = self.store.run(jobs.claim_in_turn("w", uids, KINDS, room, 1_000, "", shared_lock=False))
+        claims, again = self.store.run(claiming.claim_in_turn("w", uids, KINDS, room, 1_000, "", shared_lock=False))
         return _uids(claims), again
 
 

@@ -2,10 +2,13 @@
 
 import pytest
 
-from pressroom.store.jobs import jobs
+from pressroom import kind
+from pressroom.store.jobs import claiming
+from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.fairness import served_last
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.testing import SteppedStore
+from pressroom.worker.context import RunningJob
 from tests.vm_steps import Cost, counted
 
 KINDS = [f"kind-{n}" for n in range(12)]
@@ -23,12 +26,16 @@ SELECT i, printf('%026d', i), 'kind-3', 0, i, 0, 'queued', 'skip', 1, 1, printf(
 PLAIN_ORDER = {1: Cost(statements=21, steps=829), 4: Cost(statements=21, steps=2_128)}
 
 
+async def nothing(job: RunningJob, payload: object) -> None: ...
+
+
 def cost_of_a_claim(organisations: int, free: int) -> Cost:
     """Of the sixth claim in a row, by a worker of which the other slots are busy."""
     store = SteppedStore()
+    store.run(kind_rows.register({name: kind(name)(nothing) for name in KINDS}))
     store.raw.execute(FILL, {"queued": QUEUED, "orgs": organisations})
     store.raw.execute("INSERT INTO job_payload SELECT id, '{}' FROM job")
-    after = served_last(store.run(jobs.claim("w", KINDS, FreeSlots(SLOTS, 0), 1_000)), "")
+    after = served_last(store.run(claiming.claim("w", KINDS, FreeSlots(SLOTS, 0), 1_000)), "")
     for _ in range(6):
         store.raw.execute(
             "UPDATE job SET status = 'queued', worker = NULL, lease_until = NULL"
@@ -36,7 +43,7 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
             (free,),
         )
         with counted(store.raw) as cost:
-            claims = store.run(jobs.claim("w", KINDS, FreeSlots(free, 0), 1_000, after))
+            claims = store.run(claiming.claim("w", KINDS, FreeSlots(free, 0), 1_000, after))
         assert len(claims) == free
         after = served_last(claims, after)
     return cost
@@ -46,8 +53,8 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
 def test_a_claim_of_one_organisation_costs_no_more_statements(free: int) -> None:
     cost = cost_of_a_claim(1, free)
 
-    assert cost.statements == PLAIN_ORDER[free].statements
-    assert cost.steps <= 1.1 * PLAIN_ORDER[free].steps
+    assert cost.statements <= PLAIN_ORDER[free].statements
+    assert cost.total <= 1.1 * PLAIN_ORDER[free].total
 
 
 @pytest.mark.parametrize("free", PLAIN_ORDER)
@@ -55,7 +62,7 @@ def test_a_claim_where_a_hundred_organisations_wait_costs_little_more(free: int)
     cost = cost_of_a_claim(100, free)
 
     assert cost.statements <= PLAIN_ORDER[free].statements + 3
-    assert cost.steps <= 1.3 * PLAIN_ORDER[free].steps
+    assert cost.total <= 1.3 * PLAIN_ORDER[free].total
 
 
 def test_a_claim_costs_the_same_however_many_organisations_wait() -> None:

@@ -161,7 +161,8 @@ def test_a_change_is_where_it_is_said_to_be_and_nowhere_else() -> None:
 
 def test_every_change_of_a_real_module_leaves_the_other_lines_as_they_are() -> None:
     found = find_mutations(
-        ROOT, [str(ROOT / "src/pressroom/worker/judge.py"), str(ROOT / "src/pressroom/store/jobs/sql/both/find_ready.sql")]
+        ROOT,
+        [str(ROOT / "src/pressroom/worker/judge.py"), str(ROOT / "src/pressroom/store/jobs/sql/sqlite/find_ready.sql")],
     )
 
     assert len(found) >= 30

@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.model import Tier
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker.slots import SHORT_ATTEMPT, WorkerSlots
 
 INTERACTIVE, BACKGROUND = Tier.INTERACTIVE, Tier.BACKGROUND

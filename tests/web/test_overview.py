@@ -13,7 +13,7 @@ from pressroom.api.access import Scope
 from pressroom.renderers import Missing
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import progress
-from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
+from pressroom.store.jobs.worker_records import WorkerRecord, save_worker
 from pressroom.store.operators import dashboard
 from pressroom.testing import SteppedStore
 from pressroom.web import engines, glance

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from pressroom import Schedule
 from pressroom.api.access import Scope
-from pressroom.store.jobs import maintenance
+from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.operators import audit
 from pressroom.web import crontab
 from tests import looking
@@ -17,11 +17,11 @@ NIGHTLY = Schedule("nightly", "0 3 * * *", "tidy", {"deep": True}, key="tidy")
 
 async def add(here: Floor, *schedules: Schedule) -> None:
     for schedule in schedules:
-        await here.run(maintenance.save_schedule(schedule))
+        await here.run(schedule_rows.save_schedule(schedule))
 
 
 async def fire(here: Floor, schedule: Schedule, tick: datetime) -> None:
-    await here.run(maintenance.fire(schedule, int(tick.timestamp() * 1000), here.press.for_schedule(schedule)))
+    await here.run(schedule_rows.fire(schedule, int(tick.timestamp() * 1000), here.press.for_schedule(schedule)))
 
 
 async def only_row(here: Floor) -> str:
@@ -79,7 +79,7 @@ async def test_what_became_of_a_tick_is_told_for_as_long_as_it_is_known(database
         tick = crontab.read(NIGHTLY.cron, now).next
         assert tick is not None
         here.clock.advance(seconds=(tick - now).total_seconds() + 300)
-        await here.run(maintenance.skip_to(NIGHTLY, int(tick.timestamp() * 1000)))
+        await here.run(schedule_rows.skip_to(NIGHTLY, int(tick.timestamp() * 1000)))
         skipped = await only_row(here)
         here.clock.advance(days=2)
         later = await only_row(here)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pressroom.api.access import Scope
-from pressroom.store.jobs.maintenance import WorkerRecord, save_worker
+from pressroom.store.jobs.worker_records import WorkerRecord, save_worker
 from tests.service.queue_stage import Floor, floor, job
 from tests.web.browsing import Page, member
 from tests.web.test_overview import lines

@@ -14,10 +14,10 @@ from pressroom.ids import new_uid
 from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Work
 from pressroom.store import Database
 from pressroom.store.artifacts.artifacts import new_link
-from pressroom.store.jobs import endings, jobs, maintenance
+from pressroom.store.jobs import claiming, endings, worker_records
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
-from pressroom.store.jobs.maintenance import WorkerRecord
+from pressroom.store.jobs.worker_records import WorkerRecord
 from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
@@ -68,7 +68,7 @@ class Crew:
 
     async def show_up(self) -> None:
         for hand in self.hands:
-            await self._database.run(partial(maintenance.save_worker, hand.card()), name="heartbeat", durable=False)
+            await self._database.run(partial(worker_records.save_worker, hand.card()), name="heartbeat", durable=False)
 
     async def look(self, *settlements: Settlement) -> None:
         """Settle, and let everybody take what they have room for."""
@@ -84,7 +84,7 @@ class Crew:
         for hand in self.hands:
             free = hand.slots - hand.busy
             if free > 0:
-                claims = yield from jobs.claim(hand.name, hand.kinds, FreeSlots(free, max(0, free - 1)), HELD)
+                claims = yield from claiming.claim(hand.name, hand.kinds, FreeSlots(free, max(0, free - 1)), HELD)
                 taken += [(hand, claim) for claim in claims]
         return taken
 

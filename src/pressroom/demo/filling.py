@@ -15,8 +15,8 @@ from pressroom.demo.story import DAY, HOUR, MINUTE, Day
 from pressroom.demo.timeline import MovedClock, Timeline
 from pressroom.errors import InvalidArgument
 from pressroom.queue import PAGE_LIMIT
-from pressroom.store.jobs import maintenance
-from pressroom.store.jobs.maintenance import WorkerRecord
+from pressroom.store.jobs import worker_records
+from pressroom.store.jobs.worker_records import WorkerRecord
 from pressroom.wiring import Pressroom
 from pressroom.worker.process import simulated_identity
 
@@ -75,7 +75,7 @@ def _hands(press: Pressroom, application: list[str]) -> list[Hand]:
 async def _fall_silent(press: Pressroom, timeline: Timeline, moment: int) -> None:
     """A worker that was seen until then, and not since."""
     await timeline.sleep_until(moment)
-    await press.rendering.database.run(partial(maintenance.save_worker, SILENT), name="heartbeat", durable=False)
+    await press.rendering.database.run(partial(worker_records.save_worker, SILENT), name="heartbeat", durable=False)
 
 
 async def _count(press: Pressroom) -> Mapping[str, int]:

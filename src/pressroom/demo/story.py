@@ -16,7 +16,7 @@ from pressroom.demo.sources import Sheet
 from pressroom.demo.timeline import Timeline
 from pressroom.model import Answer, Status, Submitted, Tier, from_ms, to_ms
 from pressroom.store import Database
-from pressroom.store.jobs import maintenance
+from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.operators import audit
 from pressroom.store.operators.audit import AuditEntry
 from pressroom.wiring import Pressroom
@@ -198,7 +198,7 @@ class Day:
 
     async def _keep_the_calendar(self) -> None:
         for schedule in SCHEDULES:
-            await self._database.run(partial(maintenance.save_schedule, schedule), name="schedule")
+            await self._database.run(partial(schedule_rows.save_schedule, schedule), name="schedule")
         while True:
             now = from_ms(self.timeline.clock.now_ms())
             await self.timeline.sleep_until(to_ms(min(next_tick(schedule.cron, now) for schedule in SCHEDULES)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pressroom.errors import QueueClosed
 from pressroom.outages import Outage
 from pressroom.store import Database
-from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs import claiming, worker_records
 
 log = logging.getLogger("pressroom.worker")
 
@@ -25,7 +25,7 @@ class LeaseKeeper:
         lease: float,
         leases_to_renew: Callable[[], Sequence[tuple[int, int]]],
         on_renewal: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
-        card: Callable[[], maintenance.WorkerRecord],
+        card: Callable[[], worker_records.WorkerRecord],
         outage: Outage | None = None,
     ) -> None:
         self._database = database
@@ -58,9 +58,9 @@ class LeaseKeeper:
         claims = self._leases_to_renew()
         if claims:
             renewed = self._database.run_from_thread(
-                lambda: jobs.renew(claims), name="heartbeat", durable=False, shared_lock=True
+                lambda: claiming.renew(claims), name="heartbeat", durable=False, shared_lock=True
             )
             self._on_renewal(renewed, claims)
         self._database.run_from_thread(
-            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
+            lambda: worker_records.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
         )

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from pressroom.delivery import Delivery, Offer
 from pressroom.model import Claim
+from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
-from pressroom.store.jobs.jobs import FreeSlots
 from pressroom.worker.attempts import Attempts
 from pressroom.worker.offers import Offers
 from pressroom.worker.slots import WorkerSlots

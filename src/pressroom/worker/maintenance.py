@@ -15,9 +15,10 @@ from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
 from pressroom.outages import Outage
 from pressroom.store import Database
-from pressroom.store.jobs import endings, jobs, maintenance, queries
-from pressroom.store.jobs.jobs import NewJob
-from pressroom.store.jobs.maintenance import LostJob
+from pressroom.store.jobs import claiming, endings, queries, rescue, worker_records
+from pressroom.store.jobs import schedules as schedule_rows
+from pressroom.store.jobs.rescue import LostJob
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker import coverage_watch, process
 from pressroom.worker.coverage_watch import CoverageWatch
@@ -132,16 +133,16 @@ class Maintenance:
         """
         dead = await self._dead_workers()
         trusted = self._clock_is_steady()
-        lost = await self._database.read(lambda: maintenance.find_lost(dead, overdue=overdue))
+        lost = await self._database.read(lambda: rescue.find_lost(dead, overdue=overdue))
         rescued = 0
         for job in lost:
             if trusted or job.worker in dead:
                 rescued += await self._rescue_one(job)
-        if not overdue and await self._database.read(maintenance.any_lease_too_long):
+        if not overdue and await self._database.read(rescue.any_lease_too_long):
             log.warning("the clock was set back; leases are shortened to what a lease can be")
-            await self._database.run(maintenance.clamp_leases, name="rescue", durable=False)
+            await self._database.run(rescue.clamp_leases, name="rescue", durable=False)
         if dead:
-            await self._database.run(lambda: maintenance.forget_workers(dead), name="rescue", durable=False)
+            await self._database.run(lambda: worker_records.forget_workers(dead), name="rescue", durable=False)
         await self._end_deferred_cancels()
         if rescued:
             self._delivery.announce(())
@@ -149,7 +150,7 @@ class Maintenance:
 
     async def _rescue_one(self, lost: LostJob) -> bool:
         status = await self._end_with_or_without_hook(
-            lost.kind, lambda kinds: maintenance.rescue(lost, kinds, _delay_after_crashes(lost.crashes)), "rescue"
+            lost.kind, lambda kinds: rescue.rescue(lost, kinds, _delay_after_crashes(lost.crashes)), "rescue"
         )
         if status is None:
             return False
@@ -158,7 +159,7 @@ class Maintenance:
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
-        cards = [card for card, _, _ in await self._database.read(maintenance.list_workers)]
+        cards = [card for card, _, _ in await self._database.read(worker_records.list_workers)]
         return await asyncio.to_thread(lambda: [card.uid for card in cards if process.is_dead(card.process)])
 
     def _clock_is_steady(self) -> bool:
@@ -173,8 +174,8 @@ class Maintenance:
         return steady >= self._trust_clock_from
 
     async def _end_deferred_cancels(self) -> None:
-        for deferred in await self._database.read(lambda: maintenance.find_deferred_cancels(self._kinds)):
-            await self._end_with_or_without_hook(deferred.kind, partial(maintenance.end_deferred_cancel, deferred), "cancel")
+        for deferred in await self._database.read(lambda: rescue.find_deferred_cancels(self._kinds)):
+            await self._end_with_or_without_hook(deferred.kind, partial(rescue.end_deferred_cancel, deferred), "cancel")
             self._tell([deferred.id])
 
     async def _end_with_or_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
@@ -190,7 +191,7 @@ class Maintenance:
         """Delete what is past its retention, in batches, so that other writers do not wait long."""
         deleted = 0
         while not self._stopping.is_set():
-            batch = await self._database.run(lambda: maintenance.prune(PRUNE_BATCH), name="prune", durable=False)
+            batch = await self._database.run(lambda: rescue.prune(PRUNE_BATCH), name="prune", durable=False)
             deleted += batch
             if batch < PRUNE_BATCH:
                 break
@@ -203,7 +204,7 @@ class Maintenance:
         self._rounds += 1
         if self._delivery.sweep > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
             return
-        if (await self._database.read(lambda: jobs.survey(self._kinds, look_for_work=True))).ready:
+        if (await self._database.read(lambda: claiming.survey(self._kinds, look_for_work=True))).ready:
             await self._delivery.announce_again(self._kinds, self._ready_notices)
 
     async def watch_coverage(self) -> None:
@@ -223,7 +224,7 @@ class Maintenance:
         """
         known = {schedule.name: schedule for schedule in self._schedules}
         fired = 0
-        for schedule, last in await self._database.read(maintenance.list_schedules):
+        for schedule, last in await self._database.read(schedule_rows.list_schedules):
             if schedule.name in known:
                 fired += await self._fire(known[schedule.name], last, overdue)
         if fired:
@@ -237,9 +238,9 @@ class Maintenance:
         fired = 0
         for tick in due:
             new = self._make_job(schedule)
-            fired += await self._database.run(partial(maintenance.fire, schedule, tick, new), name="schedule")
+            fired += await self._database.run(partial(schedule_rows.fire, schedule, tick, new), name="schedule")
         if ticks and not due:
-            await self._database.run(lambda: maintenance.skip_to(schedule, ticks[-1]), name="schedule")
+            await self._database.run(lambda: schedule_rows.skip_to(schedule, ticks[-1]), name="schedule")
         return fired
 
 

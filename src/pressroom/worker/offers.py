@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pressroom.delivery import Offer
 from pressroom.model import Claim, Postponed, Retry, Status
+from pressroom.store.jobs.claiming import FreeSlots, Turn
 from pressroom.store.jobs.endings import Settled
-from pressroom.store.jobs.jobs import FreeSlots, Turn
 
 log = logging.getLogger("pressroom.worker")
 

@@ -1,6 +1,6 @@
 """How many slots of a worker are free. Arithmetic only: no clock, no I/O."""
 
-from pressroom.store.jobs.jobs import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots
 
 SHORT_ATTEMPT = 0.05  # seconds that an offered job may wait for a slot here while another worker may have a free one
 

@@ -11,9 +11,9 @@ from pressroom.errors import StoreUnavailable
 from pressroom.model import Kind, Work
 from pressroom.outages import Outage
 from pressroom.store import Database
-from pressroom.store.jobs import endings, fairness, jobs, transitions
+from pressroom.store.jobs import claiming, endings, fairness, transitions
+from pressroom.store.jobs.claiming import REFUSED_FOR, FreeSlots, Turn
 from pressroom.store.jobs.endings import Settled, Settlement
-from pressroom.store.jobs.jobs import REFUSED_FOR, FreeSlots, Turn
 from pressroom.worker.attempts import Attempts
 from pressroom.worker.counters import WorkerCounters
 from pressroom.worker.judge import judge
@@ -83,7 +83,7 @@ class Turns:
 
         Returns the seconds to wait before the next try, or 0 if it succeeded.
         """
-        unit = partial(jobs.give_back, self._worker, self._attempts.known_claims, self._kinds)
+        unit = partial(claiming.give_back, self._worker, self._attempts.known_claims, self._kinds)
         try:
             released = await self._database.run(unit, name="turn")
         except Exception as reason:
@@ -100,7 +100,7 @@ class Turns:
         `by_name`: a delivery offers jobs by name, so it is also asked whether several organisations wait.
         """
         preemptible = self._attempts.preemptible_ids()
-        unit = partial(jobs.survey, self._kinds, look_for_work=look_for_work, by_name=by_name, preemptible=preemptible)
+        unit = partial(claiming.survey, self._kinds, look_for_work=look_for_work, by_name=by_name, preemptible=preemptible)
         try:
             found = await self._database.read(unit)
         except Exception as reason:
@@ -125,7 +125,7 @@ class Turns:
 
     def _unit(self, settlements: Sequence[Settlement], uids: Sequence[str], slots: FreeSlots, shared_lock: bool) -> Work[Turn]:
         """Called when the transaction begins: by then the turn before this one may have served an organisation."""
-        return jobs.turn(
+        return claiming.turn(
             settlements,
             self._worker,
             self._kinds,

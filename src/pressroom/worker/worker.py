@@ -12,7 +12,7 @@ from pressroom.errors import PressroomError
 from pressroom.model import VERSION, Kind
 from pressroom.outages import Outage
 from pressroom.store import Database
-from pressroom.store.jobs import jobs, maintenance
+from pressroom.store.jobs import claiming, worker_records
 from pressroom.worker import process
 from pressroom.worker.attempts import STOP_GRACE, Attempts
 from pressroom.worker.counters import UNEXPECTED, SlotUsage, WorkerCounters
@@ -78,7 +78,7 @@ class Worker:
 
     async def start(self) -> None:
         await self._database.run(
-            lambda: maintenance.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
+            lambda: worker_records.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
         )
         self._keeper.start()
         loop = self._loop
@@ -109,12 +109,12 @@ class Worker:
         await asyncio.to_thread(self._keeper.stop)
         self._attempts.close()
         with contextlib.suppress(PressroomError):
-            await self._database.run(lambda: maintenance.delete_worker(self.name), name="heartbeat", durable=False)
+            await self._database.run(lambda: worker_records.delete_worker(self.name), name="heartbeat", durable=False)
         return released
 
     async def _wait_for_next_due(self, deadline: float) -> bool:
         """Wait for the next job whose time has not come yet. False if there is none before the deadline."""
-        wait = await self._database.read(jobs.time_to_next_due)
+        wait = await self._database.read(claiming.time_to_next_due)
         if wait is None or time.monotonic() + wait > deadline:
             return False
         await asyncio.sleep(wait)
@@ -146,8 +146,8 @@ class Worker:
                 return reason.code if isinstance(reason, PressroomError) else UNEXPECTED
         return None
 
-    def _card(self) -> maintenance.WorkerRecord:
-        return maintenance.WorkerRecord(
+    def _card(self) -> worker_records.WorkerRecord:
+        return worker_records.WorkerRecord(
             self.name,
             process.identity(),
             sorted(self.kinds),

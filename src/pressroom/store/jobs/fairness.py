@@ -32,24 +32,26 @@ def find_candidates(
 ) -> Work[tuple[list[Candidate], Running]]:
     """The jobs that `choose` may need, by `room` of each tier, and how many jobs of each organisation are in progress.
 
-    `startable` are those of the kinds that may be started now. Where one organisation waits, this costs a statement for each
-    kind and tier. Where many do, only as many are looked at as there are free slots, and those with jobs in progress.
+    `startable` are those of the kinds that may be started now. Where one organisation waits, this costs one statement. Where
+    many do, only as many of them are read as there are free slots, and those with jobs in progress.
     """
+    if not (names := list(startable)):
+        return [], {}
     candidates: list[Candidate] = []
-    shared: list[dict[str, Any]] = []
-    for kind in startable:
-        for tier, limit in room.items():
-            asked = {"kind": kind, "tier": tier, "limit": limit}
-            rows = (yield Statement("find_ready", asked)) if limit > 0 else []
-            if rows and rows[0][5] != rows[0][6]:
-                shared.append(asked)
-            else:
-                candidates += [Candidate(*row[:5]) for row in rows]
+    shared: set[tuple[str, int]] = set()  # kinds and tiers of which several organisations have ready jobs
+    tiers = [tier for tier, slots in room.items() if slots > 0]
+    asked = {"kinds": compact(names), "tiers": compact(tiers), "limit": max(room.values())}
+    for *job, first_org, last_org in (yield Statement("find_ready", asked)):
+        candidate = Candidate(*job)
+        if first_org == last_org:
+            candidates.append(candidate)
+        else:
+            shared.add((candidate.kind, candidate.tier))
     if not shared and len({one.org_id for one in candidates}) < 2:
         return candidates, {}
     running = yield from _count_running(kinds)
-    for asked in shared:
-        candidates += yield from _find_of_several(asked, running, after)
+    for kind, tier in sorted(shared):
+        candidates += yield from _find_of_several({"kind": kind, "tier": tier, "limit": room[tier]}, running, after)
     return candidates, running
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pressroom.ids import new_uid
 from pressroom.model import OnKey, Tier, Work
 from pressroom.store import Database
-from pressroom.store.jobs import jobs, queries
+from pressroom.store.jobs import queries, submitting
 
 KIND = "pressroom.probe"
 
@@ -16,7 +16,9 @@ class _Undone(Exception):
 
 async def submit_no_jobs(database: Database) -> None:
     """Over the connection, with the locks, the prepared statement and the commit of a submit. Raises what a submit would."""
-    await database.run(lambda: jobs.submit_plain((), at_once=database.has_concurrent_writers), name="probe", shared_lock=True)
+    await database.run(
+        lambda: submitting.submit_plain((), at_once=database.has_concurrent_writers), name="probe", shared_lock=True
+    )
 
 
 async def submit_and_undo(database: Database) -> None:
@@ -26,7 +28,7 @@ async def submit_and_undo(database: Database) -> None:
 
 
 def _insert_and_undo() -> Work[None]:
-    new = jobs.NewJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
-    yield from jobs.submit_plain((new,))
+    new = submitting.NewJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
+    yield from submitting.submit_plain((new,))
     yield from queries.get(new.uid)  # inserts are sent with the next statement that returns rows
     raise _Undone

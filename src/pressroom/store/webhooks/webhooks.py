@@ -9,9 +9,9 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Row, Statement, Status, Work, from_ms
-from pressroom.store.jobs import endings, jobs
-from pressroom.store.jobs.jobs import NewJob
+from pressroom.store.jobs import endings, submitting
 from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.jobs.transitions import Kinds, now
 
 MOST = 50  # webhooks of one organisation: every ending looks at each
@@ -135,7 +135,7 @@ def dispatch(carrier: Carrier, limit: int) -> Work[int]:
 
 
 def _send_off(due: DueDelivery, carrier: Carrier) -> Work[None]:
-    submitted = yield from jobs.submit(carrier(due))
+    submitted = yield from submitting.submit(carrier(due))
     yield Statement("assign_delivery", {"uid": due.uid, "job": submitted.uid})
 
 

@@ -1,12 +1,10 @@
-"""The units of work of the maintenance: rescue, prune, schedules, the register of workers."""
+"""Rescue jobs whose worker died, end deferred cancels, and delete what is past its retention."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pressroom.model import Schedule, Statement, Status, Work
+from pressroom.model import Statement, Status, Work
 from pressroom.store.jobs.endings import cancel_queued, may_end, run_settling_hook
-from pressroom.store.jobs.jobs import NewJob, submit
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
@@ -131,97 +129,3 @@ def prune(limit: int) -> Work[int]:
     if not ids:
         return 0
     return len((yield Statement("delete_jobs", {"ids": compact(ids)})))
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerRecord:
-    """A worker as the others know it. `process` names the very process, so that its neighbours can see it die."""
-
-    uid: str
-    process: str
-    kinds: Sequence[str]
-    slots: int
-    running: int
-    host: str = ""
-    pid: int = 0
-    version: str = ""
-    delivery: str = ""
-    lease: int = 15_000
-    stopping: bool = False
-
-
-def save_worker(card: WorkerRecord) -> Work[None]:
-    moment = yield from now()
-    yield Statement(
-        "save_worker",
-        {
-            "uid": card.uid,
-            "process": card.process,
-            "host": card.host,
-            "pid": card.pid,
-            "version": card.version,
-            "delivery": card.delivery,
-            "kinds": compact(list(card.kinds)),
-            "slots": card.slots,
-            "lease": card.lease,
-            "running": card.running,
-            "stopping": int(card.stopping),
-            "now": moment,
-        },
-    )
-
-
-def delete_worker(uid: str) -> Work[None]:
-    yield Statement("delete_worker", {"uid": uid})
-
-
-def forget_workers(dead: Sequence[str]) -> Work[None]:
-    yield Statement("delete_dead_workers", {"dead": compact(dead)})
-
-
-def list_workers() -> Work[list[tuple[WorkerRecord, int, int]]]:
-    rows = yield Statement("list_workers")
-    return [
-        (WorkerRecord(uid, process, json.loads(kinds), slots, running), started, seen)
-        for uid, process, kinds, slots, running, started, seen in rows
-    ]
-
-
-def save_schedule(schedule: Schedule) -> Work[None]:
-    moment = yield from now()
-    yield Statement(
-        "save_schedule",
-        {
-            "name": schedule.name,
-            "cron": schedule.cron,
-            "kind": schedule.kind,
-            "payload": compact(schedule.payload),
-            "missed": schedule.missed,
-            "key": schedule.key,
-            "now": moment,
-        },
-    )
-
-
-def list_schedules() -> Work[list[tuple[Schedule, int]]]:
-    """Each schedule with its last tick."""
-    rows = yield Statement("list_schedules")
-    return [
-        (Schedule(name, cron, kind, json.loads(payload), missed, key), last)
-        for name, cron, kind, payload, missed, key, last in rows
-    ]
-
-
-def fire(schedule: Schedule, tick: int, new: NewJob) -> Work[bool]:
-    """Submit a tick's job, unless the tick was fired already."""
-    if not (yield Statement("fire_tick", {"schedule": schedule.name, "tick": tick, "job": new.uid})):
-        return False
-    submitted = yield from submit(new)
-    if submitted.uid != new.uid:  # it met a job of its key or input, and that is the one
-        yield Statement("point_tick", {"schedule": schedule.name, "tick": tick, "job": submitted.uid})
-    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})
-    return True
-
-
-def skip_to(schedule: Schedule, tick: int) -> Work[None]:
-    yield Statement("advance_schedule", {"name": schedule.name, "tick": tick})

@@ -1,0 +1,270 @@
+"""Claim jobs under a lease, best first: by a look at what is ready, or by the names that a delivery handed over."""
+
+from collections.abc import Collection, Iterable, Sequence
+from operator import itemgetter
+
+import msgspec
+
+from pressroom import failpoints
+from pressroom.model import (
+    NOT_SUPPORTED,
+    Claim,
+    Released,
+    Row,
+    SingleRoundTrip,
+    Statement,
+    Status,
+    Work,
+)
+from pressroom.store.jobs import concurrency_limits, fairness
+from pressroom.store.jobs.endings import Settled, Settlement, settle
+from pressroom.store.jobs.rows import compact
+from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, successor_of
+
+type Again = dict[str, float | None]  # by uid: the seconds after which to ask again, or None if there is no point
+
+REFUSED_FOR = 1.0  # seconds
+_choose = fairness.choose
+
+_BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
+
+
+class FreeSlots(msgspec.Struct, frozen=True):
+    """Free slots of a worker: in all, and for background work, which may not take the last one."""
+
+    total: int
+    background: int
+
+
+def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "") -> Work[list[Claim]]:
+    """Take as many jobs as there is room for, best first, under a lease. `after` is the organisation that was served last."""
+    kinds = list(kinds)
+    moment = yield from now()
+    seen = yield Statement("survey_queue")
+    if not seen or _is_any_due(seen, moment):  # nothing is seen where no kind is registered
+        yield Statement("wake_due", {"now": moment})
+        yield from wake_keyed(moment)
+        seen = yield Statement("survey_queue")
+    spare = {kind: count for kind, count, *_ in seen if count is not None}
+    not_ready = {kind for kind, _, is_ready, _ in seen if not is_ready}
+    startable = [kind for kind in kinds if kind not in not_ready and spare.get(kind, 1) > 0]
+    by_tier = {0: room.total, 1: room.background}
+    candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, after)
+    chosen = _choose(candidates, by_tier, running, spare, after)
+    if not chosen:
+        return []
+    failpoints.hit("claim.selected")
+    ids = compact(chosen)
+    rows = yield Statement("claim_jobs", {"ids": ids, "worker": worker, "lease": lease, "now": moment})
+    return (yield from _claimed(rows, moment))
+
+
+def claim_concurrently(
+    worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "", *, at_once: bool = False
+) -> Work[list[Claim]]:
+    """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
+
+    Kinds with a limit are left alone: to count what is in progress one must be alone.
+    """
+    asked = {
+        "kinds": compact(list(kinds)),
+        "total": room.total,
+        "background": room.background,
+        "worker": worker,
+        "lease": lease,
+        "after": after,
+    }
+    if at_once:
+        rows = yield SingleRoundTrip("claim_in_one_round_trip", asked)
+        if rows is not NOT_SUPPORTED:
+            return _in_order(rows)
+    moment = yield from now()
+    rows = yield Statement("claim_next", {**asked, "now": moment})
+    return (yield from _claimed(rows, moment))
+
+
+def claim_named(
+    worker: str, uids: Sequence[str], kinds: Iterable[str], lease: int, *, shared_lock: bool
+) -> Work[tuple[list[Claim], Again]]:
+    """Take the jobs that a delivery named, each if it may start now. For the others: when it is worth while to ask again.
+
+    Who runs beside others cannot let those of a key join their line whose time has come; who does not, does.
+    """
+    moment = yield from now()
+    if not shared_lock:
+        yield from wake_keyed(moment)
+    asked = {"uids": compact(uids), "kinds": compact(list(kinds)), "worker": worker, "lease": lease, "now": moment}
+    rows = yield Statement("claim_named", {**asked, "limited": 0})
+    if len(rows) < len(uids):
+        taken = {row[1] for row in rows}
+        rows += yield from concurrency_limits.take_named((uid for uid in uids if uid not in taken), asked)
+    claims = yield from _claimed(rows, moment)
+    taken = {claim.uid for claim in claims}
+    refused = [uid for uid in uids if uid not in taken]
+    again: Again = {}
+    if refused:
+        for uid, status, waits_for, run_at in (yield Statement("find_named_states", {"uids": compact(refused)})):
+            again[uid] = _when_to_ask_again(status, waits_for, run_at - moment)
+    return claims, again
+
+
+def claim_in_turn(
+    worker: str, uids: Sequence[str], kinds: Sequence[str], room: FreeSlots, lease: int, after: str, *, shared_lock: bool
+) -> Work[tuple[list[Claim], Again]]:
+    """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
+
+    What is named and not its turn is to be offered again at once. If there is less to start than was named, names count again:
+    a job whose time has come may be started by its name alone.
+    """
+    claims = yield from (claim_concurrently if shared_lock else claim)(worker, kinds, room, lease, after)
+    taken = {claim.uid for claim in claims}
+    rest = [uid for uid in uids if uid not in taken]
+    free = room.total - len(claims)
+    again: Again = {}
+    if free and rest:
+        more, again = yield from claim_named(worker, rest[:free], kinds, lease, shared_lock=shared_lock)
+        claims = sorted([*claims, *more], key=lambda claim: (claim.tier, claim.seq))
+    if rest[free:]:
+        moment = yield from now()
+        for uid, status, waits_for, run_at in (yield Statement("find_named_states", {"uids": compact(rest[free:])})):
+            wait = _when_to_ask_again(status, waits_for, run_at - moment)
+            again[uid] = 0.0 if wait == REFUSED_FOR else wait
+    return claims, again
+
+
+def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float | None:
+    if status != Status.QUEUED or waits_for in ("key", "cancel"):
+        return None  # it has ended or runs, or the job before it will announce it
+    if waits_for == "time" and left > 0:
+        return left / 1000
+    return REFUSED_FOR  # its kind is paused or full, or another worker looks at it
+
+
+def _claimed(rows: list[Row], moment: int) -> Work[list[Claim]]:
+    if not rows:
+        return []
+    yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
+    return _in_order(rows)
+
+
+def _in_order(rows: list[Row]) -> list[Claim]:
+    return [Claim(*row) for row in sorted(rows, key=_BY_ORDER)]
+
+
+def wake_keyed(moment: int) -> Work[None]:
+    """Jobs whose time has come join the line of their key."""
+    for org_id, key in (yield Statement("wake_keyed", {"now": moment})):
+        yield from promote_next_of_key(org_id, key)
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What a worker's turn came to: how its last jobs were settled, and which ones are next.
+
+    `again` is about jobs that were asked for by name and not given.
+    """
+
+    settled: list[Settled]
+    claims: list[Claim]
+    again: Again = {}
+
+
+def turn(
+    settlements: Sequence[Settlement],
+    worker: str,
+    claimable: Iterable[str],
+    room: FreeSlots,
+    lease: int,
+    kinds: Kinds,
+    *,
+    named: Sequence[str] = (),
+    in_turn: bool = False,
+    shared_lock: bool = False,
+    after: str = "",
+) -> Work[Turn]:
+    """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best.
+
+    `after` is the organisation that this worker served last. `in_turn`: several wait, so names do not decide.
+    """
+    settled = (yield from settle(settlements, kinds)) if settlements else []
+    if named and in_turn:
+        claims, again = yield from claim_in_turn(worker, named, list(claimable), room, lease, after, shared_lock=shared_lock)
+        return Turn(settled, claims, again)
+    if named:
+        claims, again = yield from claim_named(worker, named, claimable, lease, shared_lock=shared_lock)
+        return Turn(settled, claims, again)
+    if room.total <= 0:
+        return Turn(settled, [])
+    if shared_lock:
+        claims = yield from claim_concurrently(worker, claimable, room, lease, after, at_once=not settlements)
+    else:
+        claims = yield from claim(worker, claimable, room, lease, after)
+    return Turn(settled, claims)
+
+
+def give_back(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
+    """Release what was claimed in a worker's name without its knowledge: the answer to its claim was lost on the way."""
+    claims = [Claim(*row) for row in (yield Statement("list_claims_of", {"worker": worker}))]
+    unknown = [Settlement(claim, Released()) for claim in claims if (claim.id, claim.token) not in held]
+    return (yield from settle(unknown, kinds)) if unknown else []
+
+
+def renew(claims: Sequence[tuple[int, int]]) -> Work[dict[tuple[int, int], bool]]:
+    """Prolong leases. Maps each claim still held to whether a cancel of its job was requested; what is missing was lost."""
+    moment = yield from now()
+    rows = yield Statement("renew_leases", {"claims": compact(claims), "now": moment})
+    return {(id, token): bool(cancelled) for id, token, cancelled in rows}
+
+
+def time_to_next_due() -> Work[float | None]:
+    """Seconds until the next job that waits for its time. None if there is none."""
+    moment = yield from now()
+    ((next_due,),) = yield Statement("next_due")
+    return None if next_due is None else max(0.0, (next_due - moment) / 1000)
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
+
+    `due` says that it will find some only if it runs alone: to wake those whose time has come, or to count how many of a
+    kind are in progress. `limited` are the kinds that are counted. `shared`: jobs of several organisations are queued.
+    `preempted` are those of the jobs asked about behind which a newer payload of their key waits.
+    """
+
+    ready: bool
+    cancelling: list[tuple[int, int]]
+    due: bool = False
+    limited: frozenset[str] = frozenset()
+    shared: bool = False
+    preempted: list[int] = []
+
+
+def survey(
+    kinds: Iterable[str], *, look_for_work: bool, by_name: bool = False, preemptible: Iterable[int] = ()
+) -> Work[Survey]:
+    """Look without writing, so that an idle worker never takes the write lock. `by_name`: a delivery names jobs to it.
+
+    `preemptible` are running jobs that a newer payload of their key is to stop.
+    """
+    cancelling = [(id, token) for id, token in (yield Statement("list_cancelling"))]
+    shared = by_name and bool((yield Statement("several_orgs_wait"))[0][0])
+    preempted = []
+    for id in preemptible:
+        if (yield from successor_of(id)) is not None:
+            preempted.append(id)
+    ready, due, limited = (yield from _look_around(kinds)) if look_for_work else (False, False, frozenset[str]())
+    return Survey(ready, cancelling, due=due, limited=limited, shared=shared, preempted=preempted)
+
+
+def _look_around(kinds: Iterable[str]) -> Work[tuple[bool, bool, frozenset[str]]]:
+    """Whether there is work, whether it is found only by who runs alone, and the kinds that have a limit."""
+    moment = yield from now()
+    seen = yield Statement("survey_queue")
+    limited = frozenset(kind for kind, spare, *_ in seen if spare is not None)
+    if _is_any_due(seen, moment):
+        return True, True, limited
+    ready = {kind for kind, spare, startable, _ in seen if startable and (spare is None or spare > 0)} & set(kinds)
+    return bool(ready), not ready.isdisjoint(limited), limited
+
+
+def _is_any_due(seen: Sequence[Row], moment: int) -> bool:
+    return any(next_due is not None and next_due <= moment for *_, next_due in seen)

@@ -1,0 +1,18 @@
+"""Kinds as rows: registered, paused, resumed."""
+
+from pressroom.errors import NotFound
+from pressroom.model import (
+    Statement,
+    Work,
+)
+from pressroom.store.jobs.transitions import Kinds
+
+
+def pause(kind: str, paused: bool) -> Work[None]:
+    if not (yield Statement("pause_kind", {"name": kind, "paused": int(paused)})):
+        raise NotFound(f"there is no kind {kind[:100]!r}; no process ever registered one")
+
+
+def register(kinds: Kinds) -> Work[None]:
+    for kind in kinds.values():
+        yield Statement("register_kind", {"name": kind.name, "settling": int(kind.settling is not None)})
