@@ -104,7 +104,7 @@ async def test_what_is_announced_again_has_the_fields_of_its_kind(
         await press.submit("echo", asked)
         await eventually(lambda: look.llen(lists))
         before = await look.lpop(lists)
-        await press._delivery.announce_again(press.kinds, press.maintenance._waiting)
+        await press._delivery.announce_again(press.kinds, press.maintenance._ready_notices)
         await eventually(lambda: look.llen(lists))
         (after,) = await look.lrange(lists, 0, -1)
 
@@ -193,7 +193,7 @@ async def test_another_type_under_the_lists_name_is_told_once_and_left_alone(
         async with on_redis(Kind("echo", echo)) as press:
             for n in range(3):
                 assert await press.wait(await press.submit("echo", n), timeout=60) == n
-            await press._delivery.announce_again(press.kinds, press.maintenance._waiting)
+            await press._delivery.announce_again(press.kinds, press.maintenance._ready_notices)
         assert await look.get(lists) == b"a string"
     told = [line for line in caplog.records if "WRONGTYPE" in line.getMessage() and line.levelno >= logging.WARNING]
     assert len(told) == 1

@@ -45,7 +45,8 @@ def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after:
         yield Statement("wake_due", {"now": moment})
         yield from wake_keyed(moment)
         seen = yield Statement("survey_queue")
-    spare = {kind: count for kind, count, *_ in seen if count is not None}
+    any_limited = any(count is not None for _, count, *_ in seen)
+    spare = (yield from concurrency_limits.spare()) if any_limited else {}
     not_ready = {kind for kind, _, is_ready, _ in seen if not is_ready}
     startable = [kind for kind in kinds if kind not in not_ready and spare.get(kind, 1) > 0]
     by_tier = {0: room.total, 1: room.background}
