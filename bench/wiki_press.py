@@ -13,7 +13,7 @@ from bench.wiki_files import Files
 from pressroom import Pressroom, Status
 from pressroom.apps.wiki.folders import Folders
 from pressroom.apps.wiki.model import make_draft
-from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.renderers.box.presses import Presses
 
 WARM_UP = 20
@@ -51,13 +51,13 @@ async def both_ways(path: Path, files: Files) -> tuple[Spent, Spent]:
 
 async def import_files(press: Pressroom, files: Files) -> None:
     await Folders(press.app("wiki").articles).import_folder(
-        files.folder, org_id=None, author="bench", comment="", tell=lambda what, done, total: None
+        files.folder, org_id=None, author="bench", comment="", on_progress=lambda what, done, total: None
     )
     await _until_idle(press)
 
 
 async def rerender(press: Pressroom) -> None:
-    await press.app("wiki").articles.rerender_all(None, Order("all"))
+    await press.app("wiki").articles.rerender_all(None, RerenderRequest("all"))
     await _until_idle(press)
 
 

@@ -16,8 +16,8 @@ from bench.figure import say
 from bench.wiki_files import Files
 from pressroom import Pressroom
 from pressroom.apps.wiki import store
-from pressroom.apps.wiki.model import Draft, RenderStatus, make_draft
-from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.model import ArticleDraft, RenderStatus, make_draft
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
 
 APART = 0.1  # seconds between two saves
 TAKEN_AT_ONCE = 500
@@ -52,7 +52,7 @@ async def beside_many(path: Path, articles: int, saves: int) -> tuple[list[float
         say(f"  {articles:,} articles were made in {time.monotonic() - started:.0f} s")
         numbers = count()
         idle = await _steadily(press, numbers, saves)
-        await press.app("wiki").articles.rerender_all(None, Order("all"))
+        await press.app("wiki").articles.rerender_all(None, RerenderRequest("all"))
         busy = await _steadily(press, numbers, saves)
     return idle, busy
 
@@ -64,7 +64,7 @@ async def _rendering_again(press: Pressroom) -> AsyncIterator[None]:
 
     async def render() -> None:
         while wanted:
-            batch = await press.app("wiki").articles.rerender_all(None, Order("all"))
+            batch = await press.app("wiki").articles.rerender_all(None, RerenderRequest("all"))
             await press.settled(batch)
             while (await press.app("wiki").articles.batch(batch.uid)).waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
@@ -93,9 +93,9 @@ async def _save(press: Pressroom, number: int, due: float) -> float:
     return time.monotonic() - due
 
 
-def _small(articles: int) -> Iterator[Draft]:
+def _small(articles: int) -> Iterator[ArticleDraft]:
     return (_draft(f"Small/{number}", number) for number in range(articles))
 
 
-def _draft(url: str, number: int) -> Draft:
+def _draft(url: str, number: int) -> ArticleDraft:
     return make_draft(url, TEXT.format(number=number), author="bench", previous=0)

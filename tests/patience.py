@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from pressroom.api import readiness, waiting
-from pressroom.apps.diagrams import compare_sides, embeds, kroki, playground, terminal
-from pressroom.apps.wiki import pages
+from pressroom.apps.diagrams import terminal
+from pressroom.apps.diagrams.kroki import routes as kroki
+from pressroom.apps.diagrams.named import embeds
+from pressroom.apps.diagrams.playground import comparison_sides
+from pressroom.apps.diagrams.playground import routes as playground
+from pressroom.apps.wiki import views
 from pressroom.config import Settings
 from pressroom.store.engine import postgres, postgres_connection, postgres_health, postgres_migrate, sqlite_connection, writer
 from pressroom.worker import lease
@@ -29,7 +33,7 @@ def limits() -> Iterator[tuple[Any, str, float]]:
     yield readiness, "LONGEST", 60.0
     yield waiting, "SYNC", 600.0
     yield terminal, "SECONDS", 600.0
-    for module in (compare_sides, embeds, kroki, pages, playground):
+    for module in (comparison_sides, embeds, kroki, playground, views):
         yield module, "PATIENCE", 600.0
 
 

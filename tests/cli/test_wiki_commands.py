@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.apps.wiki.files import markdown_in
+from pressroom.apps.wiki.files import find_markdown_files
 from pressroom.renderers.markdown.engine import Markdown
 from tests.cli.conftest import Run
 
@@ -99,7 +99,7 @@ def test_symbolic_links_and_hidden_files_are_not_imported(tmp_path: Path) -> Non
     (folder / "linked").symlink_to(elsewhere)
     (folder / "below/back").symlink_to(folder)
 
-    assert markdown_in(folder) == [("a.md",), ("below", "b.MD")]
+    assert find_markdown_files(folder) == [("a.md",), ("below", "b.MD")]
 
 
 def test_all_or_the_stale_are_rendered_again(run: Run, folder: Path) -> None:

@@ -26,7 +26,7 @@ LATE = (
     "pressroom.api.serve",
     "pressroom.api.tokens",
     "pressroom.api.webhooks",
-    "pressroom.apps.diagrams.kroki",
+    "pressroom.apps.diagrams.kroki.routes",
     "pressroom.apps.diagrams.routes",
     "pressroom.serving",
     "pydantic.v1",

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from pressroom.apps.wiki import renders, store
-from pressroom.apps.wiki.articles import Articles, Posted
-from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
-from pressroom.apps.wiki.store import Page, Saved
+from pressroom.apps.wiki.articles import Articles, PostResult
+from pressroom.apps.wiki.model import Article, ArticleDraft, RenderStatus, Revision
+from pressroom.apps.wiki.store import RenderedPage, SaveResult
 from pressroom.model import Ending, Statement, Tier, Work
 from tests.reliability.http_naive import run_errand
 
@@ -17,7 +17,7 @@ def answer_before_the_commit() -> None:
     """Whoever saves is told so at once, while the text is still on its way."""
     post = Articles.post
 
-    async def hasty(self: Articles, org_id: str | None, draft: Draft, **how: Any) -> Posted:
+    async def hasty(self: Articles, org_id: str | None, draft: ArticleDraft, **how: Any) -> PostResult:
         async def commit() -> None:
             await post(self, org_id, draft, **how)
 
@@ -30,7 +30,7 @@ def answer_before_the_commit() -> None:
 def submit_after_the_insert() -> None:
     """D4: the revision is written in one transaction, and its job in another."""
 
-    async def post(self: Articles, org_id: str | None, draft: Draft, *, wait: float, **how: Any) -> Posted:
+    async def post(self: Articles, org_id: str | None, draft: ArticleDraft, *, wait: float, **how: Any) -> PostResult:
         async with self._queue.transaction() as tx:
             saved = await tx.run(partial(store.save, org_id or "", draft), name="article")
         async with self._queue.transaction() as tx:
@@ -44,8 +44,8 @@ def save_over_whatever_is_there() -> None:
     """Nobody is asked which revision they have read: the last to save wins."""
     save = store.save
 
-    def careless(org_id: str, draft: Draft) -> Work[Saved]:
-        article = yield from store.find(org_id, draft.url)
+    def careless(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
+        article = yield from store.find_article(org_id, draft.url)
         return (yield from save(org_id, msgspec.structs.replace(draft, previous=article.head if article else 0)))
 
     store.save = careless
@@ -53,24 +53,24 @@ def save_over_whatever_is_there() -> None:
 
 def keep_the_newest_for_all() -> None:
     """D2: whoever waits gets what the newest text became, and keeps it with their own."""
-    keep = store.keep_page
+    keep = store.save_page
 
-    def kept(article: Article, number: int, page: Page) -> Work[None]:
+    def kept(article: Article, number: int, page: RenderedPage) -> Work[None]:
         for each in range(1, number + 1):
             yield from keep(article, each, page)
 
-    store.keep_page = kept
+    store.save_page = kept
 
 
 def show_what_came_last() -> None:
     """What was rendered last is shown, also when it is an older revision."""
-    keep = store.keep_page
+    keep = store.save_page
 
-    def kept(article: Article, number: int, page: Page) -> Work[None]:
+    def kept(article: Article, number: int, page: RenderedPage) -> Work[None]:
         yield from keep(article, number, page)
         yield Statement("UPDATE wiki_article SET shown = :number WHERE id = :id", {"number": number, "id": article.id})
 
-    store.keep_page = kept
+    store.save_page = kept
 
 
 def leave_the_page_to_the_waiter() -> None:
@@ -82,7 +82,7 @@ def leave_the_page_to_the_waiter() -> None:
     renders.settle = settle
 
 
-def _promised(draft: Draft) -> Posted:
+def _promised(draft: ArticleDraft) -> PostResult:
     number = draft.previous + 1
     article = Article(0, "", draft.url, draft.title, number, None, 0, 0)
     revision = Revision(
@@ -102,4 +102,4 @@ def _promised(draft: Draft) -> Posted:
         date_rendered=None,
         render_status=RenderStatus.QUEUED,
     )
-    return Posted(Saved(article, number, modified=True, created=number == 1), revision, rendering=True)
+    return PostResult(SaveResult(article, number, modified=True, created=number == 1), revision, rendering=True)

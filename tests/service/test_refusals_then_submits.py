@@ -17,13 +17,13 @@ import pressroom
 from pressroom import fair_slots as slots
 from pressroom.admission import Admission
 from pressroom.api.access import Scope
-from pressroom.apps.diagrams.kroki import ENCODED_LIMIT
+from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT
 from pressroom.errors import PressroomError
 from pressroom.renderers import documents
 from pressroom.store.engine import sqlite_connection
 from pressroom.testing import ManualClock
 from tests import looking
-from tests.diagrams.conftest import Easel
+from tests.apps.diagrams.conftest import Easel
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import FORM, Person, member
 

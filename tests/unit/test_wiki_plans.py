@@ -9,12 +9,12 @@ from pressroom.testing import SteppedStore
 ASKED = {
     "wiki.list_articles": ["wiki_article_org (org_id=? AND id>?)"],
     "wiki.list_sources": ["wiki_article_org (org_id=? AND id>?)"],
-    "wiki.list_stale": ["wiki_revision_stale (article>?)"],
-    "wiki.stale_orgs": ["wiki_revision_stale"],
-    "wiki.linking": ["wiki_link_url (url=? AND article>?)"],
+    "wiki.list_stale_articles": ["wiki_revision_stale (article>?)"],
+    "wiki.list_stale_orgs": ["wiki_revision_stale"],
+    "wiki.list_linking_articles": ["wiki_link_url (url=? AND article>?)"],
     "wiki.list_renderers": ["COVERING INDEX wiki_revision_renderer"],
     "wiki.mark_stale": ["wiki_revision_renderer (renderer=?)"],
-    "wiki.mark_linking": ["wiki_link_url (url=?)", "wiki_article USING INTEGER PRIMARY KEY"],
+    "wiki.mark_linking_stale": ["wiki_link_url (url=?)", "wiki_article USING INTEGER PRIMARY KEY"],
 }
 VALUES = dict.fromkeys(("org_id", "after", "limit", "url", "renderer", "urls"))
 

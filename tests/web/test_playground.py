@@ -16,9 +16,9 @@ from starlette.requests import Request
 
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
-from pressroom.apps.diagrams import playground_languages
-from pressroom.apps.diagrams.playground_previews import WAITING, Previews
-from pressroom.apps.diagrams.playground_snippets import snippets
+from pressroom.apps.diagrams.playground import languages
+from pressroom.apps.diagrams.playground.previews import WAITING_PER_SLOT, Previews
+from pressroom.apps.diagrams.playground.snippets import snippets
 from pressroom.renderers.documents import Asked
 from pressroom.web.lines import Line, compared
 from tests import looking
@@ -71,8 +71,8 @@ async def test_the_page_has_a_source_to_begin_with_and_every_language_that_works
         page = await visitor.get("/playground")
 
     assert page.status_code == 200
-    assert editor(page) == playground_languages.first().samples[0].text
-    for language in playground_languages.languages():
+    assert editor(page) == languages.first().samples[0].text
+    for language in languages.languages():
         if language.missing is None:
             assert f'<option value="{language.name}"' in page.text
         else:
@@ -80,7 +80,7 @@ async def test_the_page_has_a_source_to_begin_with_and_every_language_that_works
 
 
 def test_every_language_has_an_example() -> None:
-    for language in playground_languages.languages():
+    for language in languages.languages():
         assert language.samples
         assert all(sample.text.strip() for sample in language.samples)
 
@@ -311,12 +311,12 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
     previews = Previews(Slow(), at_once=1)  # type: ignore[arg-type]
     request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
     asked = Asked("dot", "svg", b"digraph {}")
-    busy = [asyncio.create_task(previews.make(request, None, asked)) for _ in range(1 + WAITING)]
+    busy = [asyncio.create_task(previews.render(request, None, asked)) for _ in range(1 + WAITING_PER_SLOT)]
     await begun.wait()
     await asyncio.sleep(0)
 
     with pytest.raises(HttpError) as refused:
-        await previews.make(request, None, asked)
+        await previews.render(request, None, asked)
 
     assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
     go_on.set()

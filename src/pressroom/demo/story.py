@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from pressroom.api.access import Scope
-from pressroom.apps.diagrams.named import Names
-from pressroom.apps.diagrams.versions import Text
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
+from pressroom.apps.diagrams.named.versions import DiagramText
 from pressroom.demo import receivers, sources
 from pressroom.demo.crew import Crew
 from pressroom.demo.kinds import SCHEDULES
@@ -47,7 +47,7 @@ class Day:
 
     def __post_init__(self) -> None:
         self._database: Database = self.press.rendering.database
-        self._names = Names(self.press, self._database, self.press.keyring)
+        self._names = NamedDiagrams(self.press, self._database, self.press.keyring)
         self._good = sources.available(sources.GOOD)
         self._broken = sources.available(sources.BROKEN)
         self._known: dict[str | None, list[Sheet]] = {}
@@ -224,7 +224,7 @@ class Day:
                 texts.append(sources.broken_arrow(Random(number)).source)
             for text in texts:
                 name = sheet.subject.replace("/", "-")
-                await self._names.put(None, name, Text(text, sheet.language, {}), {})
+                await self._names.put(None, name, DiagramText(text, sheet.language, {}), {})
                 await self.crew.look()
                 await self.timeline.sleep(luck.uniform(600, 5000))
 

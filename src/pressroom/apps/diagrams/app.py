@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pressroom.app import App, Core, RunningApp
-from pressroom.apps.diagrams import embed_keys
+from pressroom.apps.diagrams.named import embed_keys
 from pressroom.model import Work
 from pressroom.store.operators.lookup import LookupResult, Viewer
 
@@ -36,15 +36,17 @@ class DiagramsApp(RunningApp):
         return {kind: partial(self.diagrams.format_job, self._core.settings.base_url)}
 
     def routes(self, service: "Service") -> Iterable["Route"]:
-        from pressroom.apps.diagrams import kroki, routes
+        from pressroom.apps.diagrams import routes
+        from pressroom.apps.diagrams.kroki import routes as kroki
 
         return [*routes.router(service, self.diagrams), *kroki.router(service, self.diagrams)]
 
     def pages(self, site: "Desk") -> "Pages":
-        from pressroom.apps.diagrams import compare, playground, playground_names
+        from pressroom.apps.diagrams.playground import compare, named_pages
+        from pressroom.apps.diagrams.playground import routes as playground
         from pressroom.web.navigation import NavItem, Pages
 
-        routes = [*playground.router(site, self.diagrams), *playground_names.router(site), *compare.router(site)]
+        routes = [*playground.router(site, self.diagrams), *named_pages.router(site), *compare.router(site)]
         items = (NavItem("Playground", "/playground"), NavItem("Named diagrams", "/playground/names"))
         return Pages("Diagrams", "/playground", routes, items)
 

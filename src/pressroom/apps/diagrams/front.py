@@ -7,7 +7,8 @@ from pressroom.api.access import Caller
 from pressroom.api.problems import HttpError, request_id_of
 from pressroom.api.service import Service
 from pressroom.api.waiting import Patience, patience_of, settled
-from pressroom.apps.diagrams import asking, trouble
+from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams import error_images as trouble
 from pressroom.apps.diagrams.answers import Desk, RenderFailed, note_of, note_of_hit
 from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from pressroom.api.views import JobView
-from pressroom.apps.diagrams import hits, versions
+from pressroom.apps.diagrams import hits
 from pressroom.apps.diagrams.hits import Found
+from pressroom.apps.diagrams.named import versions
 from pressroom.config import Settings
 from pressroom.fair_slots import Door, Slots
 from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work, from_ms

@@ -1,6 +1,7 @@
-"""`POST /render` and `GET /d/{shortlink}`, and beside them the app's other doors."""
+"""`POST /render` and `GET /d/{shortlink}`, and the routes of named diagrams, embeds and terminals."""
 
 from functools import partial
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,10 +12,12 @@ from pressroom.api.artifacts import send
 from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, header, path, query, says, sends, takes
 from pressroom.api.service import Service
-from pressroom.apps.diagrams import asking, embeds, named_routes, terminal, trouble
+from pressroom.apps.diagrams import asking, error_images, terminal
 from pressroom.apps.diagrams.answers import Given, Pending
 from pressroom.apps.diagrams.front import Front
-from pressroom.apps.diagrams.named import Names
+from pressroom.apps.diagrams.named import embeds
+from pressroom.apps.diagrams.named import routes as named_routes
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.errors import PressroomError
 
@@ -46,79 +49,85 @@ _PARAMETERS = [
     header("Prefer", "wait=N or respond-async"),
     ONCE,
 ]
+_RENDER: dict[str, Any] = {
+    "operation_id": "render",
+    "responses": error_images.responses_with_images(
+        {
+            200: says(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
+            202: says(Pending, "A job, and on stable storage", headers=_EXPLAINED | {"Location": "The job"}, example=_PENDING),
+            303: {"description": "The picture, for those who accept only pictures"},
+        },
+        *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
+    ),
+    "asks": takes(
+        asking.NewRender,
+        "What to render",
+        media_types=(asking.JSON, "text/plain"),
+        example=_EXAMPLE,
+        text=_EXAMPLE["source"],
+    )
+    | {"parameters": _PARAMETERS},
+}
+_GET: dict[str, Any] = {
+    "operation_id": "get_diagram",
+    "responses": error_images.responses_with_images(
+        {
+            200: sends("The bytes", "*/*", example=examples.SVG),
+            206: sends("Some of them", "*/*", example=examples.SVG[:4]),
+            304: {"description": "You have it"},
+        },
+        *(404, 416, 422, 503),
+    ),
+    "asks": {
+        "parameters": [
+            path("shortlink", examples.LINK, "The link"),
+            header("Range", "One range of bytes"),
+            header("If-None-Match", "The tag you have"),
+            query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
+        ]
+    },
+}
 
 
 def router(service: Service, diagrams: Diagrams) -> Routes:
     routes = Routes("diagrams")
-    names = Names(service.queue, service.rendering.database, service.keyring)
+    names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
     front = Front(service, diagrams)
-
-    @routes.post(
-        "/render",
-        operation_id="render",
-        responses=trouble.or_picture(
-            {
-                200: says(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
-                202: says(
-                    Pending, "A job, and on stable storage", headers=_EXPLAINED | {"Location": "The job"}, example=_PENDING
-                ),
-                303: {"description": "The picture, for those who accept only pictures"},
-            },
-            *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
-        ),
-        asks=takes(
-            asking.NewRender,
-            "What to render",
-            media_types=(asking.JSON, "text/plain"),
-            example=_EXAMPLE,
-            text=_EXAMPLE["source"],
-        )
-        | {"parameters": _PARAMETERS},
-    )
-    async def render(request: Request) -> Response:
-        """Render a diagram. The body is JSON, or the source itself with `format` in the query; other parameters are options."""
-        try:
-            caller = await service.gate.caller(request, Scope.SUBMITTER)
-            body = await request.body()
-            return await idempotency.again(service, request, caller, body, partial(front.render, request, caller, body))
-        except PressroomError as error:
-            if not trouble.wants_picture(request):
-                raise
-            return trouble.answer(request, error)
-
-    @routes.get(
-        "/d/{shortlink}",
-        operation_id="get_diagram",
-        responses=trouble.or_picture(
-            {
-                200: sends("The bytes", "*/*", example=examples.SVG),
-                206: sends("Some of them", "*/*", example=examples.SVG[:4]),
-                304: {"description": "You have it"},
-            },
-            *(404, 416, 422, 503),
-        ),
-        asks={
-            "parameters": [
-                path("shortlink", examples.LINK, "The link"),
-                header("Range", "One range of bytes"),
-                header("If-None-Match", "The tag you have"),
-                query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
-            ]
-        },
-    )
-    @routes.head("/d/{shortlink}")
-    async def get_diagram(request: Request, shortlink: str) -> Response:
-        """Whoever has the link may see it: it cannot be guessed."""
-        try:
-            artifact, left = await service.rendering.linked(shortlink)
-            age = LINK_AGE if left is None else min(LINK_AGE, left // 1000)
-            return await send(service, request, artifact, cache=f"public, max-age={age}")
-        except PressroomError as error:
-            if not trouble.wants_picture(request):
-                raise
-            return trouble.answer(request, error)
-
+    api = RenderApi(service, front)
+    routes.add("/render", api.render, "POST", **_RENDER)
+    routes.add("/d/{shortlink}", api.get_diagram, "HEAD")
+    routes.add("/d/{shortlink}", api.get_diagram, "GET", **_GET)
     routes.include(named_routes.router(service, names))
     routes.include(embeds.router(service, names))
     routes.include(terminal.router(service, front))
     return routes
+
+
+class RenderApi:
+    def __init__(self, service: Service, front: Front) -> None:
+        self._service = service
+        self._front = front
+
+    async def render(self, request: Request) -> Response:
+        """Render a diagram. The body is JSON, or the source itself with `format` in the query; other parameters are options."""
+        try:
+            caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+            body = await request.body()
+            return await idempotency.again(
+                self._service, request, caller, body, partial(self._front.render, request, caller, body)
+            )
+        except PressroomError as error:
+            if not error_images.wants_picture(request):
+                raise
+            return error_images.error_response(request, error)
+
+    async def get_diagram(self, request: Request, shortlink: str) -> Response:
+        """The link needs no token: it cannot be guessed."""
+        try:
+            artifact, left = await self._service.rendering.linked(shortlink)
+            age = LINK_AGE if left is None else min(LINK_AGE, left // 1000)
+            return await send(self._service, request, artifact, cache=f"public, max-age={age}")
+        except PressroomError as error:
+            if not error_images.wants_picture(request):
+                raise
+            return error_images.error_response(request, error)

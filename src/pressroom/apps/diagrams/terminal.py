@@ -35,7 +35,7 @@ type Width = Annotated[int, Meta(ge=1, le=500)]
 type Scale = Annotated[int, Meta(ge=1, le=4)]
 
 
-class Screen(msgspec.Struct, frozen=True):
+class TerminalOptions(msgspec.Struct, frozen=True):
     """How to draw: `width` is in columns, `scale` how finely the diagram is drawn before it is turned into characters."""
 
     output: Output = "symbols"
@@ -61,76 +61,81 @@ _PARAMETERS = [
     query("width", {"type": "integer", "minimum": 1, "maximum": 500, "default": 80}, "Columns"),
     query("scale", {"type": "integer", "minimum": 1, "maximum": 4, "default": 2}, "How finely it is drawn first"),
 ]
-_OWN = frozenset(Screen.__struct_fields__)
+_OPTION_NAMES = frozenset(TerminalOptions.__struct_fields__)
+_RENDER: dict[str, Any] = {
+    "operation_id": "render_for_terminal",
+    "responses": answers(
+        {200: sends("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
+        *(400, 401, 403, 409, 413, 422, 501, 504),
+    ),
+    "asks": takes(
+        NewDrawing,
+        "What to draw",
+        media_types=(asking.JSON, "text/plain"),
+        example={"source": "digraph { source -> press }", "format": "dot", "output": "symbols", "width": 80},
+        text="digraph { source -> press }",
+    )
+    | {"parameters": _PARAMETERS},
+}
 
 
 def router(service: Service, front: Front) -> Routes:
     routes = Routes()
-    turns = asyncio.Semaphore(os.cpu_count() or 1)
-
-    @routes.post(
-        "/render/terminal",
-        operation_id="render_for_terminal",
-        responses=answers(
-            {200: sends("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
-            *(400, 401, 403, 409, 413, 422, 501, 504),
-        ),
-        asks=takes(
-            NewDrawing,
-            "What to draw",
-            media_types=(asking.JSON, "text/plain"),
-            example={"source": "digraph { source -> press }", "format": "dot", "output": "symbols", "width": 80},
-            text="digraph { source -> press }",
-        )
-        | {"parameters": _PARAMETERS},
-    )
-    async def render_for_terminal(request: Request) -> Response:
-        """`curl -d 'digraph { a -> b }' '…/render/terminal?format=dot'` shows the diagram where you are."""
-        caller = await service.gate.caller(request, Scope.SUBMITTER)
-        chafa = _chafa()
-        screen, asked = _read(request, await request.body())
-        uid, _ = await front.artifact(request, caller, asked, SYNC)
-        picture = await service.rendering.read(await service.rendering.artifact(uid))
-        data = b"".join([chunk async for chunk in picture])
-        async with turns:
-            drawn = await _draw(chafa, screen, data)
-        return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
-
+    routes.add("/render/terminal", TerminalApi(service, front).render_for_terminal, "POST", **_RENDER)
     return routes
 
 
-def _read(request: Request, body: bytes) -> tuple[Screen, Asked]:
+class TerminalApi:
+    def __init__(self, service: Service, front: Front) -> None:
+        self._service = service
+        self._front = front
+        self._turns = asyncio.Semaphore(os.cpu_count() or 1)
+
+    async def render_for_terminal(self, request: Request) -> Response:
+        """`curl -d 'digraph { a -> b }' '…/render/terminal?format=dot'` shows the diagram where you are."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        chafa = _find_chafa()
+        options, asked = _read(request, await request.body())
+        uid, _ = await self._front.artifact(request, caller, asked, SYNC)
+        picture = await self._service.rendering.read(await self._service.rendering.artifact(uid))
+        data = b"".join([chunk async for chunk in picture])
+        async with self._turns:
+            drawn = await _run_chafa(chafa, options, data)
+        return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+
+def _read(request: Request, body: bytes) -> tuple[TerminalOptions, Asked]:
     given = request.query_params
-    reserved = asking.RESERVED | _OWN
-    screen = _screen({name: given[name] for name in _OWN if name in given})
+    reserved = asking.RESERVED | _OPTION_NAMES
+    options = _parse_options({name: given[name] for name in _OPTION_NAMES if name in given})
     if asking.is_json(request, body):
         new = asking.decode(body, NewDrawing)
         asked = asking.assembled(given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved)
-        said = {name: value for name in _OWN if (value := getattr(new, name)) is not UNSET}
-        screen = msgspec.structs.replace(screen, **said)
+        posted = {name: value for name in _OPTION_NAMES if (value := getattr(new, name)) is not UNSET}
+        options = msgspec.structs.replace(options, **posted)
     else:
         asked = asking.assembled(given, body, output="png", reserved=reserved)
-    return screen, msgspec.structs.replace(asked, options={"scale": float(screen.scale), **asked.options})
+    return options, msgspec.structs.replace(asked, options={"scale": float(options.scale), **asked.options})
 
 
-def _screen(given: dict[str, str]) -> Screen:
+def _parse_options(given: dict[str, str]) -> TerminalOptions:
     try:
-        return msgspec.convert(given, Screen, strict=False)
+        return msgspec.convert(given, TerminalOptions, strict=False)
     except msgspec.ValidationError as reason:
         raise HttpError(400, "invalid_argument", str(reason)) from None
 
 
-def _chafa() -> str:
+def _find_chafa() -> str:
     found = shutil.which("chafa")
     if found is None:
         raise EngineMissing(f"drawing for terminals needs chafa, which is not installed here; to mend it: {INSTALL}")
     return found
 
 
-async def _draw(chafa: str, screen: Screen, picture: bytes) -> bytes:
-    size = f"{screen.width}x{screen.width}"  # characters are twice as high as wide: the width is what limits
+async def _run_chafa(chafa: str, options: TerminalOptions, picture: bytes) -> bytes:
+    size = f"{options.width}x{options.width}"  # characters are twice as high as wide: the width is what limits
     process = await asyncio.create_subprocess_exec(
-        *(chafa, "--format", FORMATS[screen.output], "--size", size, "--colors", "full", "--animate", "off", "-"),
+        *(chafa, "--format", FORMATS[options.output], "--size", size, "--colors", "full", "--animate", "off", "-"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class Wiki(RunningApp):
     def __init__(self, core: Core) -> None:
         from pressroom.apps.wiki.batches import Batches
-        from pressroom.apps.wiki.renders import Renders
+        from pressroom.apps.wiki.renders import ArticleRenders
 
         self._core = core
         self.queue = core.queue
-        self._renders = Renders(core.rendering, urlsplit(core.settings.base_url or "").path.rstrip("/"))
+        self._renders = ArticleRenders(core.rendering, urlsplit(core.settings.base_url or "").path.rstrip("/"))
         self._batches = Batches()
         self.kinds = (self._renders.kind, self._batches.kind)
 

@@ -1,4 +1,4 @@
-"""The article service: whoever writes, reads or renders an article comes through here (W3)."""
+"""The article service: the pages, the commands and other programs write, read and render articles through it (W3)."""
 
 import os
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import orders, store, words
-from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
-from pressroom.apps.wiki.orders import Order
-from pressroom.apps.wiki.renders import NAME, Payload, Renders
-from pressroom.apps.wiki.store import Line, Page, Saved
-from pressroom.apps.wiki.words import Piece
+from pressroom.apps.wiki import rerender_requests, search_terms, store
+from pressroom.apps.wiki.model import Article, ArticleDraft, RenderStatus, Revision
+from pressroom.apps.wiki.renders import NAME, ArticleRenders, RenderPayload
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
+from pressroom.apps.wiki.search_terms import ExcerptPart
+from pressroom.apps.wiki.store import RenderedPage, RevisionSummary, SaveResult
 from pressroom.errors import Ended, QueueClosed, WaitTimeout
 from pressroom.fair_slots import Slots
 from pressroom.model import Job, Status, Submitted, Tier
@@ -22,23 +22,23 @@ from pressroom.store import Database, Transaction
 
 HISTORY_SHOWN = 50
 BATCHES_SHOWN = 5
-PREVIEWS_WAITING = 8  # for each that is rendered; whoever types on gives up before these are done
-FOUND = 20  # on a page of what was searched for
+PREVIEWS_WAITING = 8  # for each that is rendered; an author who types on gives up before these are done
+RESULTS_SHOWN = 20  # on a page of what was searched for
 LISTED = 200
 
-type Some = tuple[list[Article], int | None]  # inside Articles, `list` is a method
+type ArticlePage = tuple[list[Article], int | None]  # inside Articles, `list` is a method
 
 
-class Posted(msgspec.Struct, frozen=True):
-    """`rendering` says that whoever posted it did not want to wait any longer: the page completes itself."""
+class PostResult(msgspec.Struct, frozen=True):
+    """`rendering`: the caller stopped waiting before the render ended; the page completes itself."""
 
-    saved: Saved
+    saved: SaveResult
     revision: Revision
     rendering: bool
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """A job that queued renders, and how those fare."""
+    """A job that queued renders, and how many of those wait, are done and failed."""
 
     job: Job
     waiting: int
@@ -46,12 +46,12 @@ class Batch(msgspec.Struct, frozen=True):
     failed: int
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     article: Article
-    excerpt: list[Piece]
+    excerpt: list[ExcerptPart]
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ArticleView(msgspec.Struct, frozen=True):
     """An article as it is shown: the newest revision, and the one whose HTML there is, which may be an older one."""
 
     article: Article
@@ -60,41 +60,45 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class Articles:
-    def __init__(self, queue: Queue, database: Database, renders: Renders) -> None:
+    def __init__(self, queue: Queue, database: Database, renders: ArticleRenders) -> None:
         self._queue = queue
         self._database = database
         self._renders = renders
         at_once = os.cpu_count() or 1
         self._previews = Slots(at_once, PREVIEWS_WAITING * at_once)
 
-    async def post(self, org_id: str | None, draft: Draft, *, wait: float, **how: Any) -> Posted:
+    async def post(self, org_id: str | None, draft: ArticleDraft, *, wait: float, **options: Any) -> PostResult:
         """Keep a text as the newest revision and submit its render, both or neither; then wait for it, not too long.
 
-        Raises EditConflict. The text that is there already is not modified. What is waited for and what is kept have nothing to
-        do with each other: the worker keeps the HTML, also when nobody waits any more.
+        Raises EditConflict. The text that is there already is not modified. The worker saves the HTML whether or not the
+        caller still waits.
         """
         async with self._queue.transaction() as tx:
             saved = await tx.run(partial(store.save, org_id or "", draft), name="article")
             job = None
             if saved.modified:
-                job = await self._submit(saved.article, saved.revision, Tier.INTERACTIVE, within=tx, **how)
+                job = await self._submit(saved.article, saved.revision, Tier.INTERACTIVE, within=tx, **options)
             if saved.created:
-                linking = await tx.run(partial(store.linking, org_id or "", draft.url, 0, 1), name="article")
+                linking = await tx.run(partial(store.list_linking_articles, org_id or "", draft.url, 0, 1), name="article")
                 if linking:  # they say that it is not there
-                    await self.rerender_all(org_id, Order("linking", draft.url), within=tx)
-        rendering = job is not None and not await self._is_over(job, wait)
-        revision = await self._database.read(partial(store.revision, saved.article, saved.revision))
-        return Posted(saved, revision, rendering and revision.render_status is RenderStatus.QUEUED)
+                    await self.rerender_all(org_id, RerenderRequest("linking", draft.url), within=tx)
+        rendering = job is not None and not await self._wait_for_end(job, wait)
+        revision = await self._database.read(partial(store.get_revision, saved.article, saved.revision))
+        return PostResult(saved, revision, rendering and revision.render_status is RenderStatus.QUEUED)
 
     async def begin_import(self, org_id: str | None, what: str) -> Submitted:
         """The job that stands for an import: the renders are its children."""
-        order = Order("import", what)
+        request = RerenderRequest("import", what)
         return await self._queue.submit(
-            orders.NAME, msgspec.to_builtins(order), tier=Tier.BACKGROUND, org_id=org_id or None, subject=order.subject
+            rerender_requests.NAME,
+            msgspec.to_builtins(request),
+            tier=Tier.BACKGROUND,
+            org_id=org_id or None,
+            subject=request.subject,
         )
 
-    async def save_many(self, org_id: str | None, drafts: Sequence[Draft], *, parent: str) -> "Sequence[Saved]":
-        """Many texts in one transaction, each as the newest of its article, and its render behind whoever waits.
+    async def save_many(self, org_id: str | None, drafts: Sequence[ArticleDraft], *, parent: str) -> "Sequence[SaveResult]":
+        """Many texts in one transaction, each as the newest of its article, with its render in the background tier.
 
         Pages that say of a new one that it is not there become stale: `rerender_all` lets them be rendered.
         """
@@ -103,8 +107,8 @@ class Articles:
             await self._submit_many([one.article for one in saved if one.modified], parent, within=tx)
         return saved
 
-    async def preview(self, org_id: str | None, source: str) -> Page:
-        """W2: no row, no job, no slot of a worker. Some at a time, so that people who type cannot starve the jobs, and
+    async def preview(self, org_id: str | None, source: str) -> RenderedPage:
+        """W2: no row, no job, no slot of a worker. Some at a time, so that previews cannot starve the jobs, and
         organisations in turn.
 
         Raises Backpressure when too many wait already.
@@ -121,69 +125,71 @@ class Articles:
         tier: Tier = Tier.INTERACTIVE,
         wait: float = 0,
         spaced: bool = False,
-        **how: Any,
-    ) -> Posted:
+        **options: Any,
+    ) -> PostResult:
         """W4: the newest revision, or another, is rendered again. Its HTML stays until there is another.
 
-        `spaced` is for whoever only wishes it: what was rendered a moment ago is not rendered again (D7). Raises TooSoon.
+        `spaced`: a revision that was rendered a moment ago is not rendered again (D7). Raises TooSoon.
         """
-        article = await self._database.read(partial(store.get, org_id or "", url))
+        article = await self._database.read(partial(store.get_article, org_id or "", url))
         async with self._queue.transaction() as tx:
-            (article,) = await tx.run(partial(store.lock, [article.id]), name="article")
+            (article,) = await tx.run(partial(store.lock_articles, [article.id]), name="article")
             number = article.head if number is None else number
-            await tx.run(partial(store.may_render if spaced else store.revision, article, number), name="article")
-            job = await self._submit(article, number, tier, within=tx, **how)
-        rendering = not await self._is_over(job, wait)
-        article = await self._database.read(partial(store.by_id, article.id))
-        revision = await self._database.read(partial(store.revision, article, number))
-        return Posted(Saved(article, number, modified=False, created=False), revision, rendering)
+            await tx.run(
+                partial(store.get_renderable_revision if spaced else store.get_revision, article, number), name="article"
+            )
+            job = await self._submit(article, number, tier, within=tx, **options)
+        rendering = not await self._wait_for_end(job, wait)
+        article = await self._database.read(partial(store.get_article_by_id, article.id))
+        revision = await self._database.read(partial(store.get_revision, article, number))
+        return PostResult(SaveResult(article, number, modified=False, created=False), revision, rendering)
 
     async def rerender_all(
-        self, org_id: str | None, order: Order, *, within: Transaction | None = None, **how: Any
+        self, org_id: str | None, request: RerenderRequest, *, within: Transaction | None = None, **options: Any
     ) -> Submitted:
-        """W5: a job that queues the renders, behind whoever waits. One that waits and would do the same is the answer."""
+        """W5: a job that queues the renders in the background tier. One with the same key that waits already is returned."""
         return await self._queue.submit(
-            orders.NAME,
-            msgspec.to_builtins(order),
+            rerender_requests.NAME,
+            msgspec.to_builtins(request),
             tier=Tier.BACKGROUND,
-            key=order.key,
+            key=request.key,
             org_id=org_id or None,
-            subject=order.subject,
+            subject=request.subject,
             within=within,
-            **how,
+            **options,
         )
 
     async def rerender_many(self, ids: Sequence[int], *, parent: str) -> int:
-        """The newest revisions of these, in one transaction. Which those are is looked up there: somebody may save just now."""
+        """The newest revisions of these, in one transaction. They are looked up inside it: an author may save meanwhile."""
         async with self._queue.transaction() as tx:
-            some = await tx.run(partial(store.lock, ids), name="article")
-            await self._submit_many(some, parent, within=tx)
-        return len(some)
+            locked = await tx.run(partial(store.lock_articles, ids), name="article")
+            await self._submit_many(locked, parent, within=tx)
+        return len(locked)
 
-    async def _submit_many(self, some: Sequence[Article], parent: str, *, within: Transaction) -> None:
-        how: dict[str, Any] = {"tier": Tier.BACKGROUND, "parent": parent}
-        requests = [Request(NAME, **_asked(article, article.head), **how) for article in some]
+    async def _submit_many(self, articles: Sequence[Article], parent: str, *, within: Transaction) -> None:
+        common: dict[str, Any] = {"tier": Tier.BACKGROUND, "parent": parent}
+        requests = [Request(NAME, **_submit_options(article, article.head), **common) for article in articles]
         answers = await self._queue.submit_many(requests, within=within)
-        queued = [(article.id, article.head, answer.uid) for article, answer in zip(some, answers, strict=True)]
-        await within.run(partial(store.queue_many, queued), name="article")
+        queued = [(article.id, article.head, answer.uid) for article, answer in zip(articles, answers, strict=True)]
+        await within.run(partial(store.set_render_jobs, queued), name="article")
 
-    async def read(self, org_id: str | None, url: str) -> Reading:
+    async def read(self, org_id: str | None, url: str) -> ArticleView:
         """Raises NotFound."""
-        return await self._database.read(partial(_reading, org_id or "", url))
+        return await self._database.read(partial(_read_article, org_id or "", url))
 
-    async def revision(self, org_id: str | None, url: str, number: int) -> tuple[Article, Revision]:
-        return await self._database.read(partial(_one, org_id or "", url, number))
+    async def get_revision(self, org_id: str | None, url: str, number: int) -> tuple[Article, Revision]:
+        return await self._database.read(partial(_read_revision, org_id or "", url, number))
 
     async def history(
         self, org_id: str | None, url: str, before: int | None = None
-    ) -> "tuple[Article, Sequence[Line], int | None]":
+    ) -> "tuple[Article, Sequence[RevisionSummary], int | None]":
         """Revisions, newest first, and the number before which older ones go on."""
-        article, lines = await self._database.read(partial(_history, org_id or "", url, before))
+        article, lines = await self._database.read(partial(_read_history, org_id or "", url, before))
         more = len(lines) > HISTORY_SHOWN
         return article, lines[:HISTORY_SHOWN], lines[HISTORY_SHOWN - 1].number if more else None
 
     async def count(self, org_id: str | None) -> int:
-        return await self._database.read(partial(store.count, org_id or ""))
+        return await self._database.read(partial(store.count_articles, org_id or ""))
 
     async def batch(self, uid: str) -> Batch:
         job = await self._queue.get(uid)
@@ -191,54 +197,56 @@ class Articles:
 
     async def batches(self, org_id: str | None) -> "Sequence[Batch]":
         """The last ones, newest first."""
-        latest = await self._queue.list(kind=orders.NAME, org_id=org_id or "", limit=BATCHES_SHOWN)
+        latest = await self._queue.list(kind=rerender_requests.NAME, org_id=org_id or "", limit=BATCHES_SHOWN)
         return [_batch(job, await self._database.read(partial(store.count_renders, job.uid))) for job in latest.jobs]
 
     async def last_article(self, org_id: str | None) -> int:
-        return await self._database.read(partial(store.last_article, org_id or ""))
+        return await self._database.read(partial(store.last_article_id, org_id or ""))
 
-    async def some(self, org_id: str | None, after: int, limit: int) -> "Sequence[Article]":
-        return await self._database.read(partial(store.articles, org_id or "", after, limit))
+    async def list_after(self, org_id: str | None, after: int, limit: int) -> "Sequence[Article]":
+        return await self._database.read(partial(store.list_articles, org_id or "", after, limit))
 
     async def sources(self, org_id: str | None, after: int, limit: int) -> "Sequence[tuple[Article, str]]":
-        return await self._database.read(partial(store.sources, org_id or "", after, limit))
+        return await self._database.read(partial(store.list_sources, org_id or "", after, limit))
 
-    async def list(self, org_id: str | None, after: int) -> Some:
+    async def list(self, org_id: str | None, after: int) -> ArticlePage:
         """Articles in the order in which they were made, and the id after which others come."""
-        return _some(await self._database.read(partial(store.articles, org_id or "", after, LISTED + 1)))
+        return _page_of(await self._database.read(partial(store.list_articles, org_id or "", after, LISTED + 1)))
 
-    async def linking(self, org_id: str | None, url: str, after: int) -> Some:
-        """Those that refer to this one, whether it is there or not."""
-        return _some(await self._database.read(partial(store.linking, org_id or "", url, after, LISTED + 1)))
+    async def list_linking(self, org_id: str | None, url: str, after: int) -> ArticlePage:
+        """Articles that link to this URL, whether it exists or not."""
+        return _page_of(await self._database.read(partial(store.list_linking_articles, org_id or "", url, after, LISTED + 1)))
 
-    async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[Found], bool]":
+    async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[SearchResult], bool]":
         """Articles that have all of the words, the best first; and whether there are more."""
-        sought = words.sought(text)
-        if not sought:
+        terms = search_terms.query_terms(text)
+        if not terms:
             return [], False
-        hits = await self._database.read(partial(store.search, org_id or "", sought, FOUND + 1, (page - 1) * FOUND))
-        found = [Found(hit.article, words.excerpt(hit.source, sought)) for hit in hits[:FOUND]]
-        return found, len(hits) > FOUND
+        hits = await self._database.read(
+            partial(store.search_articles, org_id or "", terms, RESULTS_SHOWN + 1, (page - 1) * RESULTS_SHOWN)
+        )
+        found = [SearchResult(hit.article, search_terms.make_excerpt(hit.source, terms)) for hit in hits[:RESULTS_SHOWN]]
+        return found, len(hits) > RESULTS_SHOWN
 
-    async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **how: Any) -> Submitted:
-        job = await self._queue.submit(NAME, **_asked(article, number), tier=tier, within=within, **how)
-        await within.run(partial(store.queue_many, [(article.id, number, job.uid)]), name="article")
+    async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **options: Any) -> Submitted:
+        job = await self._queue.submit(NAME, **_submit_options(article, number), tier=tier, within=within, **options)
+        await within.run(partial(store.set_render_jobs, [(article.id, number, job.uid)]), name="article")
         return job
 
-    async def _is_over(self, job: Submitted, wait: float) -> bool:
+    async def _wait_for_end(self, job: Submitted, wait: float) -> bool:
         try:
             await self._queue.wait(job, timeout=wait)
-        except (WaitTimeout, QueueClosed):  # whoever stops has kept the text, and somebody else renders it
+        except (WaitTimeout, QueueClosed):  # the text is saved; another process renders it
             return False
         except Ended:
             return True
         return True
 
 
-def _asked(article: Article, number: int) -> dict[str, Any]:
+def _submit_options(article: Article, number: int) -> dict[str, Any]:
     """The newest revision has the key of its article; an older one must not take the place of a newer one that waits."""
     return {
-        "payload": msgspec.to_builtins(Payload(article.id, number, article.url)),
+        "payload": msgspec.to_builtins(RenderPayload(article.id, number, article.url)),
         "key": article.key if number == article.head else f"{article.key}@{number}",
         "org_id": article.org_id or None,
         "subject": f"wiki {article.url}@{number}",
@@ -251,23 +259,23 @@ def _batch(job: Job, renders: dict[Status, int]) -> Batch:
     return Batch(job, waiting, rendered, sum(renders.values()) - waiting - rendered)
 
 
-def _some(found: list[Article]) -> Some:
+def _page_of(found: list[Article]) -> ArticlePage:
     return found[:LISTED], found[LISTED - 1].id if len(found) > LISTED else None
 
 
-def _reading(org_id: str, url: str) -> Any:
-    article = yield from store.get(org_id, url)
-    head = yield from store.revision(article, article.head)
+def _read_article(org_id: str, url: str) -> Any:
+    article = yield from store.get_article(org_id, url)
+    head = yield from store.get_revision(article, article.head)
     if head.html is not None or article.shown is None:
-        return Reading(article, head, head if head.html is not None else None)
-    return Reading(article, head, (yield from store.revision(article, article.shown)))
+        return ArticleView(article, head, head if head.html is not None else None)
+    return ArticleView(article, head, (yield from store.get_revision(article, article.shown)))
 
 
-def _one(org_id: str, url: str, number: int) -> Any:
-    article = yield from store.get(org_id, url)
-    return article, (yield from store.revision(article, number))
+def _read_revision(org_id: str, url: str, number: int) -> Any:
+    article = yield from store.get_article(org_id, url)
+    return article, (yield from store.get_revision(article, number))
 
 
-def _history(org_id: str, url: str, before: int | None) -> Any:
-    article = yield from store.get(org_id, url)
-    return article, (yield from store.history(article, before, HISTORY_SHOWN + 1))
+def _read_history(org_id: str, url: str, before: int | None) -> Any:
+    article = yield from store.get_article(org_id, url)
+    return article, (yield from store.list_revisions(article, before, HISTORY_SHOWN + 1))

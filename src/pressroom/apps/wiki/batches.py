@@ -1,7 +1,7 @@
-"""The kind `wiki.rerender`: many articles go through the queue once more, behind whoever waits for one.
+"""The kind `wiki.rerender`: many articles are rendered again, in the background tier.
 
-All of them, those that are stale, or those that refer to an article that has just been written. After a crash it begins anew:
-an article whose render waits already is asked for once.
+All of them, those that are stale, or those that link to an article that has just been written. After a crash it starts over:
+an article whose render waits already is not queued twice.
 """
 
 import asyncio
@@ -11,59 +11,61 @@ from functools import partial
 from itertools import batched
 from typing import Any
 
-from pressroom.apps.wiki import orders, renderers, store
+from pressroom.apps.wiki import renderers, rerender_requests, store
 from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import Article
-from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.errors import Backpressure, QueueClosed, QueueFull
 from pressroom.model import Kind, OnKey, Work
 from pressroom.store import Database
 
-FOUND_AT_ONCE = 500
-ROOM_AGAIN = 0.5  # seconds before a queue that was full is asked again
-QUEUED_AT_ONCE = 4  # in one transaction, during which other writers wait: somebody may wait to save
+READ_BATCH = 500
+FULL_RETRY_DELAY = 0.5  # seconds before the next submit to a full queue
+SUBMIT_BATCH = 4  # in one transaction, which blocks other writers: an author may wait to save
 
 
 class Batches:
-    """`open` hands it what it works on."""
+    """`open` gives it the database and the articles."""
 
     def __init__(self) -> None:
-        self.kind = Kind(orders.NAME, self.handle, max_attempts=5, timeout=None, on_key=OnKey.SKIP, retention=timedelta(days=7))
+        self.kind = Kind(
+            rerender_requests.NAME, self.handle, max_attempts=5, timeout=None, on_key=OnKey.SKIP, retention=timedelta(days=7)
+        )
 
     def open(self, database: Database, articles: Articles) -> None:
         self._database = database
         self._articles = articles
 
     async def handle(self, job: Any, payload: Any) -> dict[str, int]:
-        order = orders.read(payload)
-        if order.which == "import":
+        request = rerender_requests.parse_request(payload)
+        if request.which == "import":
             return {"queued": 0}
-        with job.release_slot():  # it only asks, and what it asks for wants a slot
+        with job.release_slot():  # it only submits, and the renders need a slot
             try:
-                return await self._through(job, order)
-            except QueueClosed as reason:  # it costs no attempt: it begins anew
+                return await self._queue_all(job, request)
+            except QueueClosed as reason:  # costs no attempt; the job starts over
                 raise Backpressure(str(reason)) from None
 
-    async def _through(self, job: Any, order: Order) -> dict[str, int]:
+    async def _queue_all(self, job: Any, request: RerenderRequest) -> dict[str, int]:
         org_id = job.org_id or ""
-        total = await self._database.read(partial(store.count, org_id)) if order.which == "all" else None
+        total = await self._database.read(partial(store.count_articles, org_id)) if request.which == "all" else None
         await job.phase("queueing renders", total=total)
         queued, after = 0, 0
-        while found := await self._database.read(partial(_chooser(order), org_id, after, FOUND_AT_ONCE)):
-            for some in batched(found, QUEUED_AT_ONCE):
-                queued += await self._queued([article.id for article in some], job)
+        while found := await self._database.read(partial(_article_query(request), org_id, after, READ_BATCH)):
+            for some in batched(found, SUBMIT_BATCH):
+                queued += await self._queue_articles([article.id for article in some], job)
                 await job.progress(queued)
             after = found[-1].id
         return {"queued": queued}
 
-    async def _queued(self, ids: Sequence[int], job: Any) -> int:
-        """Where the queue is full it waits for room, and does not begin anew: it would never come to the end."""
+    async def _queue_articles(self, ids: Sequence[int], job: Any) -> int:
+        """Waits while the queue is full: a job that started over instead would never finish."""
         while True:
             try:
                 return await self._articles.rerender_many(ids, parent=job.uid)
             except QueueFull as reason:
                 await job.message("the queue is full; waiting for room")
-                await asyncio.sleep(max(ROOM_AGAIN, reason.retry_after))
+                await asyncio.sleep(max(FULL_RETRY_DELAY, reason.retry_after))
 
     async def find_stale(self) -> int:
         """Pages that would be made differently today are marked, and those of them that are newest are queued.
@@ -71,23 +73,23 @@ class Batches:
         For when a worker starts: the template or an engine may be another than the last time, and search may be new.
         """
         # Some at a time, each a transaction of its own, so that others can write between them.
-        while await self._database.run(partial(store.index_some, QUEUED_AT_ONCE), name="article"):
+        while await self._database.run(partial(store.index_articles, SUBMIT_BATCH), name="article"):
             pass
-        made_by = await self._database.read(store.renderers)
+        made_by = await self._database.read(store.list_renderers)
         outdated = [renderer for renderer in made_by if not renderers.is_current(renderer)]
         for renderer in outdated:
-            while await self._database.run(partial(store.mark_stale, renderer, FOUND_AT_ONCE), name="article"):
+            while await self._database.run(partial(store.mark_stale, renderer, READ_BATCH), name="article"):
                 pass
-        for org_id in await self._database.read(store.stale_orgs):
-            await self._articles.rerender_all(org_id, Order("stale"))
+        for org_id in await self._database.read(store.list_stale_orgs):
+            await self._articles.rerender_all(org_id, RerenderRequest("stale"))
         return len(outdated)
 
 
-def _chooser(order: Order) -> Callable[[str, int, int], Work[list[Article]]]:
-    match order.which:
+def _article_query(request: RerenderRequest) -> Callable[[str, int, int], Work[list[Article]]]:
+    match request.which:
         case "linking":
-            return lambda org_id, after, limit: store.linking(org_id, order.url or "", after, limit)
+            return lambda org_id, after, limit: store.list_linking_articles(org_id, request.url or "", after, limit)
         case "stale":
-            return store.stale
+            return store.list_stale_articles
         case _:
-            return store.articles
+            return store.list_articles

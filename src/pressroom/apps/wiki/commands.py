@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pressroom.app import AddCommand
 from pressroom.apps.wiki.batch_progress import describe_failures, read_progress
 from pressroom.apps.wiki.folders import Folders, ImportReport
-from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.cli import exits
 from pressroom.cli.output import Output, bar
 
@@ -50,7 +50,7 @@ def add_to(add: AddCommand) -> None:
 async def import_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
     progress = _ProgressBar()
     report = await Folders(wiki.articles).import_folder(
-        args.folder, org_id=args.org, author=args.author, comment=args.comment, tell=progress.show
+        args.folder, org_id=args.org, author=args.author, comment=args.comment, on_progress=progress.show
     )
     progress.end()
     if not output.as_json:
@@ -67,7 +67,7 @@ async def import_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
 
 async def export_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
     progress = _ProgressBar()
-    count = await Folders(wiki.articles).export_folder(args.folder, org_id=args.org, tell=progress.show)
+    count = await Folders(wiki.articles).export_folder(args.folder, org_id=args.org, on_progress=progress.show)
     progress.end()
     if output.as_json:
         output.data({"articles": count, "folder": str(args.folder)})
@@ -77,7 +77,7 @@ async def export_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
 
 
 async def rerender(wiki: "Wiki", args: Namespace, output: Output) -> int:
-    batch = (await wiki.articles.rerender_all(args.org, Order(args.which))).uid
+    batch = (await wiki.articles.rerender_all(args.org, RerenderRequest(args.which))).uid
     summary = await _follow(wiki, batch, args, output)
     if output.as_json:
         output.data(summary)

@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from pressroom.apps.wiki.model import TITLE_LIMIT, clean_url, title_of
+from pressroom.apps.wiki.model import TITLE_LIMIT, clean_url, title_from_url
 from pressroom.errors import InvalidArgument, SourceInvalid
 from pressroom.regular_files import read_regular
 
 ENDINGS = frozenset({".md", ".markdown"})
-LIST = "wiki.json"  # written by an export, so that an import finds names and titles again
+LIST_FILE = "wiki.json"  # written by an export, so that an import finds names and titles again
 HOME = "Home"
 
 _OF_A_FOLDER = frozenset({"readme", "index"})
@@ -24,14 +24,14 @@ _FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 _MARKED = re.compile(r"[*_`]|!?\[([^\]]*)\](?:\([^)]*\))?")
 
 
-class Named(msgspec.Struct, frozen=True):
+class ListedArticle(msgspec.Struct, frozen=True):
     """An article's place in its list."""
 
     url: str
     title: str
 
 
-def markdown_in(folder: Path) -> list[tuple[str, ...]]:
+def find_markdown_files(folder: Path) -> list[tuple[str, ...]]:
     """Every Markdown file, as the parts of its path below the folder, in their order. What is hidden stays so."""
     if not folder.is_dir():
         raise InvalidArgument(f"{folder} is not a folder")
@@ -49,26 +49,26 @@ def _walk(folder: Path, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
                 yield (*above, entry.name)
 
 
-def listed_in(folder: Path) -> dict[str, Named]:
+def read_article_list(folder: Path) -> dict[str, ListedArticle]:
     """What an export has written down, by the names of its files."""
     try:
-        return msgspec.json.decode(read_regular(folder / LIST), type=dict[str, Named])
+        return msgspec.json.decode(read_regular(folder / LIST_FILE), type=dict[str, ListedArticle])
     except FileNotFoundError:
         return {}
     except OSError as reason:
-        raise InvalidArgument(f"{folder / LIST} cannot be read: {reason.strerror}") from None
+        raise InvalidArgument(f"{folder / LIST_FILE} cannot be read: {reason.strerror}") from None
     except msgspec.DecodeError as reason:
-        raise InvalidArgument(f"{folder / LIST} is not a list of articles: {reason}") from None
+        raise InvalidArgument(f"{folder / LIST_FILE} is not a list of articles: {reason}") from None
 
 
-def url_of(place: PurePosixPath) -> str:
+def article_url(place: PurePosixPath) -> str:
     parts = [_NOT_IN_A_NAME.sub("-", part) for part in place.with_suffix("").parts]
     if parts[-1].lower() in _OF_A_FOLDER:
         parts = parts[:-1] or [HOME]
     return clean_url("/".join(parts))
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Raises SourceInvalid, with the place, for what is no text."""
     data = read_regular(path)
     try:
@@ -79,7 +79,7 @@ def text_of(path: Path) -> str:
         raise SourceInvalid("the file is not UTF-8", line=line, column=column) from None
 
 
-def title_in(source: str, url: str) -> str:
+def find_title(source: str, url: str) -> str:
     """What the front matter or the first heading says, or else the name."""
     front = _FRONT.match(source)
     if front and (said := _TITLE.search(front[1])):
@@ -87,8 +87,8 @@ def title_in(source: str, url: str) -> str:
     else:
         heading = _HEADING.search(_FENCED.sub("", source[:20_000]))
         title = _MARKED.sub(lambda mark: mark[1] or "", heading[1]) if heading else ""
-    return " ".join(title.split())[:TITLE_LIMIT] or title_of(url)
+    return " ".join(title.split())[:TITLE_LIMIT] or title_from_url(url)
 
 
-def path_of(folder: Path, url: str) -> Path:
+def article_file(folder: Path, url: str) -> Path:
     return folder.joinpath(*url.split("/")[:-1], f"{url.split('/')[-1]}.md")

@@ -9,16 +9,16 @@ import msgspec
 
 from pressroom.apps.wiki import files
 from pressroom.apps.wiki.articles import Articles
-from pressroom.apps.wiki.files import Named
-from pressroom.apps.wiki.model import Draft, make_draft
-from pressroom.apps.wiki.orders import Order
+from pressroom.apps.wiki.files import ListedArticle
+from pressroom.apps.wiki.model import ArticleDraft, make_draft
+from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
 from pressroom.regular_files import NotRegular, write_below
 
-AT_ONCE = 20  # in one transaction, during which other writers wait
+AT_ONCE = 20  # in one transaction, which blocks other writers
 READ_AT_ONCE = 500
 
-type Tell = Callable[[str, int, int], None]
+type OnProgress = Callable[[str, int, int], None]
 
 
 class ImportReport(msgspec.Struct, frozen=True):
@@ -36,44 +36,46 @@ class Folders:
     def __init__(self, articles: Articles) -> None:
         self._articles = articles
 
-    async def import_folder(self, folder: Path, *, org_id: str | None, author: str, comment: str, tell: Tell) -> ImportReport:
-        """Every Markdown file becomes the newest revision of its article, and its render is queued behind whoever waits.
+    async def import_folder(
+        self, folder: Path, *, org_id: str | None, author: str, comment: str, on_progress: OnProgress
+    ) -> ImportReport:
+        """Every Markdown file becomes the newest revision of its article, and its render is queued in the background tier.
 
-        What is there already with the same text stays as it is, so that an import which was cut short can be begun again.
+        What is there already with the same text stays as it is, so that an interrupted import can be repeated.
         """
-        found = await asyncio.to_thread(files.markdown_in, folder)
+        found = await asyncio.to_thread(files.find_markdown_files, folder)
         problems: dict[str, str] = {}
         created = changed = same = done = 0
         batch = (await self._articles.begin_import(org_id, f"{folder.name or folder} ({len(found):,} files)")).uid
-        async for some in _prepared(batched(_drafts(folder, found, problems, author, comment), AT_ONCE)):
+        async for some in _read_ahead(batched(_drafts(folder, found, problems, author, comment), AT_ONCE)):
             saved = await self._articles.save_many(org_id, some, parent=batch)
             created += sum(one.created for one in saved)
             changed += sum(one.modified and not one.created for one in saved)
             same += sum(not one.modified for one in saved)
             done += len(some)
-            tell("files", done + len(problems), len(found))
-        tell("files", len(found), len(found))
+            on_progress("files", done + len(problems), len(found))
+        on_progress("files", len(found), len(found))
         if created:  # pages that were there before may say of these that they are not
-            await self._articles.rerender_all(org_id, Order("stale"))
+            await self._articles.rerender_all(org_id, RerenderRequest("stale"))
         return ImportReport(len(found), created, changed, same, problems, batch)
 
-    async def export_folder(self, folder: Path, *, org_id: str | None, tell: Tell) -> int:
+    async def export_folder(self, folder: Path, *, org_id: str | None, on_progress: OnProgress) -> int:
         """The newest source of every article. What lies there under such a name is written over."""
-        listed: dict[str, Named] = {}
+        listed: dict[str, ListedArticle] = {}
         total, after = await self._articles.count(org_id), 0
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         while some := await self._articles.sources(org_id, after, READ_AT_ONCE):
             for article, source in some:
-                path = files.path_of(folder, article.url)
+                path = files.article_file(folder, article.url)
                 await asyncio.to_thread(_write, folder, path, source.encode())
-                listed[path.relative_to(folder).as_posix()] = Named(article.url, article.title)
+                listed[path.relative_to(folder).as_posix()] = ListedArticle(article.url, article.title)
             after = some[-1][0].id
-            tell("articles", len(listed), max(total, len(listed)))
-        await asyncio.to_thread(_write, folder, folder / files.LIST, msgspec.json.format(msgspec.json.encode(listed)))
+            on_progress("articles", len(listed), max(total, len(listed)))
+        await asyncio.to_thread(_write, folder, folder / files.LIST_FILE, msgspec.json.format(msgspec.json.encode(listed)))
         return len(listed)
 
 
-async def _prepared(batches: Iterator[tuple[Draft, ...]]) -> AsyncIterator[tuple[Draft, ...]]:
+async def _read_ahead(batches: Iterator[tuple[ArticleDraft, ...]]) -> AsyncIterator[tuple[ArticleDraft, ...]]:
     """Each batch is read and indexed in a thread, while the one before it is written."""
     ahead = asyncio.create_task(asyncio.to_thread(next, batches, None))
     try:
@@ -84,8 +86,10 @@ async def _prepared(batches: Iterator[tuple[Draft, ...]]) -> AsyncIterator[tuple
         ahead.cancel()
 
 
-def _drafts(folder: Path, found: list[tuple[str, ...]], problems: dict[str, str], author: str, comment: str) -> Iterator[Draft]:
-    listed, taken = files.listed_in(folder), dict[str, str]()
+def _drafts(
+    folder: Path, found: list[tuple[str, ...]], problems: dict[str, str], author: str, comment: str
+) -> Iterator[ArticleDraft]:
+    listed, taken = files.read_article_list(folder), dict[str, str]()
     for parts in found:
         name = "/".join(parts)
         try:
@@ -95,20 +99,20 @@ def _drafts(folder: Path, found: list[tuple[str, ...]], problems: dict[str, str]
         except OSError as reason:
             problems[name] = f"it cannot be read: {reason.strerror}"
         except PressroomError as reason:
-            problems[name] = _with_place(reason)
+            problems[name] = _describe_error(reason)
         else:
             taken[draft.url] = name
             yield draft
 
 
-def _draft(path: Path, name: str, listed: Named | None, author: str, comment: str) -> Draft:
-    source = files.text_of(path)
-    url = listed.url if listed else files.url_of(PurePosixPath(name))
-    title = listed.title if listed else files.title_in(source, url)
+def _draft(path: Path, name: str, listed: ListedArticle | None, author: str, comment: str) -> ArticleDraft:
+    source = files.read_text(path)
+    url = listed.url if listed else files.article_url(PurePosixPath(name))
+    title = listed.title if listed else files.find_title(source, url)
     return make_draft(url, source, title=title, comment=comment or f"from {name}"[:500], author=author, previous=0)
 
 
-def _with_place(reason: PressroomError) -> str:
+def _describe_error(reason: PressroomError) -> str:
     if isinstance(reason, SourceInvalid) and reason.line is not None:
         return f"{reason} (line {reason.line}, column {reason.column})"
     return str(reason)

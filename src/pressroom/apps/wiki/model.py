@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki.combining import stream_safe
-from pressroom.apps.wiki.words import Words, words_of
+from pressroom.apps.wiki.combining_marks import stream_safe
+from pressroom.apps.wiki.search_terms import ArticleTerms, article_terms
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.model import from_ms
 from pressroom.renderers.markdown.engine import Markdown
@@ -20,7 +20,7 @@ COMMENT_LIMIT = 500
 SOURCE_LIMIT = Markdown.limits.source
 LONGEST_NAME = 4 * TITLE_LIMIT  # characters before they are composed: a letter and its marks become one
 SPECIAL = "Special:"  # names that are pages of ours, and never articles
-ENDINGS = (".md", ".xml")  # so end the addresses of sources and of the sitemap
+RESERVED_SUFFIXES = (".md", ".xml")  # so end the addresses of sources and of the sitemap
 
 _REFUSED = frozenset('<>[]{}|#?"\\')
 
@@ -28,7 +28,7 @@ _REFUSED = frozenset('<>[]{}|#?"\\')
 class RenderStatus(StrEnum):
     QUEUED = "queued"  # created, and its render is pending
     RENDERED = "rendered"  # the HTML is current
-    STALE = "stale"  # to be rendered when somebody opens it
+    STALE = "stale"  # to be rendered when it is opened
     FAILED = "failed"  # the HTML, if any, is an older one
 
 
@@ -76,10 +76,10 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
         return from_ms(self.date_created)
 
 
-class Draft(msgspec.Struct, frozen=True):
-    """What somebody wants to save, cleaned. `previous` is the revision that they have read; 0 if there was none.
+class ArticleDraft(msgspec.Struct, frozen=True):
+    """A text to save, cleaned. `previous` is the revision that its author has read; 0 if there was none.
 
-    `hash` and `words` are of the text, found before the transaction: while it lasts nobody else writes.
+    `hash` and `words` are computed before the transaction, which blocks other writers.
     """
 
     url: str
@@ -89,10 +89,10 @@ class Draft(msgspec.Struct, frozen=True):
     author: str
     previous: int
     hash: str
-    words: Words
+    terms: ArticleTerms
 
 
-def hash_of(source: str) -> str:
+def source_hash(source: str) -> str:
     return hashlib.sha384(source.encode()).hexdigest()
 
 
@@ -120,7 +120,7 @@ def is_special(url: str) -> bool:
     return url.lower().startswith(SPECIAL.lower())
 
 
-def title_of(url: str) -> str:
+def title_from_url(url: str) -> str:
     return url.replace("_", " ")
 
 
@@ -128,7 +128,7 @@ def clean_line(text: str, limit: int, what: str) -> str:
     """One line of text that both databases can keep."""
     if len(text) > 100 * limit:
         raise InvalidArgument(f"the {what} has at most {limit} characters, not {len(text)}")
-    line = " ".join(_printable(text).split())
+    line = " ".join(_strip_controls(text).split())
     if len(line) > limit:
         raise InvalidArgument(f"the {what} has at most {limit} characters, not {len(line)}")
     return line
@@ -138,36 +138,36 @@ def clean_source(text: str) -> str:
     """Lines end as they do on Unix; what no text has is taken out."""
     if len(text) > 2 * SOURCE_LIMIT:  # each line may end in two characters, of which one stays
         raise TooLarge(f"the text has {len(text):,} characters; an article has at most {SOURCE_LIMIT:,} bytes")
-    source = _printable(text.replace("\r\n", "\n").replace("\r", "\n"))
+    source = _strip_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
     size = len(source.encode())
     if size > SOURCE_LIMIT:
         raise TooLarge(f"the text has {size:,} bytes; an article has at most {SOURCE_LIMIT:,}")
     return source
 
 
-def _printable(text: str) -> str:
+def _strip_controls(text: str) -> str:
     text = text.encode(errors="replace").decode()
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", "", text)
 
 
-def make_draft(url: str, source: str, *, title: str = "", comment: str = "", author: str, previous: int) -> Draft:
+def make_draft(url: str, source: str, *, title: str = "", comment: str = "", author: str, previous: int) -> ArticleDraft:
     """Raises InvalidArgument or TooLarge for what cannot be saved."""
     url = clean_url(url)
     if is_special(url):
         raise InvalidArgument(f"names that begin with {SPECIAL} are pages of the wiki itself")
-    if url.lower().endswith(ENDINGS):
-        raise InvalidArgument(f"the name of an article does not end in {' or '.join(ENDINGS)}")
+    if url.lower().endswith(RESERVED_SUFFIXES):
+        raise InvalidArgument(f"the name of an article does not end in {' or '.join(RESERVED_SUFFIXES)}")
     if previous < 0:
         raise InvalidArgument("previous is the number of the revision that was read, or 0")
-    title = clean_line(title, TITLE_LIMIT, "title") or title_of(url)
+    title = clean_line(title, TITLE_LIMIT, "title") or title_from_url(url)
     source = clean_source(source)
-    return Draft(
+    return ArticleDraft(
         url,
         title,
         source,
         clean_line(comment, COMMENT_LIMIT, "comment"),
         clean_line(author, TITLE_LIMIT, "author"),
         previous,
-        hash_of(source),
-        words_of(title, source),
+        source_hash(source),
+        article_terms(title, source),
     )

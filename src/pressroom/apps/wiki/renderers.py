@@ -1,6 +1,6 @@
 """What a page was made by, in a line of text: the shape of our pages, how the engine was asked, and each engine's version.
 
-A page is stale when its line would be another today. An engine that is not installed here says nothing: somebody else has it.
+A page is stale when its line would be another today. An engine that is not installed here is ignored: another worker has it.
 """
 
 import hashlib

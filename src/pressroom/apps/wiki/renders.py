@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import drawing, links, renderers, store
-from pressroom.apps.wiki.finish import finished, id_of
+from pressroom.apps.wiki import diagrams, links, renderers, store
 from pressroom.apps.wiki.model import Article, RenderStatus
-from pressroom.apps.wiki.store import Page
+from pressroom.apps.wiki.postprocess import heading_id, postprocess_html
+from pressroom.apps.wiki.store import RenderedPage
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Backoff, Ending, Kind, Result, Status, Work
 from pressroom.queue import Queue
@@ -23,7 +23,7 @@ NAME = "wiki.render"
 LONG = 100_000  # characters of a page
 
 
-class Payload(msgspec.Struct, frozen=True):
+class RenderPayload(msgspec.Struct, frozen=True):
     """Which revision. Its text is in the database, and never changes."""
 
     article: int
@@ -31,7 +31,7 @@ class Payload(msgspec.Struct, frozen=True):
     url: str
 
 
-class Renders:
+class ArticleRenders:
     """`prefix` is what stands before `/wiki` in the addresses of the service."""
 
     def __init__(self, rendering: Rendering, prefix: str) -> None:
@@ -54,66 +54,66 @@ class Renders:
         self._queue = queue
 
     async def handle(self, job: Any, payload: Any) -> Result:
-        wanted = msgspec.convert(payload, Payload)
-        article, source = await self._database.read(partial(_text_of, wanted, job.org_id))
+        target = msgspec.convert(payload, RenderPayload)
+        article, source = await self._database.read(partial(_read_source, target, job.org_id))
         asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
         engines = documents.engines_of(asked)
         try:
-            draw = drawing.through(self._queue, self._rendering, job)
+            draw = partial(diagrams.draw_diagram, self._queue, self._rendering, job)
             rendered = await documents.render(self._rendering.presses_for(job), asked, draw)
         except PressroomError as error:
             error.engines = engines
             raise
-        page = await self.page(article.org_id, rendered, renderers.name(engines))
-        told = {
+        page = await self.make_page(article.org_id, rendered, renderers.name(engines))
+        result = {
             "article": article.url,
-            "revision": wanted.revision,
+            "revision": target.revision,
             "size": len(page.html),
             "warnings": [msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
             "engines": engines,
         }
-        return Result(told, page)
+        return Result(result, page)
 
-    async def preview(self, org_id: str, source: str) -> Page:
+    async def preview(self, org_id: str, source: str) -> RenderedPage:
         """Now, without a job or a row, inside the same limits."""
         asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
-        return await self.page(org_id, await self._rendering.preview(asked), "")
+        return await self.make_page(org_id, await self._rendering.preview(asked), "")
 
-    async def page(self, org_id: str, rendered: Rendered, renderer: str) -> Page:
+    async def make_page(self, org_id: str, rendered: Rendered, renderer: str) -> RenderedPage:
         body = rendered.data.decode()
         # Links without number in a page of megabytes take a second, in which others would be kept waiting.
         long = len(body) > LONG
-        targets = await asyncio.to_thread(links.targets_in, body) if long else links.targets_in(body)
-        existing = await self._database.read(partial(store.existing, org_id, targets)) if targets else set()
-        finish = partial(_finished, body, existing, self._prefix)
-        html = await asyncio.to_thread(finish) if long else finish()
-        headings = [{**heading, "id": id_of(heading["id"])} for heading in rendered.details.get("headings", [])]
-        return Page(html, headings, targets, renderer)
+        targets = await asyncio.to_thread(links.find_targets, body) if long else links.find_targets(body)
+        existing = await self._database.read(partial(store.find_existing_urls, org_id, targets)) if targets else set()
+        postprocess = partial(_postprocess_page, body, existing, self._prefix)
+        html = await asyncio.to_thread(postprocess) if long else postprocess()
+        headings = [{**heading, "id": heading_id(heading["id"])} for heading in rendered.details.get("headings", [])]
+        return RenderedPage(html, headings, targets, renderer)
 
 
-def _finished(body: str, existing: set[str], prefix: str) -> str:
-    return links.resolved(finished(body), existing, prefix)
+def _postprocess_page(body: str, existing: set[str], prefix: str) -> str:
+    return links.resolve_links(postprocess_html(body), existing, prefix)
 
 
 def settle(ending: Ending) -> Work[None]:
     """A payload is the caller's own words, so it may name an article that is not theirs or not there: then nothing is kept."""
     try:
-        wanted = msgspec.convert(ending.payload, Payload)
-        article = yield from store.by_id(wanted.article)
+        target = msgspec.convert(ending.payload, RenderPayload)
+        article = yield from store.get_article_by_id(target.article)
     except (msgspec.ValidationError, NotFound):
         return
     if article.org_id != (ending.org_id or ""):
         return
     if ending.for_hook is not None:
-        yield from store.keep_page(article, wanted.revision, ending.for_hook)
+        yield from store.save_page(article, target.revision, ending.for_hook)
         return
-    # One that was stopped can still be rendered, by whoever opens it.
+    # A cancelled render is submitted again when the article is opened.
     status = RenderStatus.STALE if ending.status is Status.CANCELLED else RenderStatus.FAILED
-    yield from store.give_up(article.id, wanted.revision, ending.uid, status, ending.error)
+    yield from store.fail_render(article.id, target.revision, ending.uid, status, ending.error)
 
 
-def _text_of(wanted: Payload, org_id: str | None) -> Work[tuple[Article, str]]:
-    article = yield from store.by_id(wanted.article)
+def _read_source(target: RenderPayload, org_id: str | None) -> Work[tuple[Article, str]]:
+    article = yield from store.get_article_by_id(target.article)
     if article.org_id != (org_id or ""):
         raise NotFound("there is no such article")
-    return article, (yield from store.revision(article, wanted.revision)).source
+    return article, (yield from store.get_revision(article, target.revision)).source

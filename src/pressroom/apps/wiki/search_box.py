@@ -1,16 +1,26 @@
-"""What the search box finds of the wiki: an article by its name."""
+"""The wiki's part of the search box: an article by its name, or else articles by words of their titles."""
 
 from pressroom.apps.wiki import store
-from pressroom.apps.wiki.links import address_of
-from pressroom.apps.wiki.model import clean_url
-from pressroom.errors import InvalidArgument, NotFound
+from pressroom.apps.wiki.links import article_path
+from pressroom.apps.wiki.model import Article, clean_url
+from pressroom.apps.wiki.search_terms import query_terms
+from pressroom.errors import InvalidArgument
 from pressroom.model import Work
-from pressroom.store.operators.lookup import LookupResult, Viewer
+from pressroom.store.operators.lookup import SHOWN, LookupResult, Viewer
 
 
 def find_articles(text: str, viewer: Viewer) -> Work[list[LookupResult]]:
+    """A name that is typed in full finds its article alone, so that the search box leads there at once."""
     try:
-        article = yield from store.get(viewer.own_org, clean_url(text))
-    except (InvalidArgument, NotFound):
-        return []
-    return [LookupResult(what="article", name=article.url, about=article.title, path=address_of(article.url))]
+        named = yield from store.find_article(viewer.own_org, clean_url(text))
+    except InvalidArgument:
+        named = None
+    if named is not None:
+        return [_found(named)]
+    terms = query_terms(text)
+    articles = (yield from store.search_titles(viewer.own_org, terms, SHOWN)) if terms else []
+    return [_found(article) for article in articles]
+
+
+def _found(article: Article) -> LookupResult:
+    return LookupResult(what="article", name=article.url, about=article.title, path=article_path(article.url))

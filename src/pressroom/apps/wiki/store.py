@@ -7,24 +7,24 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki.model import Article, Draft, RenderStatus, Revision
-from pressroom.apps.wiki.words import Words, words_of
+from pressroom.apps.wiki.model import Article, ArticleDraft, RenderStatus, Revision
+from pressroom.apps.wiki.search_terms import ArticleTerms, article_terms
 from pressroom.errors import NotFound, Refused
 from pressroom.model import Row, Statement, Status, Work, from_ms
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 62
-RENDER_EVERY = 5_000  # milliseconds between two renders of one revision that somebody only wishes for
+RENDER_EVERY = 5_000  # milliseconds between two renders of one revision on request
 
 
 class EditConflict(Refused):
-    """Somebody has saved another text since this one's author began: `article` is as it is now."""
+    """Another author has saved since this one started: `article` is the current state."""
 
     code = "edit_conflict"
     status = 409
 
-    def __init__(self, article: Article | None, draft: Draft) -> None:
+    def __init__(self, article: Article | None, draft: ArticleDraft) -> None:
         read = f"revision {draft.previous}" if draft.previous else "no revision"
         there = f"is at revision {article.head}" if article else "does not exist"
         super().__init__(f"{draft.url} {there}, and this text was made from {read}")
@@ -43,7 +43,7 @@ class TooSoon(Refused):
         self.headers = {"Retry-After": str(wait)}
 
 
-class Saved(msgspec.Struct, frozen=True):
+class SaveResult(msgspec.Struct, frozen=True):
     """`modified` says whether a revision was made; `created` whether the article was."""
 
     article: Article
@@ -52,7 +52,7 @@ class Saved(msgspec.Struct, frozen=True):
     created: bool
 
 
-class Line(msgspec.Struct, frozen=True):
+class RevisionSummary(msgspec.Struct, frozen=True):
     """A revision in a list."""
 
     number: int
@@ -68,36 +68,36 @@ class Line(msgspec.Struct, frozen=True):
         return from_ms(self.date_created)
 
 
-def save(org_id: str, draft: Draft) -> Work[Saved]:
+def save(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
     """Raises EditConflict unless `previous` is the newest revision. The newest text again makes no revision."""
-    article = yield from find(org_id, draft.url)
+    article = yield from find_article(org_id, draft.url)
     if article is not None and (yield from _is_newest(article, draft)):
-        return Saved(article, article.head, modified=False, created=False)
+        return SaveResult(article, article.head, modified=False, created=False)
     if draft.previous != (article.head if article else 0):
         raise EditConflict(article, draft)
     return (yield from _insert(org_id, article, draft))
 
 
-def save_many(org_id: str, drafts: Sequence[Draft]) -> Work[list[Saved]]:
+def save_many(org_id: str, drafts: Sequence[ArticleDraft]) -> Work[list[SaveResult]]:
     """As the newest revisions, whatever was there. Pages that say of one of them that it is not there are stale."""
     saved = []
     for draft in drafts:
-        article = yield from find(org_id, draft.url)
+        article = yield from find_article(org_id, draft.url)
         if article is not None and (yield from _is_newest(article, draft)):
-            saved.append(Saved(article, article.head, modified=False, created=False))
+            saved.append(SaveResult(article, article.head, modified=False, created=False))
         else:
             saved.append((yield from _insert(org_id, article, draft)))
     if created := [one.article.url for one in saved if one.created]:
-        yield Statement("wiki.mark_linking", {"org_id": org_id, "urls": compact(created)})
+        yield Statement("wiki.mark_linking_stale", {"org_id": org_id, "urls": compact(created)})
     return saved
 
 
-def _is_newest(article: Article, draft: Draft) -> Work[bool]:
-    (newest,) = yield Statement("wiki.find_hash", {"article": article.id, "number": article.head})
+def _is_newest(article: Article, draft: ArticleDraft) -> Work[bool]:
+    (newest,) = yield Statement("wiki.find_revision_hash", {"article": article.id, "number": article.head})
     return newest == (draft.hash, draft.title)
 
 
-def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
+def _insert(org_id: str, article: Article | None, draft: ArticleDraft) -> Work[SaveResult]:
     moment = yield from now()
     number = 1 if article is None else article.head + 1
     if article is None:
@@ -121,128 +121,134 @@ def _insert(org_id: str, article: Article | None, draft: Draft) -> Work[Saved]:
         },
     )
     yield Statement("wiki.insert_source", {"article": id, "number": number, "source": draft.source})
-    yield from keep_words(id, draft.words)
-    return Saved((yield from by_id(id)), number, modified=True, created=article is None)
+    yield from save_search_terms(id, draft.terms)
+    return SaveResult((yield from get_article_by_id(id)), number, modified=True, created=article is None)
 
 
-def keep_words(article: int, words: Words) -> Work[None]:
+def save_search_terms(article: int, terms: ArticleTerms) -> Work[None]:
     """For search: those of the newest revision."""
-    yield Statement("wiki.save_words", {"article": article, "title": words.title, "words": words.text})
+    yield Statement("wiki.save_search_terms", {"article": article, "title": terms.title, "words": terms.text})
 
 
-def index_some(limit: int) -> Work[int]:
-    """Let search know articles that it does not know. Returns how many those were."""
+def index_articles(limit: int) -> Work[int]:
+    """Add articles that are missing from the search index. Returns how many."""
     rows = yield Statement("wiki.list_unindexed", {"limit": limit})
     for article, title, source in rows:
-        yield from keep_words(article, words_of(title, source))
+        yield from save_search_terms(article, article_terms(title, source))
     return len(rows)
 
 
-class Hit(msgspec.Struct, frozen=True):
+class ArticleMatch(msgspec.Struct, frozen=True):
     article: Article
     source: str
 
 
-def search(org_id: str, sought: Sequence[str], limit: int, offset: int) -> Work[list[Hit]]:
+def search_articles(org_id: str, sought: Sequence[str], limit: int, offset: int) -> Work[list[ArticleMatch]]:
     """Those that have all of these words, the best first."""
     asked = {"org_id": org_id, "words": compact(list(sought)), "limit": limit, "offset": offset}
-    rows = yield Statement("wiki.search", asked)
-    return [Hit(Article(*row[:-1]), row[-1]) for row in rows]
+    rows = yield Statement("wiki.search_articles", asked)
+    return [ArticleMatch(Article(*row[:-1]), row[-1]) for row in rows]
 
 
-def queue_many(some: Sequence[tuple[int, int, str]]) -> Work[None]:
-    """Let revisions name their jobs: article, number, job. Older ones that had the same job have lost it."""
-    if some:
-        told = compact([list(one) for one in some])
-        yield Statement("wiki.queue_revisions", {"some": told})
-        yield Statement("wiki.supersede_revisions", {"some": told})
+def search_titles(org_id: str, terms: Sequence[str], limit: int) -> Work[list[Article]]:
+    """Articles whose titles have all of these words; the last may be a prefix."""
+    rows = yield Statement("wiki.search_titles", {"org_id": org_id, "words": compact(list(terms)), "limit": limit})
+    return [Article(*row) for row in rows]
 
 
-def find(org_id: str, url: str) -> Work[Article | None]:
+def set_render_jobs(revisions: Sequence[tuple[int, int, str]]) -> Work[None]:
+    """Store the job of each revision: article, number, job. Older revisions that had the same job are superseded."""
+    if revisions:
+        encoded = compact([list(one) for one in revisions])
+        yield Statement("wiki.set_revision_jobs", {"some": encoded})
+        yield Statement("wiki.supersede_revisions", {"some": encoded})
+
+
+def find_article(org_id: str, url: str) -> Work[Article | None]:
     rows = yield Statement("wiki.find_article", {"org_id": org_id, "url": url})
     return Article(*rows[0]) if rows else None
 
 
-def get(org_id: str, url: str) -> Work[Article]:
-    article = yield from find(org_id, url)
+def get_article(org_id: str, url: str) -> Work[Article]:
+    article = yield from find_article(org_id, url)
     if article is None:
         raise NotFound(f"there is no article {url[:200]!r}")
     return article
 
 
-def by_id(id: int) -> Work[Article]:
+def get_article_by_id(id: int) -> Work[Article]:
     rows = yield Statement("wiki.find_article_by_id", {"id": id})
     if not rows:
         raise NotFound("there is no such article")
     return Article(*rows[0])
 
 
-def lock(ids: Sequence[int]) -> Work[list[Article]]:
-    """Articles as they are, and stay until the transaction ends: nobody saves another revision meanwhile."""
+def lock_articles(ids: Sequence[int]) -> Work[list[Article]]:
+    """Articles as they are, and stay until the transaction ends: no other revision is saved meanwhile."""
     rows = yield Statement("wiki.lock_articles", {"ids": compact(sorted(ids))})
     return [Article(*row) for row in rows]
 
 
-def revision(article: Article, number: int) -> Work[Revision]:
+def get_revision(article: Article, number: int) -> Work[Revision]:
     rows = yield Statement("wiki.find_revision", {"article": article.id, "number": number})
     if not rows:
         raise NotFound(f"{article.url} has no revision {number}")
     return _revision(rows[0])
 
 
-def may_render(article: Article, number: int) -> Work[Revision]:
-    """A revision that may be rendered again. Raises TooSoon if that was just done, whoever asked for it."""
-    found = yield from revision(article, number)
+def get_renderable_revision(article: Article, number: int) -> Work[Revision]:
+    """A revision that may be rendered again. Raises TooSoon if that was just done."""
+    found = yield from get_revision(article, number)
     since = (yield from now()) - (found.date_rendered or 0)
     if found.render_status is RenderStatus.RENDERED and since < RENDER_EVERY:
         raise TooSoon(article, number, -((since - RENDER_EVERY) // 1000))
     return found
 
 
-def history(article: Article, before: int | None, limit: int) -> Work[list[Line]]:
+def list_revisions(article: Article, before: int | None, limit: int) -> Work[list[RevisionSummary]]:
     """Newest first."""
     asked = {"article": article.id, "before": BEYOND if before is None else before, "limit": limit}
     rows = yield Statement("wiki.list_revisions", asked)
     return [
-        Line(number, title, comment, author, length, RenderStatus(status), at)
+        RevisionSummary(number, title, comment, author, length, RenderStatus(status), at)
         for number, title, comment, author, length, status, at in rows
     ]
 
 
-def existing(org_id: str, urls: Collection[str]) -> Work[set[str]]:
+def find_existing_urls(org_id: str, urls: Collection[str]) -> Work[set[str]]:
     """Those of them that are articles."""
     if not urls:
         return set()
-    rows = yield Statement("wiki.existing", {"org_id": org_id, "urls": compact(sorted(urls))})
+    rows = yield Statement("wiki.find_existing_urls", {"org_id": org_id, "urls": compact(sorted(urls))})
     return {url for (url,) in rows}
 
 
-def articles(org_id: str, after: int, limit: int) -> Work[list[Article]]:
+def list_articles(org_id: str, after: int, limit: int) -> Work[list[Article]]:
     """By their ids."""
     rows = yield Statement("wiki.list_articles", {"org_id": org_id, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
-def stale(org_id: str, after: int, limit: int) -> Work[list[Article]]:
+def list_stale_articles(org_id: str, after: int, limit: int) -> Work[list[Article]]:
     """Those whose newest revision is to be rendered again, by their ids."""
-    rows = yield Statement("wiki.list_stale", {"org_id": org_id, "after": after, "limit": limit})
+    rows = yield Statement("wiki.list_stale_articles", {"org_id": org_id, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
-def sources(org_id: str, after: int, limit: int) -> Work[list[tuple[Article, str]]]:
+def list_sources(org_id: str, after: int, limit: int) -> Work[list[tuple[Article, str]]]:
     """By the articles' ids, each with the source of its newest revision."""
     rows = yield Statement("wiki.list_sources", {"org_id": org_id, "after": after, "limit": limit})
     return [(Article(*row[:-1]), row[-1]) for row in rows]
 
 
-def count(org_id: str) -> Work[int]:
+def count_articles(org_id: str) -> Work[int]:
     ((number,),) = yield Statement("wiki.count_articles", {"org_id": org_id})
     return int(number)
 
 
-def last_article(org_id: str) -> Work[int]:
+def last_article_id(org_id: str) -> Work[int]:
     """The highest id."""
-    ((id,),) = yield Statement("wiki.last_article", {"org_id": org_id})
+    ((id,),) = yield Statement("wiki.find_last_article_id", {"org_id": org_id})
     return int(id)
 
 
@@ -251,8 +257,8 @@ def count_renders(parent: str) -> Work[dict[Status, int]]:
     return {Status(status): count for status, count in rows}
 
 
-def renderers() -> Work[list[str]]:
-    """What the pages that count as current were made by."""
+def list_renderers() -> Work[list[str]]:
+    """The distinct renderers of the pages that count as current."""
     rows = yield Statement("wiki.list_renderers")
     return [renderer for (renderer,) in rows]
 
@@ -263,18 +269,18 @@ def mark_stale(renderer: str, limit: int) -> Work[int]:
     return len(rows)
 
 
-def stale_orgs() -> Work[list[str]]:
-    rows = yield Statement("wiki.stale_orgs")
+def list_stale_orgs() -> Work[list[str]]:
+    rows = yield Statement("wiki.list_stale_orgs")
     return [org_id for (org_id,) in rows]
 
 
-def linking(org_id: str, url: str, after: int, limit: int) -> Work[list[Article]]:
-    """Articles that refer to this one, whether it is there or not."""
-    rows = yield Statement("wiki.linking", {"org_id": org_id, "url": url, "after": after, "limit": limit})
+def list_linking_articles(org_id: str, url: str, after: int, limit: int) -> Work[list[Article]]:
+    """Articles that link to this URL, whether it exists or not."""
+    rows = yield Statement("wiki.list_linking_articles", {"org_id": org_id, "url": url, "after": after, "limit": limit})
     return [Article(*row) for row in rows]
 
 
-class Page(msgspec.Struct, frozen=True):
+class RenderedPage(msgspec.Struct, frozen=True):
     """What a render makes of a revision."""
 
     html: str
@@ -283,21 +289,21 @@ class Page(msgspec.Struct, frozen=True):
     renderer: str
 
 
-def keep_page(article: Article, number: int, page: Page) -> Work[None]:
+def save_page(article: Article, number: int, page: RenderedPage) -> Work[None]:
     moment = yield from now()
     place = {"article": article.id, "number": number}
     yield Statement("wiki.save_html", place | {"html": page.html, "headings": compact(list(page.headings))})
-    yield Statement("wiki.rendered", place | {"renderer": page.renderer, "now": moment})
-    yield Statement("wiki.show_revision", place)
+    yield Statement("wiki.mark_rendered", place | {"renderer": page.renderer, "now": moment})
+    yield Statement("wiki.set_shown_revision", place)
     if number == article.head:
-        yield Statement("wiki.forget_links", {"article": article.id})
+        yield Statement("wiki.delete_links", {"article": article.id})
         yield Statement("wiki.insert_links", {"article": article.id, "urls": compact(list(page.links))})
 
 
-def give_up(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
-    told = compact({name: value for name, value in error.items() if name != "detail"}) if error else None
+def fail_render(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
+    encoded = compact({name: value for name, value in error.items() if name != "detail"}) if error else None
     place = {"article": article, "number": number, "job_uid": job}
-    yield Statement("wiki.fail_revision", place | {"status": status.value, "error": told})
+    yield Statement("wiki.fail_revision", place | {"status": status.value, "error": encoded})
 
 
 def _revision(row: Row) -> Revision:

@@ -77,7 +77,7 @@ class Editor {
     this.area.scrollTop = Math.max(0, line * row - this.area.clientHeight / 2);
   }
 
-  // Escape lets the next Tab leave, so that nobody is caught in here.
+  // Escape lets the next Tab leave, so that keyboard users can leave the editor.
   key(event) {
     if (event.key === "Escape") {
       this.leaving = true;

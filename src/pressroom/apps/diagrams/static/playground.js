@@ -100,7 +100,7 @@ function frame() {
   sheet.requestSubmit(ways.querySelector(".unframed"));
 }
 
-// Another language has other outputs, themes, engines and examples. Text that nobody has typed is replaced.
+// Another language has other outputs, themes, engines and examples. A sample that was not edited is replaced.
 function speak(name) {
   const language = languages.get(name);
   if (!language) return;

@@ -1,4 +1,4 @@
-// The editor shows what it would become while somebody types, and asks before a text is left behind. Without it, a button does.
+// The editor shows what it would become while the author types, and asks before a text is left behind. Without it, a button does.
 // Where two texts are brought together there is no preview, but the text is worth as much.
 "use strict";
 
@@ -21,7 +21,7 @@ async function look() {
       method: "POST", body: fields, signal: asking.signal, headers: { "HX-Request": "true" },
     });
     const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("preview");
-    // What stays the same is left alone: pictures do not flicker, and whoever has scrolled down stays there.
+    // What stays the same is left alone: pictures do not flicker, and the scroll position stays.
     if (made) Idiomorph.morph(document.getElementById("preview"), made);
     say(made ? "" : AWAY);
   } catch (reason) {
@@ -37,7 +37,7 @@ area.addEventListener("keydown", (event) => {
 });
 let sent = false;
 form.addEventListener("submit", () => { sent = true; });
-addEventListener("pageshow", () => { sent = false; }); // whoever comes back has not sent what they write now
+addEventListener("pageshow", () => { sent = false; }); // after the back button, the text has not been sent
 addEventListener("beforeunload", (event) => {
   if (!sent && ("unsaved" in form.dataset || area.value !== written)) event.preventDefault();
 });

@@ -1,0 +1,1 @@
+"""Kroki's HTTP interface at `/kroki`: its URLs, options and errors."""

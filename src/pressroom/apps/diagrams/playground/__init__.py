@@ -1,0 +1,1 @@
+"""The playground: its pages, forms and previews."""

@@ -1,0 +1,108 @@
+"""Named diagrams in the playground: a list of them, any version in the editor, and saving without undoing others' work."""
+
+import re
+
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.problems import request_id_of
+from pressroom.api.routes import Routes
+from pressroom.api.service import Service
+from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams, require_name
+from pressroom.apps.diagrams.named.embed_keys import embed_key
+from pressroom.apps.diagrams.named.etags import Condition
+from pressroom.apps.diagrams.named.versions import Version
+from pressroom.apps.diagrams.playground import views
+from pressroom.apps.diagrams.playground.form import PlaygroundForm, form_of_text, read_supported_form
+from pressroom.apps.diagrams.playground.previews import error_result
+from pressroom.apps.diagrams.playground.views import open_diagram, reopen_from_form
+from pressroom.errors import PreconditionFailed, PressroomError
+from pressroom.model import from_ms
+from pressroom.renderers.documents import Asked
+from pressroom.web.desk import Desk, Visit, refuse
+from pressroom.web.lines import compare_lines
+
+SHOWN = 50
+
+
+def router(desk: Desk) -> Routes:
+    routes = Routes()
+    pages = NamedDiagramPages(desk.service)
+    desk.get(routes, "/playground/names", pages.show_list)
+    desk.get(routes, "/playground/names/{name}", pages.show_diagram)
+    desk.post(routes, "/playground/save", pages.save, needs=Scope.SUBMITTER, small=False)
+    return routes
+
+
+class NamedDiagramPages:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
+
+    async def show_list(self, visit: Visit) -> Response:
+        after = visit.request.query_params.get("cursor", "")
+        if after:
+            require_name(after)
+        found = await self._names.list(visit.caller.org_id, after, SHOWN + 1)
+        cursor = found[SHOWN - 1].named.name if len(found) > SHOWN else None
+        keys = {one.named.name: embed_key(one.named, self._service.keyring) for one in found}
+        return visit.page(
+            "diagrams/names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
+        )
+
+    async def show_diagram(self, visit: Visit, name: str) -> Response:
+        found = await open_diagram(visit, self._names, name, parse_version(visit.request.query_params.get("version")))
+        return views.render_page(visit, form_of_text(found.history.versions[0].text), opened=found)
+
+    async def save(self, visit: Visit) -> Response:
+        """The next version of the opened diagram, or the first of a new name, which must not exist yet."""
+        form = read_supported_form(visit.form.get)
+        name, was = visit.form.get("name").strip(), visit.form.get("opened")
+        state = visit.form.get("state") if name == was else ""
+        try:
+            version, is_new = await self._save_version(visit, name, form, state)
+        except PreconditionFailed:
+            return await self._show_conflict(visit, name, form)
+        except PressroomError as wrong:
+            result = error_result(visit.request, wrong, form.source.encode())
+            opened = await reopen_from_form(visit, self._names)
+            return views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
+        words = f"Saved as version {version.number}." if is_new else f"Version {version.number} has this text already."
+        return visit.go(f"/playground/names/{name}", words)
+
+    async def _save_version(self, visit: Visit, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
+        require_name(name)
+        text = form.diagram_text()
+        asking.checked(Asked(text.format, "svg", text.source.encode(), text.options, text.engine))
+        condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
+        trace, keep = {"request_id": request_id_of(visit.request)}, self._service.settings.diagram_versions
+        _, version, is_new = await self._names.put(visit.caller.org_id, name, text, trace, condition=condition, keep=keep)
+        if is_new:
+            before = {"version": version.number - 1} if version.number > 1 else None
+            await visit.note("save diagram", f"diagram {name}", before=before, after={"version": version.number})
+        return version, is_new
+
+    async def _show_conflict(self, visit: Visit, name: str, form: PlaygroundForm) -> Response:
+        """Both texts, and a button to save this one on top of the other."""
+        theirs = await open_diagram(visit, self._names, name)
+        text = theirs.history.versions[0].text
+        return visit.page(
+            "diagrams/conflict.html",
+            status=412,
+            form=form,
+            theirs=theirs,
+            text=text,
+            was_opened=visit.form.get("opened") == name,
+            lines=await compare_lines(text.source, form.source),
+            moment=from_ms,
+        )
+
+
+def parse_version(text: str | None, field: str = "version") -> int | None:
+    """The number of a version, from a query."""
+    if not text:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise refuse(f"{field} is the number of a version, such as 3; not {text[:40]!r}")
+    return int(text)

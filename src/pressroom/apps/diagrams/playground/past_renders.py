@@ -1,0 +1,69 @@
+"""An earlier render, found by its job or by the short link of its picture, with the form that it was submitted with."""
+
+from datetime import datetime
+
+import msgspec
+
+from pressroom.apps.diagrams.playground.form import PlaygroundForm, form_of_payload
+from pressroom.errors import InvalidArgument, NotFound
+from pressroom.model import Job
+from pressroom.rendering import Payload
+from pressroom.store.artifacts.artifacts import Artifact
+from pressroom.web.desk import Visit
+
+
+class PastRender(msgspec.Struct, frozen=True):
+    """`link` is where the picture lies, and `until` when that expires. Without a link it made nothing, or that has expired."""
+
+    form: PlaygroundForm
+    job: str
+    link: str | None = None
+    until: datetime | None = None
+    sha256: str | None = None
+    media_type: str = ""
+
+
+async def past_render_of_job(visit: Visit, uid: str) -> PastRender:
+    """Raises NotFound for a job that does not exist, belongs to another organisation, or renders nothing."""
+    try:
+        job = await visit.desk.service.queue.get(uid)
+    except (NotFound, InvalidArgument):
+        raise _no_job(uid) from None
+    if not visit.caller.owns(job.org_id) or job.kind not in visit.desk.service.rendering.kinds:
+        raise _no_job(uid)
+    return await _past_render(visit, job)
+
+
+async def past_render_of_link(visit: Visit, link: str) -> PastRender:
+    """The link shows the picture to all callers; its source is for the organisation that owns the job."""
+    try:
+        artifact, _ = await visit.desk.service.rendering.linked(link)
+        made = await past_render_of_job(visit, artifact.job_uid or "")
+    except NotFound:
+        raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
+    what = {"link": link, "until": artifact.expires_at, "sha256": artifact.sha256, "media_type": artifact.media_type}
+    return msgspec.structs.replace(made, **what)
+
+
+async def _past_render(visit: Visit, job: Job) -> PastRender:
+    payload = msgspec.convert(job.payload, Payload)
+    made = job.result or {}
+    form = form_of_payload(payload, await _source(visit, payload))
+    expiry = await visit.desk.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
+    if expiry is None or expiry.is_over:
+        return PastRender(form, job.uid, until=None if expiry is None else expiry.at)
+    return PastRender(form, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
+
+
+async def _source(visit: Visit, payload: Payload) -> str:
+    if payload.source is not None:
+        return payload.source
+    rendering = visit.desk.service.rendering
+    kept: Artifact = await rendering.artifact(payload.source_artifact or "")
+    return (await rendering.whole(kept)).decode(errors="replace")
+
+
+def _no_job(uid: str) -> NotFound:
+    return NotFound(
+        f"there is no job {uid[:40]!r} that renders something; the id is wrong, or it was deleted after its retention"
+    )

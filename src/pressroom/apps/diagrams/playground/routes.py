@@ -1,0 +1,147 @@
+"""The playground: type a source, see its preview, and export it."""
+
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.problems import request_id_of
+from pressroom.api.routes import Routes
+from pressroom.api.service import Service
+from pressroom.api.waiting import settled
+from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams.answers import RenderFailed
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
+from pressroom.apps.diagrams.playground import views
+from pressroom.apps.diagrams.playground.form import PlaygroundForm, read_form, read_supported_form
+from pressroom.apps.diagrams.playground.past_renders import past_render_of_job, past_render_of_link
+from pressroom.apps.diagrams.playground.previews import RETRY_AFTER, Previews, error_result
+from pressroom.apps.diagrams.playground.views import reopen_from_form
+from pressroom.apps.diagrams.renders import NAME, Diagrams
+from pressroom.artifacts.disposition import content_disposition
+from pressroom.errors import Expired, PressroomError, WaitTimeout
+from pressroom.web.desk import Desk, Visit, refuse
+
+PATIENCE = 15.0  # seconds that a request waits for the render that is to be kept
+SOURCE = "source"  # instead of an output: download the source itself
+
+_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
+
+
+def router(desk: Desk, diagrams: Diagrams) -> Routes:
+    routes = Routes()
+    pages = PlaygroundPages(desk.service, diagrams)
+    desk.get(routes, "/playground", pages.show)
+    for path, handler in (
+        ("/playground", pages.render),
+        ("/playground/preview", pages.preview),
+        ("/playground/frame", pages.frame),
+        ("/playground/download", pages.download),
+        ("/playground/keep", pages.keep),
+    ):
+        desk.post(routes, path, handler, needs=Scope.SUBMITTER, small=False)
+    return routes
+
+
+class PlaygroundPages:
+    def __init__(self, service: Service, diagrams: Diagrams) -> None:
+        self._service = service
+        self._diagrams = diagrams
+        self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
+        self._previews = Previews(service.rendering, service.settings.presses)
+
+    async def show(self, visit: Visit) -> Response:
+        """The form with its defaults, with the query's values, or with those of an earlier render (`?link=`, `?job=`)."""
+        asked = visit.request.query_params
+        if link := asked.get("link"):
+            past = await past_render_of_link(visit, link)
+            return views.render_page(visit, past.form, past=past)
+        if job := asked.get("job"):
+            past = await past_render_of_job(visit, job)
+            return views.render_page(visit, past.form, past=past)
+        return views.render_page(visit, read_form(asked.get))
+
+    async def render(self, visit: Visit) -> Response:
+        """For those without scripts: the same page again, with the picture."""
+        form = read_supported_form(visit.form.get)
+        try:
+            result = await self._previews.render_or_explain(visit.request, visit.caller.org_id, form.render_request())
+        except PressroomError as wrong:
+            return await self._show_error(visit, form, wrong)
+        opened = await reopen_from_form(visit, self._names)
+        status = result.problem.status if result.problem else 200
+        return views.render_page(visit, form, result=result, opened=opened, status=status)
+
+    async def _show_error(self, visit: Visit, form: PlaygroundForm, wrong: PressroomError) -> Response:
+        """The page with the error and the source: its author must not lose it."""
+        result = error_result(visit.request, wrong, form.source.encode())
+        opened = await reopen_from_form(visit, self._names)
+        response = views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
+        response.headers.update(getattr(wrong, "headers", {}))
+        return response
+
+    async def preview(self, visit: Visit) -> Response:
+        """An invalid source is normal while its author types, so its error has the status 200."""
+        form = read_form(visit.form.get)
+        try:
+            result = await self._previews.render_or_explain(visit.request, visit.caller.org_id, form.render_request())
+        except PressroomError as wrong:
+            result = error_result(visit.request, wrong)
+        status = 200 if result.problem is None or result.is_about_source else result.problem.status
+        response = views.render_preview(visit, form, result, await reopen_from_form(visit, self._names), status)
+        if status == 503:
+            response.headers["Retry-After"] = str(RETRY_AFTER)
+        return response
+
+    async def frame(self, visit: Visit) -> Response:
+        """A page or a PDF as itself, to stand in a frame. A page can do nothing there; a PDF is shown by the browser."""
+        form = read_form(visit.form.get)
+        rendered = await self._previews.render(visit.request, visit.caller.org_id, form.render_request())
+        policy = _POLICY if rendered.media_type == "application/pdf" else f"sandbox; {_POLICY}"
+        return Response(rendered.data, 200, _HEADERS | {"Content-Security-Policy": policy}, rendered.media_type)
+
+    async def download(self, visit: Visit) -> Response:
+        form = read_supported_form(visit.form.get)
+        wanted = visit.form.get("as")
+        if wanted != SOURCE and wanted not in form.offered.outputs:
+            raise refuse(f"{form.language} can be downloaded as {', '.join([*form.offered.outputs, SOURCE])}")
+        stem = visit.form.get("opened") or form.language
+        if wanted == SOURCE:
+            return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.offered.file_suffix}")
+        try:
+            rendered = await self._previews.render(visit.request, visit.caller.org_id, form.render_request(wanted))
+        except PressroomError as wrong:
+            return await self._show_error(visit, form, wrong)
+        return _attachment(rendered.data, rendered.media_type, f"{stem}.{wanted}")
+
+    async def keep(self, visit: Visit) -> Response:
+        """A job like any other, on stable storage, and a short link to what it made."""
+        form = read_supported_form(visit.form.get)
+        try:
+            link = await self._keep_render(visit, form)
+        except WaitTimeout as late:
+            return visit.go(f"/desk/jobs/job_{late.uid}", "It is still being rendered. This is its job.")
+        except PressroomError as wrong:
+            return await self._show_error(visit, form, wrong)
+        return visit.go(f"/playground?link={link}", f"It is kept, and has the short link {link}.")
+
+    async def _keep_render(self, visit: Visit, form: PlaygroundForm) -> str:
+        org_id = visit.caller.org_id
+        asked = asking.checked(form.render_request())
+        found = await self._diagrams.find(self._service.queue, asked, org_id)
+        if found.hit is not None and await self._diagrams.keep(found.hit.artifact) is not None:
+            self._service.metrics.cache.labels("hit").inc()
+            return found.hit.link
+        trace = {"request_id": request_id_of(visit.request)}
+        submitted = await self._diagrams.submit(self._service.queue, asked, org_id=org_id, trace=trace)
+        self._service.metrics.submitted.labels(NAME, submitted.answer.value).inc()
+        await visit.note("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
+        job = await settled(self._service, submitted, PATIENCE)
+        if job.result is None:
+            raise RenderFailed(job)
+        if await self._diagrams.keep(job.result["artifact"]) is None:
+            raise Expired("what was rendered has expired before it could be kept; keep it again")
+        return str(job.result["short_link"])
+
+
+def _attachment(data: bytes, media_type: str, filename: str) -> Response:
+    return Response(data, 200, _HEADERS | {"Content-Disposition": content_disposition(filename)}, media_type)

@@ -1,0 +1,54 @@
+"""Combining marks: characters that change the letter before them.
+
+To normalise text is to sort the marks of each letter, which takes quadratic time for a letter with thousands. Unicode's
+stream-safe text format (UAX 15, section 13) has at most 30; no language needs more than a few.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+MAX_MARKS = 30
+LAST = 0x1FFFF  # no mark has a greater number
+
+# Of class 0 themselves, but they decompose into nothing but marks.
+DECOMPOSE_INTO_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
+
+
+@cache
+def _marks() -> str:
+    """All of them as a set of a regular expression."""
+    found = [ord(mark) for mark in DECOMPOSE_INTO_MARKS]
+    found += [number for number in range(0x300, LAST + 1) if unicodedata.combining(chr(number))]
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(found):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = (ranges[-1][0], number)
+        else:
+            ranges.append((number, number))
+    return f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in ranges)}]"
+
+
+@cache
+def _excess_marks() -> re.Pattern[str]:
+    return re.compile(f"({_marks()}{{{MAX_MARKS}}}){_marks()}+")
+
+
+@cache
+def _any_marks() -> re.Pattern[str]:
+    return re.compile(f"{_marks()}+")
+
+
+# No mark is ASCII. The set of all marks is slow to test, so it is tested only where there are other characters.
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LONG_NOT_ASCII = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1},}}")
+
+
+def stream_safe(text: str) -> str:
+    """Without the marks of a letter beyond the first 30."""
+    return text if text.isascii() else _LONG_NOT_ASCII.sub(lambda run: _excess_marks().sub(r"\1", run[0]), text)
+
+
+def without_marks(text: str) -> str:
+    """Of text in a decomposed form (NFD or NFKD): the letters alone."""
+    return text if text.isascii() else _NOT_ASCII.sub(lambda run: _any_marks().sub("", run[0]), text)

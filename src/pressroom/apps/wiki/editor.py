@@ -1,0 +1,141 @@
+"""The editor of an article: its form, the preview, saving, and the conflict of two authors."""
+
+from contextlib import suppress
+
+from starlette.responses import Response
+
+from pressroom.api.access import Scope
+from pressroom.api.disconnects import cancel_on_disconnect
+from pressroom.apps.wiki import views
+from pressroom.apps.wiki.articles import Articles
+from pressroom.apps.wiki.links import article_path
+from pressroom.apps.wiki.model import (
+    COMMENT_LIMIT,
+    SOURCE_LIMIT,
+    TITLE_LIMIT,
+    clean_url,
+    is_special,
+    make_draft,
+    title_from_url,
+)
+from pressroom.apps.wiki.special_pages import SpecialPages
+from pressroom.apps.wiki.store import EditConflict
+from pressroom.apps.wiki.views import parse_number, render_page, request_trace
+from pressroom.errors import InvalidArgument, NotFound, PressroomError
+from pressroom.web import lines
+from pressroom.web.desk import Visit
+
+_BOUNDS = {"most_title": TITLE_LIMIT, "most_comment": COMMENT_LIMIT, "most_source": SOURCE_LIMIT}
+
+
+class Editor:
+    def __init__(self, articles: Articles, special: SpecialPages) -> None:
+        self._articles = articles
+        self._special = special
+
+    async def edit(self, visit: Visit, url: str) -> Response:
+        visit.require(Scope.SUBMITTER)
+        try:
+            view = await self._articles.read(visit.caller.org_id, url)
+        except NotFound:
+            return _editor_page(visit, url, title=title_from_url(url), source=f"# {title_from_url(url)}\n\n", previous=0)
+        head = view.head
+        return _editor_page(visit, url, title=head.title, source=head.source, previous=head.number)
+
+    async def save(self, visit: Visit, url: str) -> Response:
+        form, url = visit.form, clean_url(url)
+        if is_special(url):
+            return await self._special.handle_post(visit, url)
+        action = form.get("action", "save")
+        if action == "rerender":
+            asked = form.get("revision")
+            number = parse_number(asked) if asked else None
+            posted = await self._articles.rerender(
+                visit.caller.org_id, url, number, wait=views.PATIENCE, spaced=True, trace=request_trace(visit)
+            )
+            newest = posted.saved.revision == posted.saved.article.head
+            return visit.go(article_path(url) + ("" if newest else f"?revision={number}"))
+        draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
+        previous = parse_number(form.get("previous", "0"), least=0)
+        if action not in ("save", "preview") or not form.all("source"):
+            return await self._refuse_form(visit, url, draft, previous)
+        if action == "preview":
+            return await self._preview(visit, url, draft, previous)
+        try:
+            made = make_draft(url, draft["source"], title=draft["title"], comment=draft["comment"],
+                              author=visit.caller.name, previous=previous)  # fmt: skip
+            posted = await self._articles.post(visit.caller.org_id, made, wait=views.PATIENCE, trace=request_trace(visit))
+        except EditConflict as conflict:
+            return await self._show_conflict(visit, url, draft, conflict)
+        except PressroomError as wrong:  # the author must not lose the text
+            return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
+        if not posted.saved.modified:
+            return visit.go(article_path(posted.saved.article.url), "The text is the same as before: there is no new revision.")
+        return visit.go(article_path(posted.saved.article.url))
+
+    async def _refuse_form(self, visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+        """Nothing is saved. What was typed is shown again, or else what the article says."""
+        words = f"there is no action {visit.form.get('action')[:64]!r}; there are save, preview and rerender"
+        if not visit.form.all("source"):
+            words = "the form has no field `source`, so the article stays as it is"
+            with suppress(NotFound):
+                draft = draft | {"source": (await self._articles.read(visit.caller.org_id, url)).head.source}
+        wrong = InvalidArgument(words)
+        return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
+
+    async def _preview(self, visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+        """The editor with the preview, or the preview alone for the script that asks while the author types."""
+        made, problem = None, None
+        try:
+            made = await cancel_on_disconnect(visit.request, self._articles.preview(visit.caller.org_id, draft["source"]))
+        except PressroomError as wrong:
+            problem = wrong
+        if "hx-request" in visit.request.headers:
+            return render_page(visit, "wiki/preview.html", preview=made, problem=problem)
+        status = 200 if problem is None else problem.status
+        return _editor_page(visit, url, **draft, previous=previous, preview=made, problem=problem, status=status)
+
+    async def _show_conflict(self, visit: Visit, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
+        """Both texts and their differences, so that neither is lost."""
+        theirs = None if conflict.article is None else (await self._articles.read(visit.caller.org_id, url)).head
+        differences = await lines.compare_lines(theirs.source if theirs else "", draft["source"])
+        return render_page(
+            visit,
+            "wiki/conflict.html",
+            status=409,
+            url_of_article=url,
+            name=title_from_url(url),
+            draft=draft,
+            theirs=theirs,
+            lines=differences,
+            **_BOUNDS,
+        )
+
+
+def _editor_page(
+    visit: Visit,
+    url: str,
+    *,
+    title: str,
+    source: str,
+    previous: int,
+    comment: str = "",
+    preview: object = None,
+    problem: PressroomError | None = None,
+    status: int = 200,
+) -> Response:
+    return render_page(
+        visit,
+        "wiki/edit.html",
+        status=status,
+        url_of_article=url,
+        name=title_from_url(url),
+        title=title,
+        source=source,
+        comment=comment,
+        previous=previous,
+        preview=preview,
+        problem=problem,
+        address=article_path(url),
+        **_BOUNDS,
+    )
