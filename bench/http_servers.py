@@ -50,7 +50,7 @@ def ours(folder: Path, *, workers: bool, pinned: bool = True) -> Iterator[Server
         "PRESSROOM_IMPORTS": "bench.job",
         "PRESSROOM_RATE_LIMIT": "0",
         "PRESSROOM_RATE_LIMIT_ADDRESS": "0",
-        "PRESSROOM_DIAGRAM_CACHE_TTL": "86400",
+        "PRESSROOM_DIAGRAMS_CACHE_TTL": "86400",
     }
     argv = ["-m", "pressroom", "serve", *([] if workers else ["--no-workers"])]
     with _running(argv, port, environ, "/readyz", pinned, folder / f"ours-{port}.log") as server:

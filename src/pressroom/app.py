@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pressroom.clock import Clock
-from pressroom.config import Settings
+from pressroom.config import DeclaredSettings, Settings
 from pressroom.errors import InvalidArgument, InvalidSettings
 from pressroom.model import Kind, Schedule, Work
 from pressroom.sealing import Keyring
@@ -89,14 +89,14 @@ class App:
     """`name` is the prefix of its kinds, tables, keys, addresses, settings and commands. In `package` are its folders `sql/`,
     `migrations/`, `templates/` and `static/`, as far as it has them.
 
-    `settings` is a frozen dataclass with a default for each field: the section `[name]` of the file and `PRESSROOM_NAME_*` in
-    the environment. `commands` adds subcommands to `pressroom NAME`. `demo` fills a new database with something to look at.
+    `settings` declares the section `[name]` of the file and `PRESSROOM_NAME_*` in the environment (config/declaration.py).
+    `commands` adds subcommands to `pressroom NAME`. `demo` fills a new database with something to look at.
     """
 
     name: str
     package: str
     make: Callable[[Core], RunningApp]
-    settings: type | None = None
+    settings: type[DeclaredSettings] | None = None
     commands: "Callable[[AddCommand], None] | None" = None
     about: str = ""  # one line for `pressroom --help`
     demo: Callable[[RunningApp], Awaitable[None]] | None = None
@@ -145,7 +145,7 @@ def schema_of(apps: Iterable[App]) -> Schema:
     return (CORE, *(SqlPackage(app.name, app.package) for app in apps))
 
 
-def settings_types(names: Sequence[str]) -> dict[str, type | None]:
+def settings_types(names: Sequence[str]) -> dict[str, type[DeclaredSettings] | None]:
     """By the name of the app: what its section may hold."""
     return {app.name: app.settings for app in find_apps(names)}
 

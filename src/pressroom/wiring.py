@@ -19,7 +19,7 @@ from pressroom.app import App, Core, find_apps, schema_of
 from pressroom.artifacts import Blobs
 from pressroom.bulk import Bulk
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import Settings, read_section
+from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import (
@@ -131,7 +131,9 @@ class Pressroom(Queue):
         self._forget_last_time()
 
     def _core_for(self, app: App) -> Core:
-        own = read_section(app.name, self.settings.sections.get(app.name, {}), app.settings)
+        own = self.settings.sections.get(app.name)
+        if own is None and app.settings is not None:
+            own = app.settings()
         return Core(self, self.rendering, self.settings, own, self.clock, self.keyring)
 
     def app(self, name: str) -> Any:

@@ -44,7 +44,7 @@ def the_status(track: Track) -> str:
     return str(status)
 
 
-@pytest.mark.parametrize(("one", "other"), [(True, True), (True, False), (False, False)], ids=["beside", "mixed", "alone"])
+@pytest.mark.parametrize(("one", "other"), [(True, True), (True, False), (False, False)], ids=["shared", "mixed", "alone"])
 def test_no_job_is_given_to_two_workers(track: Track, one: bool, other: bool) -> None:
     """I4: what two claim at once is divided between them, and nothing that was ready is left."""
 
@@ -73,7 +73,7 @@ def test_the_race_between_two_claims_is_hard_enough_to_be_lost(on_server: str) -
         assert any(met.one and met.other for _, met in races)
 
 
-@pytest.mark.parametrize("kind", ["pack", "wiki"], ids=["beside", "alone"])
+@pytest.mark.parametrize("kind", ["pack", "wiki"], ids=["shared", "alone"])
 def test_a_job_is_settled_or_rescued_never_both(track: Track, kind: str) -> None:
     """I3, I4: the lease ran out, but the worker lives and settles while the chore takes the job away."""
 
@@ -110,7 +110,7 @@ def test_a_lease_is_renewed_or_lost_never_both(track: Track) -> None:
         assert (met.one, met.other) in [({(claim.id, claim.token): False}, None), ({}, Status.QUEUED)]
 
 
-@pytest.mark.parametrize("kind", ["pack", "wiki"], ids=["beside", "alone"])
+@pytest.mark.parametrize("kind", ["pack", "wiki"], ids=["shared", "alone"])
 def test_a_cancel_wins_or_loses_whole(track: Track, kind: str) -> None:
     """I19, I3: never cancelled and then completed, and one ending in the history."""
 
@@ -129,7 +129,7 @@ def test_a_cancel_wins_or_loses_whole(track: Track, kind: str) -> None:
         assert [count for _, count in track.rows(ENDINGS)] == [1]
 
 
-@pytest.mark.parametrize("beside", [True, False], ids=["beside", "alone"])
+@pytest.mark.parametrize("shared_lock", [True, False], ids=["shared", "alone"])
 def test_a_cancelled_job_is_not_started(track: Track, shared_lock: bool) -> None:
     """I19: a cancel of a queued job and a claim of it: one comes first, and the other is told."""
     for _, met in track.every_order(
@@ -141,7 +141,7 @@ def test_a_cancelled_job_is_not_started(track: Track, shared_lock: bool) -> None
         assert track.rows("SELECT cancel_requested FROM job") == [(1,)]
 
 
-@pytest.mark.parametrize("beside", [True, False], ids=["beside", "alone"])
+@pytest.mark.parametrize("shared_lock", [True, False], ids=["shared", "alone"])
 def test_the_newest_payload_is_the_last_to_be_rendered(track: Track, shared_lock: bool) -> None:
     """I8, I9: a submit meets a claim of the job that it would coalesce with. The claim has the newer text, or a successor."""
     for _, met in track.every_order(

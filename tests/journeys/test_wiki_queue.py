@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from pressroom import Answer, JobFailed, OnKey, Pressroom, QueueClosed, Request, SourceInvalid, Status, Tier, WaitTimeout, kind
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.config import Settings, load
 from pressroom.errors import InvalidSettings, StopTimeout
 
@@ -266,7 +267,7 @@ def test_there_are_several_slots_for_each_press_unless_their_number_is_given(dat
     assert Pressroom(database, workers=3).settings.slots == 3
     assert Pressroom(database, presses=4).settings.slots == 32
     assert Pressroom(database, presses=1).settings.slots == 16
-    assert Pressroom(database, presses=1).settings.slots > Settings().queue_max_concurrent
+    assert Pressroom(database, presses=1).settings.slots > DiagramsSettings().max_concurrent
 
 
 # W20, W31

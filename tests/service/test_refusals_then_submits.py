@@ -18,6 +18,7 @@ from pressroom import fair_slots as slots
 from pressroom.admission import Admission
 from pressroom.api.access import Scope
 from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.errors import PressroomError
 from pressroom.renderers import documents
 from pressroom.store.engine import sqlite_connection
@@ -417,7 +418,8 @@ async def test_after_every_refusal_a_good_submit_is_accepted_and_its_job_done(
     easel = Easel()
     monkeypatch.setattr(documents, "render", lambda presses, asked, draw=None: easel.render(presses, asked))
     clock = ManualClock()
-    options = {"clock": clock, "diagram_versions": 1, "login_limit": 20, "presses": 1, "diagram_cache_ttl": 300.0}
+    sections = {"diagrams": DiagramsSettings(max_versions=1, cache_ttl=300.0)}
+    options = {"clock": clock, "login_limit": 20, "presses": 1, "sections": sections}
     async with (
         on_stage(database, **options) as stage,
         member(stage) as person,

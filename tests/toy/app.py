@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.cli.output import Output
+from pressroom.config.declaration import DeclaredSettings, above_zero, setting
 from pressroom.model import Ending, Kind, Schedule, Statement, Work
 from pressroom.store.jobs.transitions import now
 from pressroom.store.operators.lookup import LookupResult, Viewer
@@ -15,14 +16,11 @@ SHOWN = 100
 
 
 @dataclass(frozen=True)
-class ToySettings:
+class ToySettings(DeclaredSettings):
     """`[toy]` in the file, `PRESSROOM_TOY_*` in the environment."""
 
-    ink: str = "blue"
-    longest: int = 40
-
-    def problems(self) -> list[str]:
-        return [] if self.longest > 0 else [f"longest: {self.longest} is not above 0"]
+    ink: str = setting("blue", "the colour of stamps")
+    longest: int = setting(40, "characters of a stamp", above_zero())
 
 
 class Stamp(NamedTuple):

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from pressroom import config
+from pressroom.app import settings_types
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.config import Settings
 from pressroom.errors import InvalidSettings
+from tools import settings_docs
 
 
 def load(
@@ -89,8 +92,10 @@ def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
         load(tmp_path, toml="workers = 1\nlease =\n")
 
 
-def test_every_setting_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+def test_every_setting_is_documented_as_it_is_declared() -> None:
+    text = settings_docs.PAGE.read_text(encoding="utf-8")
+
+    assert text == settings_docs.fill_tables(text), "run ./dev docs"
     for name in (*config.ENVIRONMENT, *config.IN_FILE):
         assert f"`{name}`" in text, f"docs/settings.md does not mention {name}"
 
@@ -116,6 +121,8 @@ def test_an_address_is_told_without_its_password(address: str, shown: str) -> No
 
 POSTGRES = "postgresql://me@db/press"
 S3 = {"s3_bucket": "b", "s3_endpoint": "e", "s3_access_key": "a", "s3_secret_key": "s"}
+
+AT_BOUNDS = DiagramsSettings(max_versions=1, max_concurrent=1, max_waiting=0)
 
 # One thing is wrong in each: the setting that is told, and the values.
 OUT_OF_BOUNDS = [
@@ -146,13 +153,7 @@ OUT_OF_BOUNDS = [
     ("presses", {"presses": -1}),
     ("presses", {"presses": 1001}),
     ("cache_ttl", {"cache_ttl": 0}),
-    ("diagram_cache_ttl", {"diagram_cache_ttl": 0}),
-    ("kept_link_ttl", {"kept_link_ttl": 0}),
     ("cache_limit", {"cache_limit": -1}),
-    ("job_retention", {"job_retention": float("nan")}),
-    ("diagram_versions", {"diagram_versions": -1}),
-    ("queue_max_concurrent", {"queue_max_concurrent": 0}),
-    ("queue_max_concurrent", {"queue_max_waiting": -1}),
     ("auth_user", {"auth_enabled": True, "auth_pass": "secret"}),
     ("auth_user", {"auth_enabled": True, "auth_user": "anna"}),
     ("auth_user", {"auth_enabled": True, "auth_user": "an:na", "auth_pass": "secret"}),
@@ -184,6 +185,24 @@ def test_a_value_out_of_bounds_is_told_by_its_name(name: str, values: dict[str, 
 
 
 @pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("cache_ttl", {"cache_ttl": 0}),
+        ("kept_link_ttl", {"kept_link_ttl": 0}),
+        ("job_retention", {"job_retention": float("nan")}),
+        ("max_versions", {"max_versions": -1}),
+        ("max_concurrent", {"max_concurrent": 0}),
+        ("max_waiting", {"max_waiting": -1}),
+    ],
+    ids=str,
+)
+def test_a_setting_of_an_app_is_told_with_its_section(name: str, values: dict[str, Any]) -> None:
+    (problem,) = Settings(sections={"diagrams": DiagramsSettings(**values)}).problems()
+
+    assert problem.startswith(f"[diagrams] {name}: ")
+
+
+@pytest.mark.parametrize(
     "values",
     [
         {"database": "sqlite:///:memory:"},
@@ -191,7 +210,7 @@ def test_a_value_out_of_bounds_is_told_by_its_name(name: str, values: dict[str, 
         {"lease": 1, "poll_interval": 0.001},
         {"lease": 3600, "poll_interval": 60},
         {"lease": 3, "poll_interval": 1},
-        {"grace": 0, "max_queued": 1, "diagram_versions": 1, "queue_max_concurrent": 1, "queue_max_waiting": 0},
+        {"grace": 0, "max_queued": 1, "sections": {"diagrams": AT_BOUNDS}},
         {"delivery": "redis", "redis_url": "unix:///run/redis.sock"},
         {"delivery": "oban", "database": POSTGRES},
         {"listen": "[::1]:65535", "base_url": "https://press/below", "metrics_listen": "[::1]:0"},
@@ -211,9 +230,10 @@ def test_values_at_their_bounds_are_taken(values: dict[str, Any]) -> None:
 
 def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
     """P18, P19. It may be another program's."""
-    settings = config.load({}, {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_POOL_SIZE": "8"})
+    environ = {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_POOL_SIZE": "8"}
+    settings = config.load({}, environ, find_sections=settings_types)
 
-    assert settings.queue_max_waiting == 7
+    assert settings.sections == {"diagrams": DiagramsSettings(max_waiting=7)}
     assert [one.getMessage() for one in caplog.records] == [
         "CACHE_GC_INTERVALL is set in the environment, but there is no such setting; did you mean CACHE_GC_INTERVAL?",
         "CACHE_POOL_SIZE is set in the environment, but there is no such setting",
@@ -245,3 +265,51 @@ def test_the_log_format_is_known_before_the_settings_are_read(
     monkeypatch.chdir(tmp_path)
 
     assert config.find_log_format(argv, env) == found
+
+
+@pytest.mark.parametrize(
+    ("env", "toml", "cache_ttl", "origin"),
+    [
+        ({}, "", 604_800.0, "default"),
+        ({}, "[diagrams]\ncache_ttl = 5\n", 5.0, "pressroom.toml"),
+        ({"CACHE_TTL": "60000"}, "[diagrams]\ncache_ttl = 5\n", 60.0, "environment (CACHE_TTL)"),
+        (
+            {"CACHE_TTL": "60000", "PRESSROOM_DIAGRAMS_CACHE_TTL": "7"},
+            "",
+            7.0,
+            "environment (PRESSROOM_DIAGRAMS_CACHE_TTL)",
+        ),
+    ],
+)
+def test_a_setting_of_an_app_has_layers_and_names_as_those_of_the_core(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], toml: str, cache_ttl: float, origin: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pressroom.toml").write_text(toml)
+
+    settings = config.load({}, env, find_sections=settings_types)
+
+    assert settings.sections == {"diagrams": DiagramsSettings(cache_ttl=cache_ttl)}
+    assert ("[diagrams] cache_ttl", str(cache_ttl), origin) in config.describe(settings)
+
+
+@pytest.mark.parametrize(
+    ("env", "toml", "suggested"),
+    [
+        ({"PRESSROOM_DIAGRAM_CACHE_TTL": "1"}, "", "PRESSROOM_DIAGRAMS_CACHE_TTL"),
+        ({"PRESSROOM_JOB_RETENTION": "1"}, "", "PRESSROOM_DIAGRAMS_JOB_RETENTION"),
+        ({}, "diagram_cache_ttl = 1", "[diagrams] cache_ttl"),
+        ({}, "queue_max_concurrent = 1", "[diagrams] max_concurrent"),
+    ],
+)
+def test_a_setting_that_is_an_apps_is_suggested_with_its_section(
+    tmp_path: Path, env: dict[str, str], toml: str, suggested: str
+) -> None:
+    file = tmp_path / "pressroom.toml"
+    file.write_text(toml)
+
+    with pytest.raises(InvalidSettings) as refused:
+        config.load({}, env, file, settings_types)
+
+    (problem,) = refused.value.problems
+    assert f"did you mean {suggested}?" in problem

@@ -1,7 +1,7 @@
 """A service with the diagrams app, over HTTP but without a socket."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 from pressroom import Pressroom
 from pressroom.api.access import Caller, Gate, Scope
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.errors import SourceInvalid, Timeout
 from pressroom.renderers import MEDIA_TYPES, Rendered, documents
 from pressroom.renderers.documents import Asked
@@ -58,11 +59,10 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def staged(database: str) -> Staging:
     @asynccontextmanager
-    async def stage(**options: Any) -> AsyncIterator[Stage]:
+    async def stage(*, diagrams: Mapping[str, Any] | None = None, **options: Any) -> AsyncIterator[Stage]:
         clock = ManualClock()
-        async with Pressroom(
-            database, **{"workers": 4, "clock": clock, "presses": 1, "diagram_cache_ttl": 300.0} | options
-        ) as press:
+        sections = {"diagrams": DiagramsSettings(**{"cache_ttl": 300.0, **(diagrams or {})})}
+        async with Pressroom(database, **{"workers": 4, "clock": clock, "presses": 1, "sections": sections} | options) as press:
             service, app = make_service(press)
             service.gate = Gate(_lookup)
             async with _client(app, "127.0.0.1") as http:

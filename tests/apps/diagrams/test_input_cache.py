@@ -54,7 +54,7 @@ async def test_a_hundred_identical_submits_make_one_render_and_a_hundred_answers
 
 # D9
 async def test_a_hundred_who_wait_for_a_new_input_take_one_place(staged: Staging, easel: Easel) -> None:
-    async with staged(queue_max_concurrent=1, queue_max_waiting=0) as stage:
+    async with staged(diagrams={"max_concurrent": 1, "max_waiting": 0}) as stage:
         pictures = await asyncio.gather(*[stage.http.post("/render?mode=sync", json=ARROW) for _ in range(100)])
 
         assert {answer.status_code for answer in pictures} == {200}

@@ -3,15 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pressroom import failpoints
+from pressroom.app import settings_types
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.clock import SystemClock
-from pressroom.config import Settings
 from pressroom.model import Status
 from pressroom.rendering import Rendering
 from pressroom.store.jobs import claiming, worker_records
@@ -95,7 +95,7 @@ async def test_two_concurrent_processors_never_get_the_same_pending_job(staged: 
 async def test_the_slot_is_released_after_success_after_failure_and_after_any_unexpected_error(
     staged: Staging, easel: Easel
 ) -> None:
-    async with staged(workers=2, queue_max_concurrent=1) as stage:
+    async with staged(workers=2, diagrams={"max_concurrent": 1}) as stage:
         stage.press._kinds["diagram"].__dict__["max_attempts"] = 1
         good, broken, crash, last = await submit(stage, "good", "broken", "crash", "last")
 
@@ -173,7 +173,7 @@ async def test_a_job_that_disappears_while_it_is_processed_is_a_silent_no_op(
 async def test_cleanup_deletes_completed_and_failed_jobs_past_their_retention_and_keeps_pending_ones(
     staged: Staging, easel: Easel
 ) -> None:
-    async with staged(job_retention=3600.0) as stage:
+    async with staged(diagrams={"job_retention": 3600.0}) as stage:
         answers = await submit(stage, "good", "broken")
         for answer in answers:
             await ended(stage, answer)
@@ -193,10 +193,12 @@ async def test_cleanup_deletes_completed_and_failed_jobs_past_their_retention_an
 def test_the_settings_have_the_names_and_defaults_of_the_designs() -> None:
     from pressroom.config import load
 
-    plain = load(environ={})
+    plain = load(environ={}, find_sections=settings_types)
+    diagrams = plain.sections["diagrams"]
+    assert isinstance(diagrams, DiagramsSettings)
     assert (plain.poll_interval, plain.cleanup_interval) == (0.1, 60.0)
-    assert (plain.queue_max_concurrent, plain.queue_max_waiting) == (10, 50)
-    assert (plain.diagram_cache_ttl, plain.job_retention) == (604_800.0, 3600.0)  # five minutes were the source product's
+    assert (diagrams.max_concurrent, diagrams.max_waiting) == (10, 50)
+    assert (diagrams.cache_ttl, diagrams.job_retention) == (604_800.0, 3600.0)  # five minutes were the source product's
     named = {
         "JOB_POLL_INTERVAL_MS": "250",
         "JOB_CLEANUP_INTERVAL_MS": "1500",
@@ -207,9 +209,9 @@ def test_the_settings_have_the_names_and_defaults_of_the_designs() -> None:
         "JOB_DB_PATH": "./data/jobs.db",
         "BASE_URL": "https://press.example",
     }
-    ours = load(environ=named)
-    assert (ours.poll_interval, ours.cleanup_interval, ours.job_retention) == (0.25, 1.5, 7200.0)
-    assert (ours.diagram_cache_ttl, ours.queue_max_concurrent, ours.queue_max_waiting) == (60.0, 3, 4)
+    ours = load(environ=named, find_sections=settings_types)
+    assert (ours.poll_interval, ours.cleanup_interval) == (0.25, 1.5)
+    assert ours.sections["diagrams"] == DiagramsSettings(cache_ttl=60.0, job_retention=7200.0, max_concurrent=3, max_waiting=4)
     assert (ours.path, ours.base_url) == ("./data/jobs.db", "https://press.example")
 
 
@@ -237,7 +239,7 @@ async def test_on_disposal_those_who_wait_for_a_slot_go_back_to_the_queue(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged(workers=3, queue_max_concurrent=1, grace=0.1) as stage:
+    async with staged(workers=3, grace=0.1, diagrams={"max_concurrent": 1}) as stage:
         answers = await submit(stage, "a", "b", "c")
         await eventually(lambda: stage.press.app("diagrams").diagrams.slots.waiting == 2)
 
@@ -261,7 +263,7 @@ async def test_its_dependencies_are_handed_in() -> None:
     """The renderer with its store and cache, and the settings; the queue, the clock and the log are the worker's."""
     from datetime import timedelta
 
-    settings = replace(Settings(), queue_max_concurrent=2, queue_max_waiting=3, job_retention=7.0, diagram_cache_ttl=9.0)
+    settings = DiagramsSettings(max_concurrent=2, max_waiting=3, job_retention=7.0, cache_ttl=9.0)
     diagrams = Diagrams(Rendering(presses=1, cache_for=timedelta(days=1), clock=SystemClock()), settings)
 
     assert (diagrams.slots.free, diagrams.kind.on_backpressure) == (2, "fail")

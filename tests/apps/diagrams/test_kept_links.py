@@ -65,7 +65,7 @@ async def test_a_long_source_is_kept_as_long_as_its_link(staged: Staging, easel:
 
 
 async def test_what_is_not_kept_lives_as_long_as_the_setting_says(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_cache_ttl=7 * 86_400.0) as stage:
+    async with staged(diagrams={"cache_ttl": 7 * 86_400.0}) as stage:
         told = await drawn(stage, "digraph { a }")
         await later(stage, days=6)
         assert (await stage.http.get(told["url"])).status_code == 200
@@ -86,7 +86,7 @@ async def test_a_job_whose_picture_has_expired_says_when_and_names_no_link(stage
 
 
 async def test_where_the_cache_is_full_what_was_not_used_for_longest_goes_first(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_cache_ttl=7 * 86_400.0) as stage:
+    async with staged(diagrams={"cache_ttl": 7 * 86_400.0}) as stage:
         kept, first, second, third = [await drawn(stage, f"digraph {{ {n} }}") for n in range(4)]
         await keep(stage, kept)
         sizes = [len((await stage.http.get(one["url"])).content) for one in (first, second, third)]
@@ -120,7 +120,7 @@ async def test_a_later_render_of_the_same_input_does_not_replace_what_is_kept(st
 
 
 async def test_a_kept_link_that_is_used_in_its_last_minute_lives_on_for_all_of_its_time(staged: Staging, easel: Easel) -> None:
-    async with staged(kept_link_ttl=40.0) as stage:
+    async with staged(diagrams={"kept_link_ttl": 40.0}) as stage:
         told = await drawn(stage, "digraph { a }")
         await keep(stage, told)
         stage.clock.advance(seconds=39)

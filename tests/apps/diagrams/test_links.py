@@ -99,7 +99,7 @@ async def test_after_a_restart_a_completed_job_still_has_its_picture(staged: Sta
 
 # D13, X13
 async def test_a_completed_job_says_until_when_its_link_is_good(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_cache_ttl=120.0) as stage:
+    async with staged(diagrams={"cache_ttl": 120.0}) as stage:
         told = await ended(stage, await stage.http.post("/render", json=ARROW))
 
         assert (told["completedAt"], told["expiresAt"]) == ("2027-01-15T08:00:00Z", "2027-01-15T08:02:00Z")

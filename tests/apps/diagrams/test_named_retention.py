@@ -51,7 +51,7 @@ async def test_an_old_text_can_be_looked_at(staged: Staging, easel: Easel) -> No
 
 
 async def test_with_a_bound_the_oldest_go_and_say_so(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_versions=3) as stage:
+    async with staged(diagrams={"max_versions": 3}) as stage:
         for number in range(1, 8):
             await put(stage, f"text {number}")
         await stage.http.get("/a/arch@7.png")
@@ -69,7 +69,7 @@ async def test_with_a_bound_the_oldest_go_and_say_so(staged: Staging, easel: Eas
 
 
 async def test_what_was_drawn_of_a_version_that_went_is_collected(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_versions=2) as stage:
+    async with staged(diagrams={"max_versions": 2}) as stage:
         for number in range(1, 6):
             await put(stage, f"text {number}")
             await stage.http.get("/a/arch.png")
@@ -84,7 +84,7 @@ async def test_what_was_drawn_of_a_version_that_went_is_collected(staged: Stagin
 
 
 async def test_the_latest_good_one_stays_however_many_fail_after_it(staged: Staging, easel: Easel) -> None:
-    async with staged(diagram_versions=2) as stage:
+    async with staged(diagrams={"max_versions": 2}) as stage:
         await put(stage, "good")
         for number in range(6):
             await put(stage, f"broken {number}")
@@ -95,7 +95,7 @@ async def test_the_latest_good_one_stays_however_many_fail_after_it(staged: Stag
 
 async def test_a_version_whose_job_has_not_ended_stays(staged: Staging, easel: Easel, eventually: Callable[..., Any]) -> None:
     easel.hold()
-    async with staged(diagram_versions=1) as stage:
+    async with staged(diagrams={"max_versions": 1}) as stage:
         await put(stage, "one", query="")
         await eventually(lambda: easel.sources == ["one"])
         await put(stage, "two", query="")
@@ -113,7 +113,7 @@ async def test_a_bound_that_comes_late_is_reached_some_at_a_time(staged: Staging
     async with staged() as stage:
         for number in range(10):
             await put(stage, f"text {number}")
-    async with staged(diagram_versions=2) as stage:
+    async with staged(diagrams={"max_versions": 2}) as stage:
         lengths = []
         for number in range(10, 14):
             await put(stage, f"text {number}")

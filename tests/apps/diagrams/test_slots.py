@@ -168,7 +168,7 @@ async def test_queue_full_marks_the_job_failed_with_a_backpressure_error_and_the
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged(workers=8, queue_max_concurrent=1, queue_max_waiting=1) as stage:
+    async with staged(workers=8, diagrams={"max_concurrent": 1, "max_waiting": 1}) as stage:
         answers = [await stage.http.post("/render?format=dot", content=f"digraph {{ {n} }}") for n in range(4)]
         await eventually(lambda: len(easel.drew) == 1)
         full = [await ended(stage, answer) for answer in answers[2:]]
@@ -186,7 +186,7 @@ async def test_as_many_async_jobs_are_rendered_at_once_as_there_are_slots(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged(workers=5, queue_max_concurrent=3, queue_max_waiting=50) as stage:
+    async with staged(workers=5, diagrams={"max_concurrent": 3, "max_waiting": 50}) as stage:
         answers = [await stage.http.post("/render?format=dot", content=f"digraph {{ {n} }}") for n in range(9)]
         await eventually(lambda: easel.together == 3)
         easel.release()
@@ -200,7 +200,7 @@ async def test_in_mode_sync_a_full_queue_is_a_429_with_retry_after_and_no_job(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged(workers=4, queue_max_concurrent=1, queue_max_waiting=1) as stage:
+    async with staged(workers=4, diagrams={"max_concurrent": 1, "max_waiting": 1}) as stage:
         waiting = [
             asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content=f"digraph {{ {n} }}")) for n in range(2)
         ]
@@ -219,7 +219,7 @@ async def test_in_mode_sync_a_full_queue_is_a_429_with_retry_after_and_no_job(
 
 # X3
 async def test_a_line_of_async_jobs_is_a_full_queue_too(staged: Staging, easel: Easel) -> None:
-    async with staged(workers=None, queue_max_concurrent=1, queue_max_waiting=1) as stage:
+    async with staged(workers=None, diagrams={"max_concurrent": 1, "max_waiting": 1}) as stage:
         for number in range(2):
             await stage.http.post("/render?format=dot", content=f"digraph {{ {number} }}")
 
@@ -230,7 +230,7 @@ async def test_a_line_of_async_jobs_is_a_full_queue_too(staged: Staging, easel: 
 
 
 async def test_what_was_rendered_before_is_given_however_long_the_line(staged: Staging, easel: Easel) -> None:
-    async with staged(queue_max_concurrent=1, queue_max_waiting=0) as stage:
+    async with staged(diagrams={"max_concurrent": 1, "max_waiting": 0}) as stage:
         await stage.http.post("/render?format=dot&mode=sync", content="digraph { known }")
         easel.hold()
         await stage.http.post("/render?format=dot", content="digraph { slow }")
@@ -246,7 +246,7 @@ async def test_what_is_being_rendered_is_waited_for_however_long_the_line(
     staged: Staging, easel: Easel, eventually: Callable[..., Any]
 ) -> None:
     easel.hold()
-    async with staged(queue_max_concurrent=1, queue_max_waiting=0) as stage:
+    async with staged(diagrams={"max_concurrent": 1, "max_waiting": 0}) as stage:
         await stage.http.post("/render?format=dot", content="digraph { slow }")
         await eventually(lambda: len(easel.drew) == 1, within=60)
 
@@ -266,7 +266,7 @@ async def test_sync_traffic_cannot_make_an_async_job_fail(
 ) -> None:
     """As many wait as may; a job without a waiting caller gets its turn all the same."""
     easel.hold()
-    async with staged(workers=2, queue_max_concurrent=2, queue_max_waiting=4) as stage:
+    async with staged(workers=2, diagrams={"max_concurrent": 2, "max_waiting": 4}) as stage:
         waiting = [
             asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content=f"digraph {{ {n} }}"))
             for n in range(10)
@@ -285,7 +285,7 @@ async def test_one_organisation_cannot_take_all_the_slots_and_the_waiting_room(
 ) -> None:
     easel.hold()
     async with (
-        staged(workers=4, queue_max_concurrent=1, queue_max_waiting=1) as stage,
+        staged(workers=4, diagrams={"max_concurrent": 1, "max_waiting": 1}) as stage,
         stage.client("red") as red,
         stage.client("blue") as blue,
     ):

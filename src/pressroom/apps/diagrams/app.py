@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.app import App, Core, RunningApp
 from pressroom.apps.diagrams.named import embed_keys
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.model import Work
 from pressroom.store.operators.lookup import LookupResult, Viewer
 
@@ -22,7 +23,7 @@ class DiagramsApp(RunningApp):
         from pressroom.apps.diagrams.renders import Diagrams
 
         self._core = core
-        self.diagrams = Diagrams(core.rendering, core.settings)
+        self.diagrams = Diagrams(core.rendering, core.own)
         self.kinds = (self.diagrams.kind,)
 
     async def open(self) -> None:
@@ -46,7 +47,8 @@ class DiagramsApp(RunningApp):
         from pressroom.apps.diagrams.playground import routes as playground
         from pressroom.web.navigation import NavItem, Pages
 
-        routes = [*playground.router(site, self.diagrams), *named_pages.router(site), *compare.router(site)]
+        named = named_pages.router(site, self.diagrams)
+        routes = [*playground.router(site, self.diagrams), *named, *compare.router(site)]
         items = (NavItem("Playground", "/playground"), NavItem("Named diagrams", "/playground/names"))
         return Pages("Diagrams", "/playground", routes, items)
 
@@ -56,4 +58,4 @@ class DiagramsApp(RunningApp):
         return (yield from find_diagrams(text, viewer))
 
 
-APP = App(name="diagrams", package="pressroom.apps.diagrams", make=DiagramsApp)
+APP = App(name="diagrams", package="pressroom.apps.diagrams", make=DiagramsApp, settings=DiagramsSettings)

@@ -13,7 +13,7 @@ from pressroom.api.views import JobView
 from pressroom.apps.diagrams import hits
 from pressroom.apps.diagrams.hits import Found
 from pressroom.apps.diagrams.named import versions
-from pressroom.config import Settings
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.fair_slots import Door, Slots
 from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work, from_ms
 from pressroom.queue import Queue
@@ -61,19 +61,20 @@ class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
 class Diagrams:
     """Submits diagrams and waits for them. Every door of the app, its own and Kroki's, goes through here."""
 
-    def __init__(self, rendering: Rendering, settings: Settings) -> None:
+    def __init__(self, rendering: Rendering, settings: DiagramsSettings) -> None:
         self._rendering = rendering
-        self.slots = Slots(settings.queue_max_concurrent, settings.queue_max_waiting)
-        self._room = settings.queue_max_concurrent + settings.queue_max_waiting
+        self.max_versions = settings.max_versions
+        self.slots = Slots(settings.max_concurrent, settings.max_waiting)
+        self._room = settings.max_concurrent + settings.max_waiting
         self.door = Door(self._room)
-        self._kept_for = int(settings.diagram_cache_ttl * 1000)
+        self._kept_for = int(settings.cache_ttl * 1000)
         self._link_kept_for = int(settings.kept_link_ttl * 1000)
         plain = rendering.make_kind(
             NAME,
             self._handle,
             tier=Tier.INTERACTIVE,
             retention=timedelta(seconds=settings.job_retention),
-            cache_for=timedelta(seconds=settings.diagram_cache_ttl),
+            cache_for=timedelta(seconds=settings.cache_ttl),
             on_backpressure="fail",
             timeout=120,
         )

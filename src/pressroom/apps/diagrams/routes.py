@@ -97,7 +97,7 @@ def router(service: Service, diagrams: Diagrams) -> Routes:
     routes.add("/render", api.render, "POST", **_RENDER)
     routes.add("/d/{shortlink}", api.get_diagram, "HEAD")
     routes.add("/d/{shortlink}", api.get_diagram, "GET", **_GET)
-    routes.include(named_routes.router(service, names))
+    routes.include(named_routes.router(service, names, diagrams.max_versions))
     routes.include(embeds.router(service, names))
     routes.include(terminal.router(service, front))
     return routes

@@ -15,6 +15,7 @@ from pressroom import Pressroom
 from pressroom.api.access import Caller, Gate, Scope
 from pressroom.api.service import Service
 from pressroom.apps.diagrams.kroki import routes
+from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.serving import make_service
 
 SOURCE = "digraph { a -> b }"
@@ -44,7 +45,8 @@ async def test_when_slots_and_waiting_room_are_full_callers_are_told_to_come_bac
     database: str, monkeypatch: pytest.MonkeyPatch, eventually: Any
 ):
     monkeypatch.setattr(routes, "PATIENCE", 600)
-    async with served(database, workers=None, queue_max_concurrent=1, queue_max_waiting=0) as (client, service):
+    full = DiagramsSettings(max_concurrent=1, max_waiting=0)
+    async with served(database, workers=None, sections={"diagrams": full}) as (client, service):
         first = asyncio.create_task(client.post("/graphviz/svg", content=SOURCE))
 
         async def waits() -> bool:

@@ -124,9 +124,9 @@ _LIST: dict[str, Any] = {
 }
 
 
-def router(service: Service, names: NamedDiagrams) -> Routes:
+def router(service: Service, names: NamedDiagrams, max_versions: int) -> Routes:
     routes = Routes()
-    api = NamedDiagramsApi(service, names)
+    api = NamedDiagramsApi(service, names, max_versions)
     routes.add("/diagrams/{name}", api.put_diagram, "PUT", **_PUT)
     routes.add("/diagrams/{name}", api.get_named_diagram, "GET", **_GET)
     routes.add("/diagrams/{name}", api.delete_diagram, "DELETE", **_DELETE)
@@ -137,9 +137,10 @@ def router(service: Service, names: NamedDiagrams) -> Routes:
 class NamedDiagramsApi:
     """The names of the handlers are titles in the OpenAPI document."""
 
-    def __init__(self, service: Service, names: NamedDiagrams) -> None:
+    def __init__(self, service: Service, names: NamedDiagrams, max_versions: int) -> None:
         self._service = service
         self._names = names
+        self._max_versions = max_versions
 
     async def put_diagram(self, request: Request, name: str) -> Response:
         """Keep a text as the next version. The last good picture stays until the new one is rendered."""
@@ -148,7 +149,7 @@ class NamedDiagramsApi:
         text = _read_text(request, await request.body())
         patience = patience_of(request)
         trace = {"request_id": request_id_of(request)}
-        condition, keep = _condition(request), self._service.settings.diagram_versions
+        condition, keep = _condition(request), self._max_versions
         named, version, is_new = await self._names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)
         if patience.seconds and version.status == "pending" and version.job_uid is not None:
             await _wait_for_render(self._service, version.job_uid, patience.seconds, required=patience.sync)

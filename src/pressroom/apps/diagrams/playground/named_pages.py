@@ -17,6 +17,7 @@ from pressroom.apps.diagrams.playground import views
 from pressroom.apps.diagrams.playground.form import PlaygroundForm, form_of_text, read_supported_form
 from pressroom.apps.diagrams.playground.previews import error_result
 from pressroom.apps.diagrams.playground.views import open_diagram, reopen_from_form
+from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
 from pressroom.renderers.documents import Asked
@@ -26,9 +27,9 @@ from pressroom.web.lines import compare_lines
 SHOWN = 50
 
 
-def router(desk: Desk) -> Routes:
+def router(desk: Desk, diagrams: Diagrams) -> Routes:
     routes = Routes()
-    pages = NamedDiagramPages(desk.service)
+    pages = NamedDiagramPages(desk.service, diagrams)
     desk.get(routes, "/playground/names", pages.show_list)
     desk.get(routes, "/playground/names/{name}", pages.show_diagram)
     desk.post(routes, "/playground/save", pages.save, needs=Scope.SUBMITTER, small=False)
@@ -36,8 +37,9 @@ def router(desk: Desk) -> Routes:
 
 
 class NamedDiagramPages:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, diagrams: Diagrams) -> None:
         self._service = service
+        self._diagrams = diagrams
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
 
     async def show_list(self, visit: Visit) -> Response:
@@ -76,7 +78,7 @@ class NamedDiagramPages:
         text = form.diagram_text()
         asking.checked(Asked(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
-        trace, keep = {"request_id": request_id_of(visit.request)}, self._service.settings.diagram_versions
+        trace, keep = {"request_id": request_id_of(visit.request)}, self._diagrams.max_versions
         _, version, is_new = await self._names.put(visit.caller.org_id, name, text, trace, condition=condition, keep=keep)
         if is_new:
             before = {"version": version.number - 1} if version.number > 1 else None

@@ -1,0 +1,75 @@
+"""`./dev docs`: the tables of docs/settings.md, made from the declarations of the settings.
+
+A table follows a line `<!-- settings: NAME -->`, where NAME is a part of the core's settings or an app.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pressroom.app import BUILT_IN, settings_types
+from pressroom.config.artifact_settings import ArtifactSettings
+from pressroom.config.declaration import DeclaredSetting, DeclaredSettings, declared_settings
+from pressroom.config.load import PREFIX, app_prefix
+from pressroom.config.queue_settings import QueueSettings
+from pressroom.config.service_settings import ServiceSettings
+
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+HEAD = "| in `pressroom.toml` | in the environment | default | meaning |\n|---|---|---|---|\n"
+_TABLE = re.compile(r"(?<=<!-- settings: )(?P<name>\w+)(?P<marker> -->\n\n)(?:\|.*\n)*")
+
+
+def find_tables() -> dict[str, str]:
+    """The table of each part of the core's settings and of each built-in app that has settings."""
+    core = {"queue": QueueSettings, "artifacts": ArtifactSettings, "service": ServiceSettings}
+    tables = {name: make_table(part, PREFIX) for name, part in core.items()}
+    apps = {app: settings_type for app, settings_type in settings_types(BUILT_IN).items() if settings_type is not None}
+    return tables | {app: make_table(settings_type, app_prefix(app)) for app, settings_type in apps.items()}
+
+
+def make_table(settings_type: type[DeclaredSettings], prefix: str) -> str:
+    return HEAD + "".join(_row(one, prefix) for one in declared_settings(settings_type))
+
+
+def _row(one: DeclaredSetting, prefix: str) -> str:
+    declaration = one.declaration
+    aliases = [(alias.name, alias.note) for alias in declaration.aliases]
+    note = "with commas" if one.type == tuple[str, ...] else "seconds" if ("milliseconds" in dict(aliases).values()) else ""
+    variables = [(one.variable(prefix), note), *aliases]
+    in_file = ", or ".join(f"`{name}`" for name in (one.name, declaration.file_alias) if name)
+    in_environment = ", or ".join(f"`{name}`" + (f" ({note})" if note else "") for name, note in variables)
+    default = declaration.shown_default or _default(one.default)
+    return f"| {in_file} | {in_environment} | {default} | {declaration.about} |\n"
+
+
+def _default(value: Any) -> str:
+    match value:
+        case None | "" | ():
+            return "none"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f"`{value}`"
+        case tuple():
+            return f"`{','.join(value)}`"
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return str(value)
+
+
+def fill_tables(page: str) -> str:
+    """The page with its tables as they should be. Raises if a table has no place in it, or a place no table."""
+    tables = find_tables()
+    places = [place["name"] for place in _TABLE.finditer(page)]
+    if sorted(places) != sorted(tables):
+        raise SystemExit(f"{PAGE.name} has places for {', '.join(places)}; there are settings of {', '.join(tables)}")
+    return _TABLE.sub(lambda place: f"{place['name']}{place['marker']}{tables[place['name']]}", page)
+
+
+def main() -> None:
+    PAGE.write_text(fill_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
