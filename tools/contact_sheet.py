@@ -19,7 +19,7 @@ from pressroom.cli.render import ENDINGS
 from pressroom.errors import PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue, documents
 from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 SOURCES = Path(__file__).parents[1] / "examples" / "sources"
 
@@ -54,8 +54,8 @@ async def sheet(presses: Presses, theme: str, chosen: list[Sample]) -> bytes:
     rows = [await row(presses, sample, theme) for sample in chosen]
     style = STYLE % (COLOURS[theme] | {"width": 430})
     page = f"<!DOCTYPE html><html lang='en'><title>Engines, {theme}</title><style>{style}</style>{''.join(rows)}</html>"
-    asked = Asked("html", "png", page.encode(), {"width": "1400px"}, "html-browser")
-    return (await documents.render(presses, asked)).data
+    asked = RenderRequest("html", "png", page.encode(), {"width": "1400px"}, "html-browser")
+    return (await documents.render(presses, documents.plan(asked))).data
 
 
 async def row(presses: Presses, sample: Sample, theme: str) -> str:
@@ -69,9 +69,11 @@ async def figure(presses: Presses, sample: Sample, output: str, theme: str) -> s
     options = {"theme": theme} if markdown or "theme" in sample.engine.Options.__struct_fields__ else {}
     if markdown and output == "html":
         options["page"] = True
-    asked = Asked(sample.engine.takes, output, sample.file.read_bytes(), options, None if markdown else sample.engine.name)
+    asked = RenderRequest(
+        sample.engine.takes, output, sample.file.read_bytes(), options, None if markdown else sample.engine.name
+    )
     try:
-        picture = await as_picture(presses, await documents.render(presses, asked), output)
+        picture = await as_picture(presses, await documents.render(presses, documents.plan(asked)), output)
     except PressroomError as error:
         return f"<figure><figcaption>{output}</figcaption><p class='failed'>{html.escape(str(error))}</p></figure>"
     return f"<figure><figcaption>{output}</figcaption><img alt='' src='{picture}'></figure>"
@@ -84,8 +86,8 @@ async def as_picture(presses: Presses, rendered: Rendered, output: str) -> str:
             pypdfium2.PdfDocument(rendered.data)[0].render(scale=1.3).to_pil().save(stream, "PNG")
             return carried("image/png", stream.getvalue())
         case "html":
-            asked = Asked("html", "png", rendered.data, {"width": "800px"}, "html-browser")
-            return carried("image/png", (await documents.render(presses, asked)).data)
+            asked = RenderRequest("html", "png", rendered.data, {"width": "800px"}, "html-browser")
+            return carried("image/png", (await documents.render(presses, documents.plan(asked))).data)
         case _:
             return carried(rendered.media_type, rendered.data)
 

@@ -1,4 +1,4 @@
-"""The door: how many are let in, and how many go through it together."""
+"""Admission of new jobs: the limit of the queue, and submits that share a transaction."""
 
 import asyncio
 from collections import Counter
@@ -12,11 +12,11 @@ from pressroom.store.jobs.submitting import NewJob
 
 
 def is_plain(new: NewJob) -> bool:
-    """Nothing to look up before it is inserted."""
+    """Whether there is nothing to look up before it is inserted."""
     return new.key is None and new.fingerprint is None
 
 
-class Together:
+class SubmitBatcher:
     """Plain jobs that are submitted in the same round of the event loop go to the database as one unit of work.
 
     Sixty callers that submit at once then cost three statements instead of two hundred. Each still gets its own answer.
@@ -55,7 +55,7 @@ class Together:
         except QueueFull as full:
             if len(waiting) == 1:
                 _refuse(waiting[0][1], full)
-            for one in waiting if len(waiting) > 1 else ():  # there may be room for the first of them
+            for one in waiting if len(waiting) > 1 else ():  # there may be room for the first ones
                 await self._submit_all([one])
         except BaseException as error:
             for _, future in waiting:
@@ -72,7 +72,7 @@ def _refuse(future: "asyncio.Future[Submitted]", error: BaseException) -> None:
 
 
 class LastSubmit:
-    """Around each submit. `failed` is whether the last one ended with an error that is no refusal: the store's, or our own."""
+    """A context around each submit. `failed` is whether the last one raised an error that is no refusal."""
 
     def __init__(self) -> None:
         self.failed = False

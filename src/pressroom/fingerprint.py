@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 
+from pressroom.errors import InvalidArgument
 from pressroom.jsontext import canonical
+from pressroom.model import Kind
 
 _DOMAIN = b"pressroom1\0"
 
-# In front of the names that a caller gives to fields: none of them can pass for the org, the kind or its version.
-CALLERS = "input "
+_INPUT = "input "  # in front of the names that a caller gives to fields: none can pass for the org, the kind or its version
 
 
 class Fingerprint(msgspec.Struct, frozen=True):
@@ -24,7 +25,16 @@ class Fingerprint(msgspec.Struct, frozen=True):
 
     def differs_from(self, other: Mapping[str, str]) -> list[str]:
         names = self.fields.keys() | other.keys()
-        return sorted(name.removeprefix(CALLERS) for name in names if self.fields.get(name) != other.get(name))
+        return sorted(name.removeprefix(_INPUT) for name in names if self.fields.get(name) != other.get(name))
+
+
+def fingerprint_input(kind: Kind, org_id: str, fields: Mapping[str, Any]) -> Fingerprint:
+    """The fingerprint of what a job of this kind and organisation is made from. Raises InvalidArgument."""
+    ours = {"org": org_id, "kind": kind.name, "version": kind.version}
+    try:
+        return fingerprint(ours | {f"{_INPUT}{name}": value for name, value in fields.items()})
+    except (TypeError, ValueError, RecursionError) as reason:
+        raise InvalidArgument(f"a fingerprint's fields are bytes, text or JSON: {reason}") from None
 
 
 def fingerprint(fields: Mapping[str, Any]) -> Fingerprint:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from pressroom import failpoints, tracing
-from pressroom.admission import Admission, LastSubmit, Together, is_plain
+from pressroom.admission import Admission, LastSubmit, SubmitBatcher, is_plain
 from pressroom.delivery import Delivery
 from pressroom.errors import (
     InvalidArgument,
@@ -21,6 +21,7 @@ from pressroom.errors import (
     QueueClosed,
     WaitTimeout,
 )
+from pressroom.fingerprint import Fingerprint
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
@@ -73,7 +74,7 @@ class Queue:
         self._switchboard = switchboard
         self._kinds = kinds
         self._admission = Admission(max_queued)
-        self._together = Together(database, self._plain_unit, self._submitted_many)
+        self._batcher = SubmitBatcher(database, self._plain_unit, self._submitted_many)
         self._last_submit = LastSubmit()
         self._stop_running = stop_running
         self._accepting = True
@@ -99,7 +100,7 @@ class Queue:
         key: str | None = None,
         delay: float | timedelta = 0,
         run_at: datetime | None = None,
-        fingerprint: Mapping[str, Any] | None = None,
+        fingerprint: Mapping[str, Any] | Fingerprint | None = None,
         org_id: str | None = None,
         project_id: str | None = None,
         build_id: str | None = None,
@@ -124,10 +125,10 @@ class Queue:
             failpoints.hit("submit.validated")
             with self._last_submit:
                 if within is not None:
-                    return await within.run(lambda: self._unit(new), name="submit", after=self._submitted)
+                    return await within.run(self._unit(new), name="submit", after=self._submitted)
                 if is_plain(new):
-                    return await self._together.submit(new)
-                return await self._database.run(lambda: self._unit(new), name="submit", after=self._submitted)
+                    return await self._batcher.submit(new)
+                return await self._database.run(self._unit(new), name="submit", after=self._submitted)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
@@ -360,8 +361,8 @@ class Queue:
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
         return checked(request, self._kinds)
 
-    def _unit(self, new: NewJob) -> Work[Submitted]:
-        return submitting.submit(new, self._admission.room_for)
+    def _unit(self, new: NewJob) -> Callable[[], Work[Submitted]]:
+        return partial(submitting.submit, new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
         return submitting.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)

@@ -5,7 +5,7 @@ the job, writes the artifact, its short link, the cache entry and the outcome.
 """
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -17,13 +17,14 @@ from pressroom.artifacts import Blobs
 from pressroom.artifacts.recent import Recent
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
+from pressroom.fingerprint import Fingerprint
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
-from pressroom.renderers.box.presses import CallerPresses, Presses, check
+from pressroom.renderers.box.presses import CallerPresses, Presses
 from pressroom.renderers.box.waiting import Caller
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import PreparedRender, RenderRequest
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts, render_cache
 from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft
@@ -124,44 +125,55 @@ class Rendering:
     async def close(self) -> None:
         await self.presses.close()
 
-    async def preview(self, asked: Asked) -> Rendered:
+    async def preview(self, prepared: PreparedRender) -> Rendered:
         """Render now, without a job: nothing is kept. The same limits hold."""
-        examine(asked)
-        return await documents.render(self.presses, asked)
+        return await documents.render(self.presses, prepared.plan)
 
-    async def submit(
-        self, queue: Queue, asked: Asked, *, filename: str | None = None, kind: str = NAME, **how: Any
-    ) -> Submitted:
+    async def submit(self, queue: Queue, request: RenderRequest, *, kind: str = NAME, **submit_options: Any) -> Submitted:
         """Queue a render. The answer may be an earlier result, or a job that renders the same just now."""
         if kind == NAME and NAME not in queue.kinds:
             raise InvalidArgument("there are only kinds of the application's own here; Pressroom(kinds=…, apps=()) renders too")
         if kind == NAME and queue.kinds.get(NAME) is not self.kind:
             raise InvalidArgument(f"the application has its own kind {NAME!r}, which takes the place of ours")
-        examine(asked)
-        source, text = as_text(asked.source)
+        return await self.submit_prepared(queue, documents.prepare(request), kind=kind, **submit_options)
+
+    async def submit_prepared(
+        self,
+        queue: Queue,
+        prepared: PreparedRender,
+        *,
+        kind: str = NAME,
+        fingerprint: Fingerprint | None = None,
+        filename: str | None = None,
+        **submit_options: Any,
+    ) -> Submitted:
+        """`fingerprint` is that of the prepared inputs, where the caller has looked for it in the cache before."""
+        request = prepared.request
+        source, text = as_text(request.source)
         payload = Payload(
-            language=asked.language,
-            output=asked.output,
+            language=request.language,
+            output=request.output,
             source=text,
-            options=dict(asked.options),
-            engine=asked.engine,
+            options=dict(request.options),
+            engine=request.engine,
             filename=filename,
         )
-        how["fingerprint"] = fingerprint_of(asked)
-        submitted = await self._submit(queue, kind, payload, source, text, how)
+        submit_options["fingerprint"] = fingerprint or prepared.inputs
+        submit = partial(self._submit, queue, kind, payload, source, submit_options)
+        submitted = await submit()
         # Within a transaction of the caller's nothing else can be written: there the bytes are believed in.
-        if submitted.answer is Answer.HIT and how.get("within") is None:
-            made = (await queue.get(submitted)).result
-            if not await self.has_bytes(made["artifact"]):
-                return await self._submit(queue, kind, payload, source, text, how)
+        if submitted.answer is Answer.HIT and submit_options.get("within") is None:
+            result = (await queue.get(submitted)).result
+            if not await self.has_bytes(result["artifact"]):
+                return await submit()
         return submitted
 
     async def _submit(
-        self, queue: Queue, kind: str, payload: Payload, source: bytes, text: str | None, how: dict[str, Any]
+        self, queue: Queue, kind: str, payload: Payload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
-        if text is not None:
-            return await queue.submit(kind, msgspec.to_builtins(payload), **how)
-        return await self._submit_long(queue, kind, payload, source, how)
+        if payload.source is not None:
+            return await queue.submit(kind, msgspec.to_builtins(payload), **submit_options)
+        return await self._submit_long(queue, kind, payload, source, submit_options)
 
     async def has_bytes(self, uid: str) -> bool:
         """Whether what a cache entry answers with is still there. If its bytes are gone the entry goes too, and the input is
@@ -186,7 +198,9 @@ class Rendering:
         self._seen[uid] = moment
         return True
 
-    async def _submit_long(self, queue: Queue, kind: str, payload: Payload, source: bytes, how: dict[str, Any]) -> Submitted:
+    async def _submit_long(
+        self, queue: Queue, kind: str, payload: Payload, source: bytes, submit_options: dict[str, Any]
+    ) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
         draft = await keeping.keep(
             self.blobs,
@@ -198,9 +212,10 @@ class Rendering:
         )
         payload = msgspec.structs.replace(payload, source_artifact=draft.uid)
         async with queue.transaction() as tx:
-            submitted = await queue.submit(kind, msgspec.to_builtins(payload), within=tx, **how)
+            submitted = await queue.submit(kind, msgspec.to_builtins(payload), within=tx, **submit_options)
             if submitted.answer in (Answer.NEW, Answer.COALESCED):
-                record = partial(artifacts.record, draft, job=submitted.uid, org_id=how.get("org_id"), keep_for=SOURCE_KEPT)
+                org_id = submit_options.get("org_id")
+                record = partial(artifacts.record, draft, job=submitted.uid, org_id=org_id, keep_for=SOURCE_KEPT)
                 await tx.run(record, name="record")
         return submitted
 
@@ -250,10 +265,11 @@ class Rendering:
         return self.presses.for_caller(caller)
 
     async def handle(self, job: Any, payload: Any) -> Any:
-        asked, filename = await self._asked(msgspec.convert(payload, Payload))
-        engines = documents.engines_of(asked)
+        request, filename = await self._read_payload(msgspec.convert(payload, Payload))
+        plan = documents.plan(request)
+        engines = documents.engines_of(plan)
         try:
-            rendered = await documents.render(self.presses_for(job), asked)
+            rendered = await documents.render(self.presses_for(job), plan)
         except PressroomError as error:
             error.engines = engines
             raise
@@ -275,7 +291,7 @@ class Rendering:
             )
         )
 
-    async def _asked(self, payload: Payload) -> tuple[Asked, str]:
+    async def _read_payload(self, payload: Payload) -> tuple[RenderRequest, str]:
         if payload.source is not None:
             source = payload.source.encode()
         elif payload.source_artifact is not None:
@@ -283,41 +299,14 @@ class Rendering:
             source = b"".join([chunk async for chunk in await self.read(kept)])
         else:
             raise InvalidArgument("a render needs a source")
-        asked = Asked(payload.language, payload.output, source, payload.options, payload.engine)
-        return asked, payload.filename or f"{payload.language}.{EXTENSIONS.get(payload.output, payload.output)}"
-
-
-def examine(asked: Asked) -> None:
-    """Refuse what cannot be rendered before it is queued: an unknown language, output or option, a source past its limit."""
-    made = documents.plan(asked)
-    check(made.reader, asked.source, made.output, made.options)
-    if made.printer is not None:
-        check(made.printer, b"", "pdf", made.printing or {})
+        request = RenderRequest(payload.language, payload.output, source, payload.options, payload.engine)
+        return request, payload.filename or f"{payload.language}.{EXTENSIONS.get(payload.output, payload.output)}"
 
 
 def _look_up(link: str) -> Work[tuple[Artifact, bool]]:
     """The artifact of a link, and whether its use is to be noted."""
     artifact = yield from artifacts.by_link(link)
     return artifact, (yield from render_cache.is_use_due(artifact.uid))
-
-
-def fingerprint_of(asked: Asked) -> dict[str, Any]:
-    """Everything that the output depends on. An option that is left out counts as its default."""
-    made = documents.plan(asked)
-    options = [_complete(made.reader.Options, made.options)]
-    if made.printer is not None:
-        options.append(_complete(made.printer.Options, made.printing or {}))
-    return {
-        "language": made.reader.takes,
-        "output": asked.output,
-        "source": asked.source,
-        "options": options,
-        "engines": documents.engines_of(asked),
-    }
-
-
-def _complete(options: type[msgspec.Struct], given: Mapping[str, Any]) -> Any:
-    return msgspec.to_builtins(msgspec.convert(given, options))
 
 
 def _settle(ending: Ending) -> Work[None]:
@@ -327,7 +316,7 @@ def _settle(ending: Ending) -> Work[None]:
 
 
 def _short(details: dict[str, Any]) -> dict[str, Any]:
-    """Details that fit into a job's result. A book has more headings than a result should hold."""
+    """Details that fit into a job's result: a book has too many headings for it."""
     try:
         jsontext.encode(details, limit=DETAILS_LIMIT)
     except PayloadTooLarge:

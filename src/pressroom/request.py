@@ -1,4 +1,4 @@
-"""What may be asked for. Everything that enters the queue is checked here, and nowhere else."""
+"""Requests to submit a job. Everything that enters the queue is checked here, and nowhere else."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ import msgspec
 
 from pressroom import jsontext
 from pressroom.errors import InvalidArgument, UnknownKind
-from pressroom.fingerprint import CALLERS, Fingerprint, fingerprint
+from pressroom.fingerprint import Fingerprint, fingerprint_input
 from pressroom.ids import new_uid, parse_uid
 from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
 from pressroom.store.jobs.submitting import NewJob
@@ -22,7 +22,10 @@ type JobLike = Job | Submitted | str
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One job to submit, for `submit_many`. The fields are those of `Queue.submit`."""
+    """One job to submit, for `submit_many`. The fields are those of `Queue.submit`.
+
+    `fingerprint` names the fields that the result depends on, or is what `fingerprint_input` made of them already.
+    """
 
     kind: str | Kind
     payload: Any = None
@@ -30,7 +33,7 @@ class Request(msgspec.Struct, frozen=True):
     key: str | None = None
     delay: float | timedelta = 0
     run_at: datetime | None = None
-    fingerprint: Mapping[str, Any] | None = None
+    fingerprint: Mapping[str, Any] | Fingerprint | None = None
     org_id: str | None = None
     project_id: str | None = None
     build_id: str | None = None
@@ -46,7 +49,7 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
     if kind is None:
         raise UnknownKind(str(kind_name(request.kind))[:NAME_LIMIT], list(kinds))
     org_id = _text(request.org_id, "org_id", NAME_LIMIT) or ""
-    input, cache_for = _input_of(request, kind, org_id)
+    fingerprint = _fingerprint(request, kind, org_id)
     return NewJob(
         uid=new_uid(),
         kind=kind.name,
@@ -59,8 +62,8 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
         delay=_delay(request.delay),
         run_at=None if request.run_at is None else to_ms(request.run_at),
         key=_text(request.key, "key", KEY_LIMIT),
-        fingerprint=input,
-        cache_for=cache_for,
+        fingerprint=fingerprint,
+        cache_for=0 if fingerprint is None or kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000),
         org_id=org_id,
         project_id=_text(request.project_id, "project_id", NAME_LIMIT),
         build_id=_text(request.build_id, "build_id", NAME_LIMIT),
@@ -71,7 +74,7 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
 
 
 def again(row: Row) -> NewJob:
-    """An ended job as a new one. Its fingerprint is not copied: a retry runs again instead of hitting the cache."""
+    """An ended job as a new one. Without its fingerprint: a retry is not to be answered from the cache."""
     # fmt: off
     (uid, _, kind, tier, max_attempts, max_crashes, retention, on_key, key, org_id,
      project_id, build_id, subject, parent, body) = row
@@ -103,19 +106,14 @@ def uid_of(job: JobLike) -> str:
     return parse_uid(job) if isinstance(job, str) else job.uid
 
 
-def _input_of(request: Request, kind: Kind, org_id: str) -> tuple[Fingerprint | None, int]:
-    """The name of the input. A kind that caches is fingerprinted by its payload if the caller names no fields."""
-    fields = request.fingerprint
-    if fields is None:
-        if kind.cache_for is None:
-            return None, 0
-        fields = {"payload": request.payload}
-    ours = {"org": org_id, "kind": kind.name, "version": kind.version}
-    try:
-        named = fingerprint(ours | {f"{CALLERS}{name}": value for name, value in fields.items()})
-    except (TypeError, ValueError, RecursionError) as reason:
-        raise InvalidArgument(f"a fingerprint's fields are bytes, text or JSON: {reason}") from None
-    return named, 0 if kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000)
+def _fingerprint(request: Request, kind: Kind, org_id: str) -> Fingerprint | None:
+    """A kind that caches is fingerprinted by its payload if the caller names no fields."""
+    if isinstance(request.fingerprint, Fingerprint):
+        return request.fingerprint
+    if request.fingerprint is None and kind.cache_for is None:
+        return None
+    fields = {"payload": request.payload} if request.fingerprint is None else request.fingerprint
+    return fingerprint_input(kind, org_id, fields)
 
 
 def _tier(tier: Any) -> Tier:

@@ -38,8 +38,8 @@ from pressroom.model import Kind, Schedule, Submitted
 from pressroom.notify.inside import Switchboard
 from pressroom.notify.tail import Tail
 from pressroom.queue import Queue
-from pressroom.renderers import Rendered
-from pressroom.renderers.documents import Asked
+from pressroom.renderers import Rendered, documents
+from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Rendering
 from pressroom.sealing import keyring_of
 from pressroom.store import Database
@@ -282,7 +282,7 @@ class Pressroom(Queue):
 
         What was rendered before, from the same source with the same options by the same version, is the answer at once.
         """
-        asked = Asked(language, output, rendering.as_text(source)[0], options or {}, engine)
+        asked = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
         return await self.rendering.submit(self, asked, filename=filename, **how)
 
     async def preview(
@@ -296,7 +296,8 @@ class Pressroom(Queue):
     ) -> Rendered:
         """Render now, without a job, inside the same limits. Nothing is kept."""
         self._refuse_when_closed()
-        return await self.rendering.preview(Asked(language, output, rendering.as_text(source)[0], options or {}, engine))
+        request = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
+        return await self.rendering.preview(documents.prepare(request))
 
     async def artifact(self, name: str) -> Artifact:
         """What is known of an artifact, by its uid or its short link. Raises NotFound, and Expired when it was there."""

@@ -40,7 +40,7 @@ def _render(job: Any, payload: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RenderRequest:
     """What somebody submits."""
 
     kind: str = "wiki"
@@ -54,7 +54,7 @@ class Asked:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Only what is special about it: Hypothesis's traces are long enough."""
         said = (f"{one.name}={value!r}" for one in fields(self) if (value := getattr(self, one.name)) != one.default)
-        printer.text(f"Asked({', '.join(said)})")
+        printer.text(f"RenderRequest({', '.join(said)})")
 
 
 # A value that stands twice is drawn twice as often. The plainest comes first, for Hypothesis to shrink to.
@@ -66,7 +66,7 @@ _SOURCES = ((None, 0), ("x", 300_000), ("x", 300_000), ("y", 300_000), ("y", 0))
 _ORGS = ("", "", "", "acme", "globex")
 
 WISHES = [
-    Asked(kind, key, tier, delay, source, cache_for, org)
+    RenderRequest(kind, key, tier, delay, source, cache_for, org)
     for org, delay, (source, cache_for), tier, key, kind in product(_ORGS, _DELAYS, _SOURCES, _TIERS, _KEYS, _KINDS)
 ]
 
@@ -76,26 +76,35 @@ CHANGES = list(product(_DELAYS, (*_SOURCES, (SAME, 300_000), (SAME, 300_000), (S
 
 # What is submitted where a step needs a job and there is none.
 USUAL = [
-    Asked("wiki", "a", source="x", cache_for=300_000),
-    Asked("draft", "a", tier=0, source="x", cache_for=300_000),
-    Asked("wiki", "b", tier=0),
-    Asked("pack"),
-    Asked("index", "a", tier=0),
-    Asked("pack", org="acme"),
+    RenderRequest("wiki", "a", source="x", cache_for=300_000),
+    RenderRequest("draft", "a", tier=0, source="x", cache_for=300_000),
+    RenderRequest("wiki", "b", tier=0),
+    RenderRequest("pack"),
+    RenderRequest("index", "a", tier=0),
+    RenderRequest("pack", org="acme"),
 ]
 
 BATCHES = [
-    (Asked("pack"), Asked("wiki"), Asked("index", tier=0), Asked("draft", delay=5_000)),
-    (Asked("wiki", "a"), Asked("wiki", "a", tier=0)),
-    (Asked("pack", "a"), Asked("pack", "a", tier=0), Asked("wiki", "a")),
-    (Asked("draft", "b", source="x", cache_for=300_000), Asked("draft", "b", source="x", tier=0), Asked("index", "b")),
-    (Asked("wiki", "a", delay=5_000), Asked("index", "a"), Asked("wiki", "b")),
-    (*[Asked("pack", org="acme")] * 3, Asked("pack", org="globex"), Asked("draft", tier=0, org="globex"), Asked("pack")),
+    (RenderRequest("pack"), RenderRequest("wiki"), RenderRequest("index", tier=0), RenderRequest("draft", delay=5_000)),
+    (RenderRequest("wiki", "a"), RenderRequest("wiki", "a", tier=0)),
+    (RenderRequest("pack", "a"), RenderRequest("pack", "a", tier=0), RenderRequest("wiki", "a")),
+    (
+        RenderRequest("draft", "b", source="x", cache_for=300_000),
+        RenderRequest("draft", "b", source="x", tier=0),
+        RenderRequest("index", "b"),
+    ),
+    (RenderRequest("wiki", "a", delay=5_000), RenderRequest("index", "a"), RenderRequest("wiki", "b")),
+    (
+        *[RenderRequest("pack", org="acme")] * 3,
+        RenderRequest("pack", org="globex"),
+        RenderRequest("draft", tier=0, org="globex"),
+        RenderRequest("pack"),
+    ),
 ]
 
 HOUR = 3_600_000
 HOURLY = Schedule("hourly", "0 * * * *", "index", key="a")
-AT_EACH_HOUR = Asked("index", "a")
+AT_EACH_HOUR = RenderRequest("index", "a")
 
 ROOMS = [FreeSlots(1, 1), FreeSlots(2, 1), FreeSlots(5, 5), FreeSlots(3, 2), FreeSlots(1, 0), FreeSlots(3, 0), FreeSlots(0, 0)]
 

@@ -24,7 +24,7 @@ from tests.machine.kinds import (
     USUAL,
     WISHES,
     WORKERS,
-    Asked,
+    RenderRequest,
     source_of,
     without,
 )
@@ -89,7 +89,7 @@ class QueueMachine(RuleBasedStateMachine):
         """One world alone has nothing to be compared with; see twins.py."""
 
     @deed(asked=st.sampled_from(WISHES))
-    def submit(self, asked: Asked) -> None:
+    def submit(self, asked: RenderRequest) -> None:
         self.world.submit(asked)
 
     @deed(how=one_of((False, True, True), PICKS, CHANGES))
@@ -99,10 +99,10 @@ class QueueMachine(RuleBasedStateMachine):
         job = self.world.model.jobs[self._held(pick).id] if running else self._job(pick)
         if source is SAME:
             source = source_of(job.payload.digest, job.kind, job.org)
-        self.world.submit(Asked(job.kind, job.key, tier, delay, source, cache_for, job.org))
+        self.world.submit(RenderRequest(job.kind, job.key, tier, delay, source, cache_for, job.org))
 
     @deed(how=one_of((None, *PICKS), BATCHES))
-    def submit_many(self, how: tuple[int | None, Sequence[Asked]]) -> None:
+    def submit_many(self, how: tuple[int | None, Sequence[RenderRequest]]) -> None:
         parent, batch = how
         self.world.submit_many(batch, None if parent is None else self._job(parent))
 
@@ -272,7 +272,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def _job(self, pick: int, *, open: bool = False) -> Job:
         jobs = self.world.model.open if open else self.world.model.jobs
-        for asked in (USUAL[pick % len(USUAL)], Asked("pack")):  # the first may be answered from the cache
+        for asked in (USUAL[pick % len(USUAL)], RenderRequest("pack")):  # the first may be answered from the cache
             if not jobs:
                 self.world.submit(asked)
         return list(jobs.values())[pick % len(jobs)]
@@ -292,7 +292,7 @@ class QueueMachine(RuleBasedStateMachine):
                 world.scale(kind, None)
             world.submit(USUAL[pick % len(USUAL)])
             if not self._claim():
-                world.submit(Asked("pack", tier=0))
+                world.submit(RenderRequest("pack", tier=0))
                 self._claim()
         claims = [claim for claims in world.held.values() for claim in claims]
         return claims[pick % len(claims)]

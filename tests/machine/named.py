@@ -12,7 +12,7 @@ from tests.machine.model import Job, Model
 def expected_by_name(
     model: Model, mirror: Mirror, uids: Sequence[str], kinds: Sequence[str], now: int, *, shared_lock: bool
 ) -> tuple[set[str], Again]:
-    """Asked after the model has settled what the turn settles, and before the mirror has looked.
+    """RenderRequest after the model has settled what the turn settles, and before the mirror has looked.
 
     Of a limited kind the best are given, as many as there are slots. A name that nobody knows, or knows no more, is not
     answered at all.

@@ -27,7 +27,7 @@ from tests.machine.kinds import (
     LEASE,
     USUAL,
     WORKERS,
-    Asked,
+    RenderRequest,
     input_of,
     make_kinds,
 )
@@ -68,14 +68,14 @@ class World:
 
     # Submitting
 
-    def submit(self, asked: Asked) -> Submitted:
+    def submit(self, asked: RenderRequest) -> Submitted:
         new = self._new(asked)
         answer = self._do(submitting.submit(new))
         self.model.submitted(new, answer, self.clock.now)
         self._check()
         return answer
 
-    def submit_many(self, wishes: Sequence[Asked], parent: Job | None) -> None:
+    def submit_many(self, wishes: Sequence[RenderRequest], parent: Job | None) -> None:
         """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
         many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
         plain = all(new.key is None and new.fingerprint is None for new in many)
@@ -103,7 +103,7 @@ class World:
             self.model.submitted(made[0], answer, self.clock.now)
         self._check()
 
-    def _new(self, asked: Asked, parent: Job | None = None, nth: int = 0) -> NewJob:
+    def _new(self, asked: RenderRequest, parent: Job | None = None, nth: int = 0) -> NewJob:
         kind = self.kinds[asked.kind]
         number = self.model.submits + 1 + nth
         return NewJob(

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom import failpoints, keeping, rendering
+from pressroom import failpoints, keeping
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
 from pressroom.errors import NotFound
@@ -17,6 +17,7 @@ from pressroom.ids import new_uid
 from pressroom.model import Answer, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
+from pressroom.renderers.documents import PreparedRender
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft, new_link
@@ -123,14 +124,13 @@ def forget_the_key() -> None:
 
 def forget_the_input() -> None:
     """Two sources are never the same, and neither are two requests with one Idempotency-Key."""
-    from pressroom.apps.diagrams import renders
+    prepare = documents.prepare
 
-    fingerprint_of = rendering.fingerprint_of
+    def another(request: Any) -> PreparedRender:
+        prepared = prepare(request)
+        return msgspec.structs.replace(prepared, inputs=prepared.inputs | {"salt": new_uid()})
 
-    def another(asked: Any) -> dict[str, Any]:
-        return fingerprint_of(asked) | {"salt": new_uid()}
-
-    rendering.fingerprint_of = renders.fingerprint_of = another
+    documents.prepare = another
     forget_the_key()
 
 

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pressroom import cli, command, failpoints, rendering
+from pressroom import cli, command, failpoints
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.renderers.documents import Asked
+from pressroom.renderers import documents
+from pressroom.renderers.documents import RenderRequest
 from pressroom.store.engine import statements
 from tests.reliability.victims import Victim, fork
 from tests.reliability.workload import LEASE, POLL
@@ -41,7 +42,7 @@ def warm_up() -> None:
     for name in LATE:
         importlib.import_module(name)
     for language, output in (("markdown", "html"), ("dot", "svg")):
-        rendering.fingerprint_of(Asked(language, output, b"", {}, None))
+        documents.prepare(RenderRequest(language, output, b"", {}, None))
     statements.load("sqlite", BUILT_IN_SCHEMA)
 
 

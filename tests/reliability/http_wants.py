@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 MARK = "nonce-"
 ASYNC = {"Prefer": "respond-async"}
@@ -59,8 +59,8 @@ def source_of(nonce: str, language: str) -> str:
     return f'digraph {{ a [label="{mark}"] }}' if language == "dot" else f"# {mark}\n\nText.\n"
 
 
-def asked(nonce: str, language: str) -> Asked:
-    return Asked(language, OUTPUTS[language], source_of(nonce, language).encode(), {}, None)
+def asked(nonce: str, language: str) -> RenderRequest:
+    return RenderRequest(language, OUTPUTS[language], source_of(nonce, language).encode(), {}, None)
 
 
 def nonce_in(text: str) -> str:

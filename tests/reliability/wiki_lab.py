@@ -8,7 +8,7 @@ from pathlib import Path
 from pressroom.app import BUILT_IN
 from pressroom.apps.wiki import renderers
 from pressroom.renderers import documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.web import desk
 from tests.reliability import victims, wiki_dump, wiki_inspector, wiki_nemesis
 from tests.reliability.http_lab import DRAIN_LIMIT, HttpLab
@@ -60,4 +60,4 @@ def _warm_up() -> None:
     templates = desk._templates(PACKAGES)
     for name in TEMPLATES:
         templates.get_template(name)
-    documents.engines_of(Asked("markdown", "html", b"", renderers.OPTIONS))
+    documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))

@@ -14,7 +14,7 @@ import pytest
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.renderers import Rendered, catalogue, documents
 from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 GUIDE = """---
 title: Guide
@@ -45,7 +45,7 @@ async def presses() -> AsyncIterator[Presses]:
 
 async def made(source: str, output: str, language: str = "markdown", engine: str | None = None, **options: Any) -> Rendered:
     async with presses() as box:
-        return await documents.render(box, Asked(language, output, source.encode(), options, engine))
+        return await documents.render(box, documents.plan(RenderRequest(language, output, source.encode(), options, engine)))
 
 
 async def test_diagrams_are_drawn_into_the_page_as_pictures_with_words() -> None:
@@ -84,20 +84,20 @@ async def test_the_same_document_gives_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (Asked("cobol", "svg", b""), "there is no language 'cobol'; there are markdown, html"),
-        (Asked("../../x", "svg", b""), "there is no language"),
-        (Asked("MERMAID", "svg", b""), "there is no language 'MERMAID'"),
-        (Asked("", "svg", b""), "there is no language ''"),
-        (Asked("x" * 10_000, "svg", b""), "there is no language 'xxxx"),
-        (Asked("mermaid", "docx", b""), "cannot be made into 'docx'; it can be svg, png, pdf"),
-        (Asked("mermaid", "svg", b"", engine="d2"), "d2 takes d2, not 'mermaid'"),
-        (Asked("mermaid", "svg", b"", engine="nope"), "there is no engine 'nope'"),
-        (Asked("markdown", "pdf", b"", engine="d2"), "does not print Markdown; html and html-browser do"),
-        (Asked("markdown", "pdf", b"", {"colour": 1}), "there is no option `colour`"),
-        (Asked("markdown", "html", b"", engine="html"), "for Markdown it makes pdf"),
+        (RenderRequest("cobol", "svg", b""), "there is no language 'cobol'; there are markdown, html"),
+        (RenderRequest("../../x", "svg", b""), "there is no language"),
+        (RenderRequest("MERMAID", "svg", b""), "there is no language 'MERMAID'"),
+        (RenderRequest("", "svg", b""), "there is no language ''"),
+        (RenderRequest("x" * 10_000, "svg", b""), "there is no language 'xxxx"),
+        (RenderRequest("mermaid", "docx", b""), "cannot be made into 'docx'; it can be svg, png, pdf"),
+        (RenderRequest("mermaid", "svg", b"", engine="d2"), "d2 takes d2, not 'mermaid'"),
+        (RenderRequest("mermaid", "svg", b"", engine="nope"), "there is no engine 'nope'"),
+        (RenderRequest("markdown", "pdf", b"", engine="d2"), "does not print Markdown; html and html-browser do"),
+        (RenderRequest("markdown", "pdf", b"", {"colour": 1}), "there is no option `colour`"),
+        (RenderRequest("markdown", "html", b"", engine="html"), "for Markdown it makes pdf"),
     ],
 )
-def test_what_nobody_can_make_is_refused_in_words(asked: Asked, words: str) -> None:
+def test_what_nobody_can_make_is_refused_in_words(asked: RenderRequest, words: str) -> None:
     """D8."""
     with pytest.raises(InvalidArgument, match=re.escape(words)) as caught:
         documents.plan(asked)
@@ -105,9 +105,9 @@ def test_what_nobody_can_make_is_refused_in_words(asked: Asked, words: str) -> N
 
 
 def test_every_engine_that_has_a_part_is_in_the_fingerprint() -> None:
-    asked = Asked("markdown", "pdf", b"~~~ mermaid\ngraph TD\n~~~\n\n- list\n\n  ```dot\n  digraph {}\n  ```\n")
-    assert list(documents.engines_of(asked)) == ["markdown", "html", "graphviz", "mermaid"]
-    assert list(documents.engines_of(Asked("markdown", "html", b"plain"))) == ["markdown"]
+    asked = RenderRequest("markdown", "pdf", b"~~~ mermaid\ngraph TD\n~~~\n\n- list\n\n  ```dot\n  digraph {}\n  ```\n")
+    assert list(documents.engines_of(documents.plan(asked))) == ["markdown", "html", "graphviz", "mermaid"]
+    assert list(documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"plain")))) == ["markdown"]
 
 
 def test_every_engine_describes_itself() -> None:
@@ -135,7 +135,7 @@ async def test_a_source_past_its_limit_is_refused() -> None:
 
 async def test_pictures_and_words_of_many_callers_do_not_mix() -> None:
     async with presses() as box:
-        asked = [Asked("dot", "svg", f"digraph {{ node{n} }}".encode()) for n in range(20)]
-        drawn = await asyncio.gather(*[documents.render(box, one) for one in asked])
+        asked = [RenderRequest("dot", "svg", f"digraph {{ node{n} }}".encode()) for n in range(20)]
+        drawn = await asyncio.gather(*[documents.render(box, documents.plan(one)) for one in asked])
     for number, one in enumerate(drawn):
         assert f">node{number}<" in one.data.decode()

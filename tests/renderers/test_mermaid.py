@@ -84,7 +84,7 @@ def test_today_is_left_out_and_said_so() -> None:
 @pytest.mark.parametrize(
     ("source", "title"),
     [
-        ("---\ntitle: Front\n---\nflowchart TD\n  A", "Front"),
+        ("---\ntitle: RenderEndpoint\n---\nflowchart TD\n  A", "RenderEndpoint"),
         ("pie title Pets\n", "Pets"),
         ("pie showData title Pets\n", "Pets"),
         ("gantt\n  title A plan\n", "A plan"),

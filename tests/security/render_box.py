@@ -22,7 +22,7 @@ import pytest
 from pressroom.errors import PressroomError, SourceInvalid, Timeout
 from pressroom.renderers import Engine, Notice, Rendered, catalogue, documents
 from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.renderers.node import places as node_places
 from tests.security import exposed
 
@@ -85,7 +85,10 @@ class Box:
     def make(self, language: str, source: str | bytes, output: str, engine: str | None = None, **options: Any) -> Answer:
         """By as many presses as it takes, as a request would."""
         with _exposed_catalogue():
-            return self._answer(documents.render(self.presses, Asked(language, output, _bytes(source), options, engine)))
+            return self._answer(self._render(RenderRequest(language, output, _bytes(source), options, engine)))
+
+    async def _render(self, request: RenderRequest) -> Rendered:
+        return await documents.render(self.presses, documents.plan(request))
 
     def assert_well(self, engine: type[Engine]) -> None:
         """The press is alive, or there is another one, and it still draws what it drew before it met a stranger.

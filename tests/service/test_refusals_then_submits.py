@@ -50,8 +50,8 @@ NOT_PROVOKED: dict[Refusal, str] = {
 }
 # Where a status or code is computed, and what may come of it beside what stands elsewhere.
 COMPUTED: dict[str, set[Refusal]] = {
-    "apps/diagrams/asking.py": {(400, "unsupported_output")},
-    "apps/diagrams/front.py": {(429, "backpressure")},
+    "apps/diagrams/requests.py": {(400, "unsupported_output")},
+    "apps/diagrams/render_endpoint.py": {(429, "backpressure")},
     "web/desk.py": set(),
 }
 # How PostgreSQL fails in the middle of a submit whose subject is the name.

@@ -9,7 +9,7 @@ import pytest
 
 from pressroom.api.metrics import Metrics
 from pressroom.api.middleware import Around
-from pressroom.api.waiting import settled
+from pressroom.api.waiting import wait_until_ended
 from pressroom.errors import QueueClosed, WaitTimeout
 from tests.service.access_stage import Stage, on_stage
 
@@ -74,7 +74,7 @@ async def test_what_ended_before_it_closed_is_told(database: str) -> None:
         await stage.press.settled(job, timeout=60)
         stage.service.closing.set()
 
-        assert (await settled(stage.service, job, 60)).result == "done"
+        assert (await wait_until_ended(stage.service, job, 60)).result == "done"
 
 
 async def test_a_wait_says_why_it_ended(database: str, eventually: Any) -> None:
@@ -82,10 +82,10 @@ async def test_a_wait_says_why_it_ended(database: str, eventually: Any) -> None:
         job = await stage.press.submit("shout", "nobody works here")
 
         with pytest.raises(WaitTimeout):
-            await settled(stage.service, job, 0.01)
+            await wait_until_ended(stage.service, job, 0.01)
         stage.service.closing.set()
         with pytest.raises(QueueClosed, match="can be asked for again"):
-            await settled(stage.service, job, 60)
+            await wait_until_ended(stage.service, job, 60)
         await eventually(lambda: waiting(stage) == 0)
 
 
@@ -119,7 +119,7 @@ async def test_a_wait_that_is_over_leaves_nothing_behind(file: str) -> None:
     async with on_stage(file, works=False) as stage:
         job = await stage.press.submit("shout", "hi")
         before = asyncio.all_tasks()
-        asking = asyncio.create_task(settled(stage.service, job, 600))
+        asking = asyncio.create_task(wait_until_ended(stage.service, job, 600))
         while len(asyncio.all_tasks() - before) < 3:  # noqa: ASYNC110 - the caller, and its waits for the job and the service
             await asyncio.sleep(0)
         stage.service.closing.set()

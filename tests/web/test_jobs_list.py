@@ -40,7 +40,7 @@ async def jobs_at(person: Person, address: str) -> list[str]:
 async def test_the_address_says_which_jobs_are_listed(database: str) -> None:
     async with on_stage(database) as stage, member(stage, everywhere=True) as person:
         press = stage.press
-        done = await press.submit("shout", "x", subject="Front page", key="front", org_id="acme")
+        done = await press.submit("shout", "x", subject="RenderEndpoint page", key="front", org_id="acme")
         bad = await press.submit("shout", "fail", max_attempts=1, subject="Back page", tier=Tier.INTERACTIVE)
         for job in (done, bad):
             await press.settled(job, timeout=60)
@@ -65,7 +65,7 @@ async def test_the_address_says_which_jobs_are_listed(database: str) -> None:
         assert await shown("tier=interactive") == {"bad"}
         assert await shown("org=acme") == {"done"}
         assert await shown("org=-") == {"bad", "late", "over"}
-        assert await shown("subject=Front+page") == {"done"}
+        assert await shown("subject=RenderEndpoint+page") == {"done"}
         assert await shown("key=front") == {"done"}
         assert await shown("key=front&kind=webhook") == set()
         assert await shown(f"parent=job_{done.uid}") == {"late"}

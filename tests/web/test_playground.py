@@ -19,7 +19,7 @@ from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.previews import WAITING_PER_SLOT, Previews
 from pressroom.apps.diagrams.playground.snippets import snippets
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.web.lines import Line, compared
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
@@ -300,7 +300,7 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     class Slow:
-        async def preview(self, asked: Asked) -> None:
+        async def preview(self, asked: RenderRequest) -> None:
             begun.set()
             await go_on.wait()
 
@@ -310,7 +310,7 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
 
     previews = Previews(Slow(), at_once=1)  # type: ignore[arg-type]
     request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
-    asked = Asked("dot", "svg", b"digraph {}")
+    asked = RenderRequest("dot", "svg", b"digraph {}")
     busy = [asyncio.create_task(previews.render(request, None, asked)) for _ in range(1 + WAITING_PER_SLOT)]
     await begun.wait()
     await asyncio.sleep(0)
@@ -327,7 +327,7 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
     "source", ["digraph { a }\n", 'a "quoted"', "EOF\n$(boom) `x` \\n '''\"\"\"\ttab", "```\nfence\n```", "ünïcode\u200b"]
 )
 def test_snippets_say_exactly_what_the_sheet_says(source: str) -> None:
-    asked = Asked("dot", "svg", source.encode(), {"theme": "dark", "background": "#fff"})
+    asked = RenderRequest("dot", "svg", source.encode(), {"theme": "dark", "background": "#fff"})
     texts = {one.id: one.text for one in snippets(asked, "http://here", picture="http://here/a/map.svg", alt="a [map]")}
 
     assignment = ast.parse(texts["python"]).body[1]

@@ -22,10 +22,10 @@ from pressroom.api.schema import ONCE, answers, path, query, says, takes
 from pressroom.api.service import Service
 from pressroom.api.submitting import require_repeat, require_submit
 from pressroom.api.views import Estimate, JobView, Place, format_job, view, view_types
-from pressroom.api.waiting import Patience, patience_of, settled
+from pressroom.api.waiting import WaitPreference, wait_preference, wait_until_ended
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.store import Transaction
 
 type Name = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -137,7 +137,7 @@ def router(service: Service) -> Routes:
     async def get_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await found(service, caller, id)
-        patience = patience_of(request)
+        patience = wait_preference(request)
         if patience.seconds and not job.status.ended:
             job = await _waited(service, job, patience)
         return await shown(service, request, job)
@@ -158,7 +158,7 @@ def router(service: Service) -> Routes:
     async def get_result(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await found(service, caller, id)
-        patience = patience_of(request)
+        patience = wait_preference(request)
         if patience.seconds and not job.status.ended:
             job = await _waited(service, job, patience)
         return await _result(service, request, job)
@@ -215,7 +215,7 @@ async def _submit_render(service: Service, request: Request, caller: Caller, new
         raise HttpError(422, "invalid_argument", f"payload: {reason}") from None
     if payload.source is None:
         raise HttpError(422, "invalid_argument", "payload: a render needs a source")
-    asked = Asked(payload.language, payload.output, payload.source.encode(), payload.options, payload.engine)
+    asked = RenderRequest(payload.language, payload.output, payload.source.encode(), payload.options, payload.engine)
     how = _how(request, caller, new)
     submitted = await service.rendering.submit(service.queue, asked, filename=payload.filename, kind=new.kind, **how)
     return _counted(service, submitted)
@@ -264,10 +264,10 @@ async def found(service: Service, caller: Caller, id: str) -> Job:
     return require_own(caller, job)
 
 
-async def _waited(service: Service, job: Job, patience: Patience) -> Job:
+async def _waited(service: Service, job: Job, patience: WaitPreference) -> Job:
     """As long as the caller wants, but not longer than the service is open: the job goes on, and can be asked for again."""
     try:
-        return await settled(service, job, patience.seconds)
+        return await wait_until_ended(service, job, patience.seconds)
     except (WaitTimeout, QueueClosed):
         return await service.queue.get(job)
 

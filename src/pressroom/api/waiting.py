@@ -18,20 +18,20 @@ SYNC = 45.0  # more than a diagram may take, so that its own time limit is told 
 _PREFERENCE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",;]*)"?)?', re.IGNORECASE)
 
 
-class Patience(msgspec.Struct, frozen=True):
-    """`seconds` to wait, 0 for not at all. `applied` is the preference that was followed, to be told."""
+class WaitPreference(msgspec.Struct, frozen=True):
+    """`seconds` to wait, 0 for not at all. `applied` is the preference that was followed, for the response."""
 
     seconds: float = 0.0
     applied: str | None = None
-    sync: bool = False  # an answer is wanted, not a job: past the time it is an error
+    sync: bool = False  # the caller wants the result and not a job: past the time it is an error
 
 
-def patience_of(request: Request) -> Patience:
+def wait_preference(request: Request) -> WaitPreference:
     mode = request.query_params.get("mode")
     if mode == "sync":
-        return Patience(SYNC, sync=True)
-    if (asked := request.query_params.get("wait")) is not None:
-        return Patience(_seconds(asked))
+        return WaitPreference(SYNC, sync=True)
+    if (seconds_text := request.query_params.get("wait")) is not None:
+        return WaitPreference(_parse_seconds(seconds_text))
     preferences = {
         found[1].lower(): found[2]
         for part in ",".join(request.headers.getlist("prefer")).split(",")
@@ -41,14 +41,14 @@ def patience_of(request: Request) -> Patience:
         try:
             seconds = min(LONGEST, max(0.0, float(preferences["wait"] or 0)))
         except ValueError:
-            return Patience()  # a preference that cannot be understood is not followed
-        return Patience(seconds, f"wait={seconds:g}")
+            return WaitPreference()  # a preference that cannot be understood is not followed
+        return WaitPreference(seconds, f"wait={seconds:g}")
     if "respond-async" in preferences:
-        return Patience(0.0, "respond-async")
-    return Patience()
+        return WaitPreference(0.0, "respond-async")
+    return WaitPreference()
 
 
-async def settled(service: Service, job: JobLike, seconds: float) -> Job:
+async def wait_until_ended(service: Service, job: JobLike, seconds: float) -> Job:
     """The job once it has ended. Raises WaitTimeout when the caller's time is over, and QueueClosed when the service closes.
 
     A wait must not hold up a stop. The job goes on in either case, and can be asked for again.
@@ -57,21 +57,21 @@ async def settled(service: Service, job: JobLike, seconds: float) -> Job:
     closing = asyncio.ensure_future(service.closing.wait())
     try:
         await asyncio.wait({ending, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return ending.result() if ending.done() else await _as_it_ended(service, job)
+        return ending.result() if ending.done() else await _last_look(service, job)
     finally:
         ending.cancel()
         closing.cancel()
 
 
-async def _as_it_ended(service: Service, job: JobLike) -> Job:
-    """A last look: what ended in time is an answer."""
+async def _last_look(service: Service, job: JobLike) -> Job:
+    """A job that ended in time is returned although the service closes."""
     current = await service.queue.get(job)
     if not current.status.ended:
         raise QueueClosed(f"the service is closing; {current} goes on, and can be asked for again")
     return current
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
         raise HttpError(422, "invalid_argument", f"wait is a number of seconds, of which at most {LONGEST:g} are waited")
     return min(LONGEST, float(text))

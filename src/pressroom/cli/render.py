@@ -15,7 +15,7 @@ from pressroom.cli.output import Output, bar
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
 from pressroom.renderers import Notice, Rendered, documents
 from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 if TYPE_CHECKING:
     from pressroom.client import AsyncHandle, Event
@@ -41,15 +41,15 @@ async def render(args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def _here(asked: Asked) -> Rendered:
+async def _here(asked: RenderRequest) -> Rendered:
     presses = Presses(1)
     try:
-        return await documents.render(presses, asked)
+        return await documents.render(presses, documents.plan(asked))
     finally:
         await presses.close()
 
 
-async def _there(server: str, asked: Asked) -> Rendered:
+async def _there(server: str, asked: RenderRequest) -> Rendered:
     """Through the queue of a server. An interrupt ends the waiting and not the job."""
     try:
         from pressroom.client import AsyncClient
@@ -90,13 +90,13 @@ def _rendered(data: bytes, told: Any) -> Rendered:
     return Rendered(data, told.get("media_type", ""), warnings)
 
 
-def _asked(args: Namespace) -> Asked:
+def _asked(args: Namespace) -> RenderRequest:
     language = args.language or _language_of(args.file)
     made = args.output or _output_of(args.out)
     options = dict(map(_option, args.option))
     if language == "markdown" and made == "html":
         options.setdefault("page", True)  # a file is to be opened; a fragment is for a page of somebody else's
-    return Asked(language, made, _read(args.file), options, args.engine)
+    return RenderRequest(language, made, _read(args.file), options, args.engine)
 
 
 def _language_of(file: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 TEAMS = ("billing", "search", "checkout", "identity", "shipping", "catalogue", "reports", "mobile")
 PARTS = ("gateway", "worker", "ledger", "cache", "index", "mailer", "scheduler", "archive", "importer", "console")
@@ -30,8 +30,8 @@ class Sheet:
     broken: bool = False
 
     @property
-    def asked(self) -> Asked:
-        return Asked(self.language, self.output, self.source.encode(), self.options)
+    def asked(self) -> RenderRequest:
+        return RenderRequest(self.language, self.output, self.source.encode(), self.options)
 
 
 type Maker = Callable[[Random], Sheet]
@@ -244,6 +244,6 @@ def available(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, Maker]]:
 
 def _can_be_made(sheet: Sheet) -> bool:
     try:
-        return "missing" not in documents.engines_of(sheet.asked).values()
+        return "missing" not in documents.engines_of(documents.plan(sheet.asked)).values()
     except InvalidArgument:
         return False

@@ -95,7 +95,7 @@ class Day:
     async def _ask_for_a_render(self, luck: Random, org_id: str | None, *, recently: bool) -> None:
         sheet = self._sheet(luck, org_id)
         if recently and sheet.language != "html" and sheet.language != "markdown" and luck.random() < 0.5:
-            await self.press.app("diagrams").diagrams.submit(self.press, sheet.asked, org_id=org_id, subject=sheet.subject)
+            await self.press.rendering.submit(self.press, sheet.asked, kind="diagram", org_id=org_id, subject=sheet.subject)
             return
         tier = Tier.INTERACTIVE if luck.random() < 0.2 else Tier.BACKGROUND
         await self._submit(sheet, org_id, tier)

@@ -7,13 +7,16 @@ killed at any moment.
 
 import importlib.metadata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import msgspec
+
+from pressroom.errors import InvalidArgument, TooLarge
+from pressroom.renderers import fonts
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -83,6 +86,7 @@ class Engine(ABC):
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     limits: ClassVar[Limits] = Limits()
     packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
+    uses_fonts: ClassVar[bool] = False  # ours, which then count as part of its version
     renders: ClassVar[int] = 2_000  # after so many a press is replaced
     spoiled = False  # set by an instance that a source has left in a bad state: its press ends after this answer
     edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
@@ -92,7 +96,7 @@ class Engine(ABC):
     def version(cls) -> str:
         """Everything that the output depends on but the source and the options: part of every fingerprint."""
         installed = [f"{package} {_version_of(package)}" for package in cls.packages]
-        return ", ".join([*installed, f"edition {cls.edition}"])
+        return ", ".join([*installed, f"edition {cls.edition}", *([fonts.version()] if cls.uses_fonts else [])])
 
     @classmethod
     def missing(cls) -> Missing | None:
@@ -100,6 +104,18 @@ class Engine(ABC):
         if absent:
             return Missing(f"the Python package {absent[0]} is not installed", "pip install 'pressroom[engines]'")
         return None
+
+    @classmethod
+    def check(cls, source: bytes, output: str, options: Mapping[str, Any]) -> None:
+        """Refuse what this engine cannot render, without a press. Raises InvalidArgument and TooLarge."""
+        if output not in cls.makes:
+            raise InvalidArgument(f"{cls.name} cannot make {output[:100]!r}; it makes {', '.join(cls.makes)}")
+        if len(source) > cls.limits.source:
+            raise TooLarge(f"the source has {len(source):,} bytes; {cls.name} takes at most {cls.limits.source:,}")
+        try:
+            msgspec.convert(options, cls.Options)
+        except msgspec.ValidationError as error:
+            raise InvalidArgument(f"{cls.name}: {_explain_option_error(str(error), cls)}") from None
 
     @classmethod
     def reads(cls) -> Sequence[Path]:
@@ -128,6 +144,13 @@ class Engine(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have nothing to end
         """Called when the press ends in peace. A press that is killed has no such moment."""
+
+
+def _explain_option_error(reason: str, engine: type[Engine]) -> str:
+    if "unknown field" not in reason:
+        return f"option {reason}"
+    known = ", ".join(engine.Options.__struct_fields__) or "none"
+    return f"{reason.replace('Object contains unknown field', 'there is no option')}; there are {known}"
 
 
 @cache

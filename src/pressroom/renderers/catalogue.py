@@ -1,4 +1,4 @@
-"""Every engine there is, found by name or by what it takes and makes. Nothing is loaded until somebody asks."""
+"""Every engine, found by its name or by what it takes and makes. An engine is imported when it is first looked up."""
 
 import importlib
 from collections.abc import Iterator

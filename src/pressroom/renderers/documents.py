@@ -27,7 +27,7 @@ _FENCE = re.compile(r"\n[ >\t*+\-\d.]*(?:```+|~~~+)[ \t]*([\w-]+)")  # a newline
 _BOX = re.compile(r'<svg\b[^>]*?\bviewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"')
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RenderRequest(msgspec.Struct, frozen=True):
     """What to render. `engine` may name another than the one that is used by default."""
 
     language: str
@@ -37,71 +37,103 @@ class Asked(msgspec.Struct, frozen=True):
     engine: str | None = None
 
 
-type Draw = Callable[[Asked], Awaitable[Rendered]]
+type Draw = Callable[[RenderRequest], Awaitable[Rendered]]
 
 
-class Plan(NamedTuple):
+class RenderPlan(NamedTuple):
     """The engine that reads the source, and the one that prints its page, if one does."""
 
+    request: RenderRequest
     reader: type[Engine]
     output: str
     options: dict[str, Any]
     printer: type[Engine] | None = None
-    printing: dict[str, Any] | None = None
+    print_options: dict[str, Any] | None = None
 
 
-def plan(asked: Asked) -> Plan:
-    """Raises InvalidArgument for what nobody can make, before anything is begun."""
-    language = catalogue.ALIASES.get(asked.language, asked.language)
-    options = dict(asked.options)
+class PreparedRender(msgspec.Struct, frozen=True):
+    """A request that was planned and checked, once; the look-up in the cache, the submit and the preview are handed this."""
+
+    request: RenderRequest
+    plan: RenderPlan
+    engines: dict[str, str]  # by name, the version of each that has a part in it
+    inputs: dict[str, Any]  # everything that the output depends on: the fields of its fingerprint
+
+
+def prepare(request: RenderRequest) -> PreparedRender:
+    """Raises InvalidArgument and TooLarge: an unknown language, output, engine or option, a source past its limit."""
+    planned = plan(request)
+    planned.reader.check(request.source, planned.output, planned.options)
+    options = [_with_defaults(planned.reader.Options, planned.options)]
+    if planned.printer is not None:
+        planned.printer.check(b"", "pdf", planned.print_options or {})
+        options.append(_with_defaults(planned.printer.Options, planned.print_options or {}))
+    engines = engines_of(planned)
+    inputs = {
+        "language": planned.reader.takes,
+        "output": request.output,
+        "source": request.source,
+        "options": options,
+        "engines": engines,
+    }
+    return PreparedRender(request, planned, engines, inputs)
+
+
+def _with_defaults(options: type[msgspec.Struct], given: Mapping[str, Any]) -> Any:
+    """An option that is left out counts as its default."""
+    return msgspec.to_builtins(msgspec.convert(given, options))
+
+
+def plan(request: RenderRequest) -> RenderPlan:
+    """Which engines make the output. Raises InvalidArgument where none does; the options and the source are not checked yet."""
+    language = catalogue.ALIASES.get(request.language, request.language)
+    options = dict(request.options)
     if language == Markdown.takes:
-        if asked.output == "pdf":
-            return _printed(asked, options)
-        if asked.engine in PRINTERS:
-            raise InvalidArgument(f"{asked.engine} prints; for Markdown it makes pdf, not {asked.output[:100]!r}")
-    engine = catalogue.engine_for(language, asked.output) if asked.engine is None else catalogue.engine(asked.engine)
+        if request.output == "pdf":
+            return _plan_printed_markdown(request, options)
+        if request.engine in PRINTERS:
+            raise InvalidArgument(f"{request.engine} prints; for Markdown it makes pdf, not {request.output[:100]!r}")
+    engine = catalogue.engine_for(language, request.output) if request.engine is None else catalogue.engine(request.engine)
     if engine.takes != language:
         raise InvalidArgument(f"{engine.name} takes {engine.takes}, not {language[:100]!r}")
     if engine is Markdown and options.get("flavour", "full") == "full":
         options.setdefault("diagrams", True)
-    return Plan(engine, asked.output, options)
+    return RenderPlan(request, engine, request.output, options)
 
 
-def _printed(asked: Asked, options: dict[str, Any]) -> Plan:
-    name = asked.engine or PRINTERS[0]
+def _plan_printed_markdown(request: RenderRequest, options: dict[str, Any]) -> RenderPlan:
+    name = request.engine or PRINTERS[0]
     if name not in PRINTERS:
         raise InvalidArgument(f"{name[:100]!r} does not print Markdown; {' and '.join(PRINTERS)} do")
     printer = catalogue.engine(name)
-    printing = {
+    print_options = {
         field: options.pop(field) for field in printer.Options.__struct_fields__ if field in options and field != "title"
     }
     known = [*Markdown.Options.__struct_fields__, *printer.Options.__struct_fields__]
     if unknown := options.keys() - set(known):
         raise InvalidArgument(f"markdown: there is no option `{min(unknown)}`; there are {', '.join(dict.fromkeys(known))}")
-    reading = {"diagrams": True, "theme": "light"} | options | {"page": True}
-    return Plan(Markdown, "html", reading, printer, printing)
+    read_options = {"diagrams": True, "theme": "light"} | options | {"page": True}
+    return RenderPlan(request, Markdown, "html", read_options, printer, print_options)
 
 
-def engines_of(asked: Asked) -> dict[str, str]:
-    """Every engine that has a part in it, with its version: part of the fingerprint. One that is missing counts as such."""
-    made = plan(asked)
-    engines = [made.reader, *([made.printer] if made.printer else [])]
-    if made.reader is Markdown and made.options.get("diagrams"):
-        words = {word.lower() for word in _FENCE.findall("\n" + asked.source.decode(errors="replace"))}
+def engines_of(plan: RenderPlan) -> dict[str, str]:
+    """Every engine that has a part in it, with its version. One that is missing counts as such."""
+    engines = [plan.reader, *([plan.printer] if plan.printer else [])]
+    if plan.reader is Markdown and plan.options.get("diagrams"):
+        words = {word.lower() for word in _FENCE.findall("\n" + plan.request.source.decode(errors="replace"))}
         engines += [catalogue.engine_for(DIAGRAMS[word], "svg") for word in sorted(words & DIAGRAMS.keys())]
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
 
 
-async def render(presses: Presses | CallerPresses, asked: Asked, draw: Draw | None = None) -> Rendered:
-    """`draw` is how the diagrams in it are drawn: directly, unless somebody knows better."""
-    made = plan(asked)
-    rendered = await presses.render(made.reader, asked.source, made.output, made.options)
-    if made.options.get("diagrams"):
+async def render(presses: Presses | CallerPresses, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
+    """`draw` renders the diagrams in a page; by default in the same presses."""
+    rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
+    if plan.options.get("diagrams"):
         draw = draw or partial(directly, presses)
-        rendered = await _with_diagrams(draw, rendered, str(made.options.get("theme", "auto")))
-    if made.printer is None:
+        rendered = await _with_diagrams(draw, rendered, str(plan.options.get("theme", "auto")))
+    if plan.printer is None:
         return rendered
-    printed = await presses.render(made.printer, rendered.data, "pdf", made.printing)
+    printed = await presses.render(plan.printer, rendered.data, "pdf", plan.print_options)
     warnings = [*rendered.warnings, *_only_new(printed.warnings, rendered.warnings)]
     return Rendered(printed.data, printed.media_type, warnings, rendered.details | printed.details)
 
@@ -112,7 +144,7 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
 
 
-async def directly(presses: Presses | CallerPresses, diagram: Asked) -> Rendered:
+async def directly(presses: Presses | CallerPresses, diagram: RenderRequest) -> Rendered:
     engine = catalogue.engine_for(diagram.language, diagram.output)
     return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
 
@@ -159,7 +191,7 @@ async def _draw(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, l
     line = diagram.get("line")
     try:
         engine = catalogue.engine_for(diagram["language"], "svg")
-        drawn = await draw(Asked(diagram["language"], "svg", diagram["source"].encode(), _options_of(engine, theme)))
+        drawn = await draw(RenderRequest(diagram["language"], "svg", diagram["source"].encode(), _options_of(engine, theme)))
     except PressroomError as error:
         return _trouble(diagram, error, line)
     notices = [_moved(notice, line) for notice in drawn.warnings]

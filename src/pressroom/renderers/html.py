@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from pressroom.errors import SourceInvalid, TooLarge
-from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered, fonts
+from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered
 from pressroom.renderers.place import line_and_column
 
 type Length = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,3})?(mm|cm|in|pt|px)$")]
@@ -52,10 +52,7 @@ class Html(Engine):
     Options = HtmlOptions
     limits = Limits(source=10 * MB, output=50 * MB, seconds=60, memory=1024 * MB)
     packages = ("plutoprint",)
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
+    uses_fonts = True
 
     def __init__(self) -> None:
         import plutoprint

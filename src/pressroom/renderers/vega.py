@@ -58,6 +58,7 @@ class Vega(Engine):
     )
     Options = picture.ThemedOptions
     packages = svgdraw.PACKAGES
+    uses_fonts = True
     language: ClassVar[str] = "vega"
 
     def __init__(self) -> None:
@@ -65,10 +66,6 @@ class Vega(Engine):
         os.environ["TZ"] = "UTC"
         time.tzset()
         self._vl_convert = svgdraw.vl_convert()
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
         label = picture.label_of(picture.required(source))

@@ -14,7 +14,7 @@ from pressroom.api.access import Caller, Gate, Scope
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.errors import SourceInvalid, Timeout
 from pressroom.renderers import MEDIA_TYPES, Rendered, documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderPlan, RenderRequest
 from pressroom.serving import make_service
 from pressroom.testing import ManualClock
 from tests.patience import be_patient
@@ -75,7 +75,7 @@ class Easel:
     """Stands in for the presses. It remembers what it drew, fails on request, and waits while it is held."""
 
     def __init__(self) -> None:
-        self.drew: list[Asked] = []
+        self.drew: list[RenderRequest] = []
         self.together = 0
         self.most_together = 0
         self._may_go_on = asyncio.Event()
@@ -91,18 +91,18 @@ class Easel:
     def release(self) -> None:
         self._may_go_on.set()
 
-    async def render(self, presses: Any, asked: Asked) -> Rendered:
-        self.drew.append(asked)
+    async def render(self, presses: Any, plan: RenderPlan) -> Rendered:
+        self.drew.append(plan.request)
         self.together += 1
         self.most_together = max(self.together, self.most_together)
         try:
             await self._may_go_on.wait()
         finally:
             self.together -= 1
-        return _drawn(asked)
+        return _drawn(plan.request)
 
 
-def _drawn(asked: Asked) -> Rendered:
+def _drawn(asked: RenderRequest) -> Rendered:
     source = asked.source.decode()
     if "broken" in source:
         raise SourceInvalid("an arrow needs two ends", line=3, column=7, excerpt="a ->")

@@ -10,16 +10,14 @@ from typing import Any
 import msgspec
 
 from pressroom.api.views import JobView
-from pressroom.apps.diagrams import hits
-from pressroom.apps.diagrams.hits import Found
+from pressroom.apps.diagrams.cache_lookup import CacheLookup, look_up_with_room
 from pressroom.apps.diagrams.named import versions
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.fair_slots import Door, Slots
-from pressroom.model import Ending, Job, Kind, Settling, Status, Submitted, Tier, Work, from_ms
-from pressroom.queue import Queue
-from pressroom.renderers.documents import Asked
-from pressroom.rendering import Rendering, examine, fingerprint_of
-from pressroom.request import Request, checked
+from pressroom.fingerprint import fingerprint_input
+from pressroom.model import Ending, Job, Kind, Settling, Status, Tier, Work, from_ms
+from pressroom.renderers.documents import PreparedRender
+from pressroom.rendering import Rendering
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry
 
@@ -59,7 +57,7 @@ class DiagramView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagrams:
-    """Submits diagrams and waits for them. Every door of the app, its own and Kroki's, goes through here."""
+    """The kind and its slots, and the look-up of earlier renders. Every endpoint of the app, Kroki's too, uses this."""
 
     def __init__(self, rendering: Rendering, settings: DiagramsSettings) -> None:
         self._rendering = rendering
@@ -80,31 +78,24 @@ class Diagrams:
         )
         self.kind: Kind = replace(plain, settling=partial(_settle, plain.settling))
 
-    async def submit(self, queue: Queue, asked: Asked, **how: Any) -> Submitted:
-        """Raises what is wrong with the request; a wrong source is told by the job."""
-        return await self._rendering.submit(queue, asked, kind=NAME, **how)
-
-    async def find(self, queue: Queue, asked: Asked, org_id: str | None, *, waits: bool = False) -> Found:
-        """What is known of an input. Raises what is wrong with the request. A hit that is about to expire is renewed."""
-        examine(asked)
-        request = Request(NAME, fingerprint=fingerprint_of(asked), org_id=org_id)
-        named = checked(request, queue.kinds).fingerprint
-        assert named is not None
+    async def look_up(self, prepared: PreparedRender, org_id: str | None, *, waits: bool = False) -> CacheLookup:
+        """Look for an input in the cache. A hit that is about to expire is renewed."""
+        fingerprint = fingerprint_input(self.kind, org_id or "", prepared.inputs)
         database = self._rendering.database
         if waits:
-            found = await database.read(partial(hits.survey, named.digest, NAME, self._room, org_id or ""))
+            lookup = await database.read(partial(look_up_with_room, fingerprint, NAME, self._room, org_id or ""))
         else:
-            found = Found(named.digest, await database.read(partial(hits.look, named.digest)))
-        if found.hit is None:
-            return found
-        if not await self._rendering.has_bytes(found.hit.artifact):
-            return msgspec.structs.replace(found, hit=None)
-        if found.hit.left < min(RENEWED, self._kept_for // 5):
-            await database.run(partial(render_cache.renew, found.hit.artifact, self._kept_for), name="renew")
-            return msgspec.structs.replace(found, hit=await database.read(partial(hits.look, named.digest)))
-        if render_cache.is_due(found.hit.last_used, found.hit.at):
-            await database.run(partial(render_cache.use, found.hit.artifact), name="renew", durable=False)
-        return found
+            lookup = CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
+        if lookup.hit is None:
+            return lookup
+        if not await self._rendering.has_bytes(lookup.hit.artifact):
+            return msgspec.structs.replace(lookup, hit=None)
+        if lookup.hit.left < min(RENEWED, self._kept_for // 5):
+            await database.run(partial(render_cache.renew, lookup.hit.artifact, self._kept_for), name="renew")
+            return CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
+        if render_cache.is_due(lookup.hit.last_used, lookup.hit.at):
+            await database.run(partial(render_cache.use, lookup.hit.artifact), name="renew", durable=False)
+        return lookup
 
     async def keep(self, artifact: str) -> datetime | None:
         """Keep a picture, its link and its source for as long as the settings say after each use. None: it has expired."""

@@ -12,13 +12,13 @@ from pressroom.api.artifacts import send
 from pressroom.api.routes import Routes
 from pressroom.api.schema import ONCE, header, path, query, says, sends, takes
 from pressroom.api.service import Service
-from pressroom.apps.diagrams import asking, error_images, terminal
-from pressroom.apps.diagrams.answers import Given, Pending
-from pressroom.apps.diagrams.front import Front
+from pressroom.apps.diagrams import error_images, requests, terminal
 from pressroom.apps.diagrams.named import embeds
 from pressroom.apps.diagrams.named import routes as named_routes
 from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
+from pressroom.apps.diagrams.render_endpoint import RenderEndpoint
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.apps.diagrams.responses import Given, Pending
 from pressroom.errors import PressroomError
 
 LINK_AGE = 300  # seconds that others may keep what a short link shows
@@ -60,9 +60,9 @@ _RENDER: dict[str, Any] = {
         *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
     ),
     "asks": takes(
-        asking.NewRender,
+        requests.NewRender,
         "What to render",
-        media_types=(asking.JSON, "text/plain"),
+        media_types=(requests.JSON, "text/plain"),
         example=_EXAMPLE,
         text=_EXAMPLE["source"],
     )
@@ -92,21 +92,21 @@ _GET: dict[str, Any] = {
 def router(service: Service, diagrams: Diagrams) -> Routes:
     routes = Routes("diagrams")
     names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
-    front = Front(service, diagrams)
-    api = RenderApi(service, front)
+    render_endpoint = RenderEndpoint(service, diagrams)
+    api = RenderApi(service, render_endpoint)
     routes.add("/render", api.render, "POST", **_RENDER)
     routes.add("/d/{shortlink}", api.get_diagram, "HEAD")
     routes.add("/d/{shortlink}", api.get_diagram, "GET", **_GET)
     routes.include(named_routes.router(service, names, diagrams.max_versions))
     routes.include(embeds.router(service, names))
-    routes.include(terminal.router(service, front))
+    routes.include(terminal.router(service, render_endpoint))
     return routes
 
 
 class RenderApi:
-    def __init__(self, service: Service, front: Front) -> None:
+    def __init__(self, service: Service, render_endpoint: RenderEndpoint) -> None:
         self._service = service
-        self._front = front
+        self._render_endpoint = render_endpoint
 
     async def render(self, request: Request) -> Response:
         """Render a diagram. The body is JSON, or the source itself with `format` in the query; other parameters are options."""
@@ -114,7 +114,7 @@ class RenderApi:
             caller = await self._service.gate.caller(request, Scope.SUBMITTER)
             body = await request.body()
             return await idempotency.again(
-                self._service, request, caller, body, partial(self._front.render, request, caller, body)
+                self._service, request, caller, body, partial(self._render_endpoint.render, request, caller, body)
             )
         except PressroomError as error:
             if not error_images.wants_picture(request):

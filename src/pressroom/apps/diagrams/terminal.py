@@ -16,12 +16,13 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, query, sends, takes
 from pressroom.api.service import Service
 from pressroom.api.waiting import SYNC
-from pressroom.apps.diagrams import asking
-from pressroom.apps.diagrams.asking import Word
-from pressroom.apps.diagrams.front import Front
+from pressroom.apps.diagrams import requests
+from pressroom.apps.diagrams.render_endpoint import RenderEndpoint
+from pressroom.apps.diagrams.requests import Word
 from pressroom.errors import EngineCrashed, EngineMissing, Timeout
+from pressroom.renderers import documents
 from pressroom.renderers.box.processes import kill_family
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import PreparedRender
 
 SECONDS = 20.0
 INSTALL = "apt install chafa (or brew install chafa)"
@@ -71,7 +72,7 @@ _RENDER: dict[str, Any] = {
     "asks": takes(
         NewDrawing,
         "What to draw",
-        media_types=(asking.JSON, "text/plain"),
+        media_types=(requests.JSON, "text/plain"),
         example={"source": "digraph { source -> press }", "format": "dot", "output": "symbols", "width": 80},
         text="digraph { source -> press }",
     )
@@ -79,24 +80,24 @@ _RENDER: dict[str, Any] = {
 }
 
 
-def router(service: Service, front: Front) -> Routes:
+def router(service: Service, render_endpoint: RenderEndpoint) -> Routes:
     routes = Routes()
-    routes.add("/render/terminal", TerminalApi(service, front).render_for_terminal, "POST", **_RENDER)
+    routes.add("/render/terminal", TerminalApi(service, render_endpoint).render_for_terminal, "POST", **_RENDER)
     return routes
 
 
 class TerminalApi:
-    def __init__(self, service: Service, front: Front) -> None:
+    def __init__(self, service: Service, render_endpoint: RenderEndpoint) -> None:
         self._service = service
-        self._front = front
+        self._render_endpoint = render_endpoint
         self._turns = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def render_for_terminal(self, request: Request) -> Response:
         """`curl -d 'digraph { a -> b }' '…/render/terminal?format=dot'` shows the diagram where you are."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         chafa = _find_chafa()
-        options, asked = _read(request, await request.body())
-        uid, _ = await self._front.artifact(request, caller, asked, SYNC)
+        options, prepared = _read(request, await request.body())
+        uid, _ = await self._render_endpoint.artifact(request, caller, prepared, SYNC)
         picture = await self._service.rendering.read(await self._service.rendering.artifact(uid))
         data = b"".join([chunk async for chunk in picture])
         async with self._turns:
@@ -104,18 +105,21 @@ class TerminalApi:
         return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
 
 
-def _read(request: Request, body: bytes) -> tuple[TerminalOptions, Asked]:
+def _read(request: Request, body: bytes) -> tuple[TerminalOptions, PreparedRender]:
     given = request.query_params
-    reserved = asking.RESERVED | _OPTION_NAMES
+    reserved = requests.RESERVED | _OPTION_NAMES
     options = _parse_options({name: given[name] for name in _OPTION_NAMES if name in given})
-    if asking.is_json(request, body):
-        new = asking.decode(body, NewDrawing)
-        asked = asking.assembled(given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved)
+    if requests.is_json(request, body):
+        new = requests.decode(body, NewDrawing)
+        prepared = requests.prepare_from(
+            given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved
+        )
         posted = {name: value for name in _OPTION_NAMES if (value := getattr(new, name)) is not UNSET}
         options = msgspec.structs.replace(options, **posted)
     else:
-        asked = asking.assembled(given, body, output="png", reserved=reserved)
-    return options, msgspec.structs.replace(asked, options={"scale": float(options.scale), **asked.options})
+        prepared = requests.prepare_from(given, body, output="png", reserved=reserved)
+    render_options = {"scale": float(options.scale), **prepared.request.options}
+    return options, documents.prepare(msgspec.structs.replace(prepared.request, options=render_options))
 
 
 def _parse_options(given: dict[str, str]) -> TerminalOptions:

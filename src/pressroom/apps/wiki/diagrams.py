@@ -12,7 +12,7 @@ from pressroom.errors import JobCancelled, JobFailed, PressroomError, Refused, S
 from pressroom.model import Answer, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import Notice, Rendered
-from pressroom.renderers.documents import Asked, directly
+from pressroom.renderers.documents import RenderRequest, directly
 from pressroom.rendering import Rendering, RenderResult
 
 CLAIM_TIMEOUT = 2.0  # seconds for a worker to claim a diagram's job, which has the interactive tier
@@ -26,7 +26,7 @@ class DiagramFailed(PressroomError):
         self.code = str(error.get("code", "error"))  # type: ignore[misc]
 
 
-async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, asked: Asked) -> Rendered:
+async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, asked: RenderRequest) -> Rendered:
     """Draw one diagram of the article that `job` renders."""
     try:
         drawn = await rendering.submit(queue, asked, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)

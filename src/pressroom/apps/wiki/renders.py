@@ -15,7 +15,7 @@ from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Backoff, Ending, Kind, Result, Status, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Rendering
 from pressroom.store import Database
 
@@ -56,11 +56,12 @@ class ArticleRenders:
     async def handle(self, job: Any, payload: Any) -> Result:
         target = msgspec.convert(payload, RenderPayload)
         article, source = await self._database.read(partial(_read_source, target, job.org_id))
-        asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
-        engines = documents.engines_of(asked)
+        asked = RenderRequest("markdown", "html", source.encode(), renderers.OPTIONS)
+        plan = documents.plan(asked)
+        engines = documents.engines_of(plan)
         try:
             draw = partial(diagrams.draw_diagram, self._queue, self._rendering, job)
-            rendered = await documents.render(self._rendering.presses_for(job), asked, draw)
+            rendered = await documents.render(self._rendering.presses_for(job), plan, draw)
         except PressroomError as error:
             error.engines = engines
             raise
@@ -76,8 +77,8 @@ class ArticleRenders:
 
     async def preview(self, org_id: str, source: str) -> RenderedPage:
         """Now, without a job or a row, inside the same limits."""
-        asked = Asked("markdown", "html", source.encode(), renderers.OPTIONS)
-        return await self.make_page(org_id, await self._rendering.preview(asked), "")
+        asked = RenderRequest("markdown", "html", source.encode(), renderers.OPTIONS)
+        return await self.make_page(org_id, await self._rendering.preview(documents.prepare(asked)), "")
 
     async def make_page(self, org_id: str, rendered: Rendered, renderer: str) -> RenderedPage:
         body = rendered.data.decode()

@@ -4,9 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from pressroom.errors import EngineMissing, InvalidArgument, QueueClosed, TooLarge
+from pressroom.errors import EngineMissing, QueueClosed
 from pressroom.renderers import Engine, Rendered
 from pressroom.renderers.box.pool import Pool
 from pressroom.renderers.box.processes import sweep_folders
@@ -33,7 +31,7 @@ class Presses:
         caller: Caller = DIRECT,
     ) -> Rendered:
         """Render one source. What is wrong with the request is told before a press is troubled."""
-        check(engine, source, output, options or {})
+        engine.check(source, output, options or {})
         return await self._pool(engine).render(source, output, dict(options or {}), caller)
 
     def for_caller(self, caller: Caller) -> "CallerPresses":
@@ -73,24 +71,3 @@ class CallerPresses:
         self, engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any] | None = None
     ) -> Rendered:
         return await self._presses.render(engine, source, output, options, caller=self._caller)
-
-
-def check(engine: type[Engine], source: bytes, output: str, options: Mapping[str, Any]) -> None:
-    if output not in engine.makes:
-        raise InvalidArgument(f"{engine.name} cannot make {output[:100]!r}; it makes {', '.join(engine.makes)}")
-    if len(source) > engine.limits.source:
-        raise TooLarge(f"the source has {len(source):,} bytes; {engine.name} takes at most {engine.limits.source:,}")
-    try:
-        msgspec.convert(options, engine.Options)
-    except msgspec.ValidationError as reason:
-        raise InvalidArgument(f"{engine.name}: {_in_words(str(reason), engine)}") from None
-
-
-def _in_words(reason: str, engine: type[Engine]) -> str:
-    if "unknown field" in reason:
-        return f"{reason.replace('Object contains unknown field', 'there is no option')}; there are {_names(engine)}"
-    return f"option {reason}"
-
-
-def _names(engine: type[Engine]) -> str:
-    return ", ".join(engine.Options.__struct_fields__) or "none"

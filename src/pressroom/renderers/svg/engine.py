@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pressroom.renderers import Engine, Notice, Rendered, fonts
+from pressroom.renderers import Engine, Notice, Rendered
 from pressroom.renderers.svg import draw as svgdraw
 from pressroom.renderers.svg import picture
 from pressroom.renderers.svg.clean import clean
@@ -21,10 +21,7 @@ class Svg(Engine):
     )
     Options = picture.PictureOptions
     packages = svgdraw.PACKAGES
-
-    @classmethod
-    def version(cls) -> str:
-        return f"{super().version()}, {fonts.version()}"
+    uses_fonts = True
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
         drawn = clean(picture.required(source), title=options.title, description=options.description, by_engine=False)

@@ -1,12 +1,39 @@
-"""When entries of the render cache were used, which of them are kept, and which are evicted when the cache is too large.
+"""The render cache: which entry answers an input, when it was used, and which entries are kept or evicted.
 
 Units of work over the rows of `render_cache`. An entry, its artifact and its short link expire together.
 """
+
+import msgspec
 
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.transitions import now
 
 NOTED_EVERY = 3_600_000  # milliseconds; uses are noted no more often, so that most hits cost no commit
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """An entry that has not expired. Times are in milliseconds; `at` is when it was found."""
+
+    job: str
+    link: str
+    artifact: str
+    made_at: int
+    expires_at: int
+    last_used: int
+    at: int
+
+    @property
+    def left(self) -> int:
+        return self.expires_at - self.at
+
+
+def find_hit(fingerprint: str) -> Work[Hit | None]:
+    moment = yield from now()
+    rows = yield Statement("find_render_hit", {"fingerprint": fingerprint, "now": moment})
+    if not rows:
+        return None
+    job, link, artifact, made_at, expires_at, last_used = rows[0]
+    return Hit(job, link, artifact, made_at, expires_at, last_used, moment)
 
 
 def is_use_due(artifact: str) -> Work[bool]:

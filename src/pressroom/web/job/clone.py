@@ -9,7 +9,7 @@ from pressroom.api.service import Service
 from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.model import Answer, Job, OnKey, Submitted, Tier
 from pressroom.renderers import catalogue
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Payload
 from pressroom.web.forms import Form
 
@@ -82,7 +82,9 @@ async def submitted(service: Service, job: Job, draft: Draft, source: bytes | No
         text = draft.source.encode() if draft.source is not None else source
         if text is None:
             raise Mistyped("source", "the source of the old job is gone; render a new one in the playground")
-        asked = Asked(draft.language.strip(), draft.output.strip(), text, _options(draft.options), draft.engine.strip() or None)
+        asked = RenderRequest(
+            draft.language.strip(), draft.output.strip(), text, _options(draft.options), draft.engine.strip() or None
+        )
         filename = draft.filename.strip() or None
         answer = await service.rendering.submit(service.queue, asked, filename=filename, kind=job.kind, **how)
     else:

@@ -11,7 +11,7 @@ from pressroom.api.problems import problem as problem_response
 from pressroom.api.schema import answers, reference
 from pressroom.apps.diagrams import error_images
 from pressroom.apps.diagrams.accept import preferred
-from pressroom.apps.diagrams.answers import STATUSES
+from pressroom.apps.diagrams.responses import STATUSES
 from pressroom.errors import PressroomError
 
 JSON = "application/json"

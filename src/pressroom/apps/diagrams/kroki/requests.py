@@ -8,10 +8,10 @@ from starlette.requests import Request
 
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams.accept import preferred
-from pressroom.apps.diagrams.asking import decode
 from pressroom.apps.diagrams.kroki.options import KrokiOptions, translate_options
 from pressroom.apps.diagrams.kroki.types import check_format, engine_of
 from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT, decode_source
+from pressroom.apps.diagrams.requests import decode
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import Engine
 

@@ -21,16 +21,17 @@ from pressroom.api.replies import matches
 from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, says, sends, takes
 from pressroom.api.service import Service
-from pressroom.apps.diagrams.answers import RenderFailed
-from pressroom.apps.diagrams.front import Front
 from pressroom.apps.diagrams.kroki import errors
 from pressroom.apps.diagrams.kroki.expanded_source import ExpandedSource, expand_plantuml
 from pressroom.apps.diagrams.kroki.requests import KrokiDiagram, KrokiRequest, read_body, read_url
 from pressroom.apps.diagrams.kroki.types import BASE64, LANGUAGES, engine_of, supported_formats
+from pressroom.apps.diagrams.render_endpoint import RenderEndpoint
 from pressroom.apps.diagrams.renders import Diagrams
+from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
-from pressroom.renderers.documents import Asked
+from pressroom.renderers import documents
+from pressroom.renderers.documents import RenderRequest
 from pressroom.store.artifacts.artifacts import Artifact
 
 PATIENCE = 25.0  # seconds; clients give up after 30, and should hear from us before
@@ -125,7 +126,7 @@ _POST_FORMAT: dict[str, Any] = {
 
 def router(service: Service, diagrams: Diagrams) -> Routes:
     routes = Routes("kroki")
-    api = KrokiApi(service, Front(service, diagrams))
+    api = KrokiApi(service, RenderEndpoint(service, diagrams))
     routes.add("/kroki", kroki_start, "GET")
     routes.add("/kroki/", kroki_start, "GET", **_START)
     routes.add("/kroki/", kroki_start, "HEAD")
@@ -159,9 +160,9 @@ async def kroki_post_health(_: Request) -> Response:
 class KrokiApi:
     """The routes that draw. The names of the handlers are titles in the OpenAPI document."""
 
-    def __init__(self, service: Service, front: Front) -> None:
+    def __init__(self, service: Service, render_endpoint: RenderEndpoint) -> None:
         self._service = service
-        self._front = front
+        self._render_endpoint = render_endpoint
 
     async def kroki_get(self, request: Request, type: str, format: str, encoded: str) -> Response:
         """`encoded` is the source, deflated and in URL-safe base64."""
@@ -186,9 +187,9 @@ class KrokiApi:
     async def _draw(self, request: Request, caller: Caller, wanted: KrokiRequest) -> Response:
         expanded = _expand_source(wanted)
         output = "png" if wanted.format == BASE64 else wanted.format
-        asked = Asked(wanted.engine.takes, output, expanded.source, wanted.options.options)
+        prepared = documents.prepare(RenderRequest(wanted.engine.takes, output, expanded.source, wanted.options.options))
         try:
-            uid, cache_status = await self._front.artifact(request, caller, asked, PATIENCE)
+            uid, cache_status = await self._render_endpoint.artifact(request, caller, prepared, PATIENCE)
         except RenderFailed as failed:
             raise _with_author_line(failed, expanded) from None
         artifact = await self._service.rendering.artifact(uid)

@@ -17,7 +17,7 @@ from pressroom.errors import TooLarge
 from pressroom.model import Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.sealing import Keyring
 from pressroom.store import Database, Transaction
 from pressroom.store.artifacts.artifacts import Artifact
@@ -154,7 +154,7 @@ class NamedDiagrams:
 def theme_of(version: Version, asked: str | None) -> str:
     """The theme to show: the one that is asked for, the version's own, or '' where the engine knows none."""
     text = version.text
-    options = documents.plan(Asked(text.format, "svg", b"", text.options, text.engine)).reader.Options
+    options = documents.plan(RenderRequest(text.format, "svg", b"", text.options, text.engine)).reader.Options
     if "theme" not in options.__struct_fields__:
         return ""
     return asked or str(text.options.get("theme", "light"))

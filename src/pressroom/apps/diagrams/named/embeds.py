@@ -13,10 +13,10 @@ from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
 from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, says, sends
 from pressroom.api.service import Service
-from pressroom.api.waiting import settled
+from pressroom.api.waiting import wait_until_ended
 from pressroom.apps.diagrams import error_images
-from pressroom.apps.diagrams.answers import RenderFailed
 from pressroom.apps.diagrams.named.diagrams import OUTPUTS, THEMES, NamedDiagrams, ResolvedPicture
+from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.errors import JobFailed, NotFound, PressroomError, Unavailable, WaitTimeout
 from pressroom.model import Status
 
@@ -100,7 +100,7 @@ class EmbedApi:
     async def _render_missing(self, resolved: ResolvedPicture, output: str) -> bool:
         """Make the picture that is missing. False if it takes too long, or if there is an older one to show instead."""
         try:
-            ended = await settled(self._service, await self._names.submit_picture(resolved, output), PATIENCE)
+            ended = await wait_until_ended(self._service, await self._names.submit_picture(resolved, output), PATIENCE)
         except WaitTimeout:
             return False
         except Unavailable:

@@ -15,16 +15,16 @@ from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import answers, header, path, query, says, takes
 from pressroom.api.service import Service
-from pressroom.api.waiting import patience_of, settled
-from pressroom.apps.diagrams import asking
-from pressroom.apps.diagrams.answers import RenderFailed
+from pressroom.api.waiting import wait_preference, wait_until_ended
+from pressroom.apps.diagrams import requests
 from pressroom.apps.diagrams.named.diagrams import History, NamedDiagrams, require_name
 from pressroom.apps.diagrams.named.etags import Condition, make_etag, parse_condition
 from pressroom.apps.diagrams.named.versions import DiagramText, NamedDiagram
 from pressroom.apps.diagrams.named.views import NamedList, NamedView, NewVersion, diagram_view, list_item
+from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.errors import QueueClosed, WaitTimeout
 from pressroom.model import Status
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 _EXAMPLE = {"source": "flowchart LR\n  source --> press --> document\n", "format": "mermaid", "options": {"theme": "auto"}}
 _LINE = {
@@ -147,7 +147,7 @@ class NamedDiagramsApi:
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         require_name(name)
         text = _read_text(request, await request.body())
-        patience = patience_of(request)
+        patience = wait_preference(request)
         trace = {"request_id": request_id_of(request)}
         condition, keep = _condition(request), self._max_versions
         named, version, is_new = await self._names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)
@@ -189,11 +189,11 @@ class NamedDiagramsApi:
 
 
 def _read_text(request: Request, body: bytes) -> DiagramText:
-    if not asking.is_json(request, body):
-        raise HttpError(415, "unsupported_media_type", f"send {asking.JSON}")
-    new = asking.decode(body, NewVersion)
-    language = asking.language_of(new.format)
-    asking.checked(Asked(language, "svg", new.source.encode(), new.options, new.engine))
+    if not requests.is_json(request, body):
+        raise HttpError(415, "unsupported_media_type", f"send {requests.JSON}")
+    new = requests.decode(body, NewVersion)
+    language = requests.language_of(new.format)
+    requests.prepare(RenderRequest(language, "svg", new.source.encode(), new.options, new.engine))
     return DiagramText(new.source, language, new.options, new.engine)
 
 
@@ -203,7 +203,7 @@ def _condition(request: Request) -> Condition:
 
 async def _wait_for_render(service: Service, job: str, seconds: float, *, required: bool) -> None:
     try:
-        ended = await settled(service, job, seconds)
+        ended = await wait_until_ended(service, job, seconds)
     except (WaitTimeout, QueueClosed):
         if required:
             raise

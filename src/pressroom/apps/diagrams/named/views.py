@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.api.service import Service
-from pressroom.apps.diagrams.asking import Word
 from pressroom.apps.diagrams.named.diagrams import History
 from pressroom.apps.diagrams.named.embed_keys import embed_key
 from pressroom.apps.diagrams.named.versions import NamedDiagram, Summary, Version
+from pressroom.apps.diagrams.requests import Word
 from pressroom.model import from_ms
 
 

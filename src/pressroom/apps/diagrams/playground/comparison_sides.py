@@ -4,7 +4,7 @@ import hashlib
 
 import msgspec
 
-from pressroom.api.waiting import settled
+from pressroom.api.waiting import wait_until_ended
 from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
 from pressroom.apps.diagrams.named.embed_keys import embed_key
 from pressroom.apps.diagrams.named.versions import NamedDiagram, Version
@@ -37,7 +37,7 @@ async def side_of_version(visit: Visit, names: NamedDiagrams, named: NamedDiagra
     assert shown.wanted is not None
     if shown.picture is None and shown.wanted.status in ("completed", "superseded"):
         try:
-            await settled(visit.desk.service, await names.submit_picture(shown, "svg"), PATIENCE)
+            await wait_until_ended(visit.desk.service, await names.submit_picture(shown, "svg"), PATIENCE)
         except (WaitTimeout, Unavailable):
             pass  # it is said below that there is none yet
         else:

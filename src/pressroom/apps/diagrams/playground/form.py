@@ -8,7 +8,7 @@ import msgspec
 from pressroom.apps.diagrams.named.versions import DiagramText
 from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.languages import Language
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Payload
 from pressroom.web.desk import refuse
 
@@ -32,13 +32,13 @@ class PlaygroundForm(msgspec.Struct, frozen=True):
         assert found is not None
         return found
 
-    def render_request(self, output: str | None = None) -> Asked:
+    def render_request(self, output: str | None = None) -> RenderRequest:
         """What to render. Raises a refusal if the options are no JSON object."""
         wanted = output or self.output
         options = self.given_options()
         if self.language == "markdown" and wanted == "html":
             options.setdefault("page", True)  # a whole HTML page, since it is shown by itself
-        return Asked(self.language, wanted, self.source.encode(), options, self.offered.engine(self.engine))
+        return RenderRequest(self.language, wanted, self.source.encode(), options, self.offered.engine(self.engine))
 
     def diagram_text(self) -> DiagramText:
         """The same as the text of a named diagram, whose outputs are made when they are asked for."""

@@ -8,7 +8,7 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
-from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams import requests
 from pressroom.apps.diagrams.named.diagrams import NamedDiagrams, require_name
 from pressroom.apps.diagrams.named.embed_keys import embed_key
 from pressroom.apps.diagrams.named.etags import Condition
@@ -20,7 +20,7 @@ from pressroom.apps.diagrams.playground.views import open_diagram, reopen_from_f
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 from pressroom.web.desk import Desk, Visit, refuse
 from pressroom.web.lines import compare_lines
 
@@ -76,7 +76,7 @@ class NamedDiagramPages:
     async def _save_version(self, visit: Visit, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
         require_name(name)
         text = form.diagram_text()
-        asking.checked(Asked(text.format, "svg", text.source.encode(), text.options, text.engine))
+        requests.prepare(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
         trace, keep = {"request_id": request_id_of(visit.request)}, self._diagrams.max_versions
         _, version, is_new = await self._names.put(visit.caller.org_id, name, text, trace, condition=condition, keep=keep)

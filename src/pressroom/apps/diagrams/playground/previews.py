@@ -10,11 +10,11 @@ from starlette.requests import Request
 
 from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError, Problem, describe
-from pressroom.apps.diagrams import asking
+from pressroom.apps.diagrams import requests
 from pressroom.errors import AttemptError, Backpressure, PressroomError, SourceInvalid
 from pressroom.fair_slots import Slots
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import PreparedRender, RenderRequest
 from pressroom.renderers.place import EXCERPT_LIMIT
 from pressroom.rendering import Rendering
 
@@ -49,20 +49,20 @@ class Previews:
         self._rendering = rendering
         self._slots = Slots(at_once, WAITING_PER_SLOT * at_once)
 
-    async def render(self, request: Request, org_id: str | None, asked: Asked) -> Rendered:
+    async def render(self, request: Request, org_id: str | None, asked: RenderRequest) -> Rendered:
         """Raises what is wrong with the request or the source, and 503 when too many previews wait."""
-        asking.checked(asked)
+        prepared = requests.prepare(asked)
         try:
-            return await cancel_on_disconnect(request, self._render_in_slot(org_id, asked))
+            return await cancel_on_disconnect(request, self._render_in_slot(org_id, prepared))
         except Backpressure:
             words = "too many previews are being made just now; this one is tried again in a moment"
             raise HttpError(503, "backpressure", words, {"Retry-After": str(RETRY_AFTER)}) from None
 
-    async def _render_in_slot(self, org_id: str | None, asked: Asked) -> Rendered:
+    async def _render_in_slot(self, org_id: str | None, prepared: PreparedRender) -> Rendered:
         async with self._slots.slot(org_id):
-            return await self._rendering.preview(asked)
+            return await self._rendering.preview(prepared)
 
-    async def render_or_explain(self, request: Request, org_id: str | None, asked: Asked) -> PreviewResult:
+    async def render_or_explain(self, request: Request, org_id: str | None, asked: RenderRequest) -> PreviewResult:
         """The preview, or what is wrong with the source or the request."""
         begun = time.monotonic()
         try:

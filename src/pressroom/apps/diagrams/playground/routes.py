@@ -6,9 +6,8 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
-from pressroom.api.waiting import settled
-from pressroom.apps.diagrams import asking
-from pressroom.apps.diagrams.answers import RenderFailed
+from pressroom.api.waiting import wait_until_ended
+from pressroom.apps.diagrams import requests
 from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
 from pressroom.apps.diagrams.playground import views
 from pressroom.apps.diagrams.playground.form import PlaygroundForm, read_form, read_supported_form
@@ -16,6 +15,7 @@ from pressroom.apps.diagrams.playground.past_renders import past_render_of_job, 
 from pressroom.apps.diagrams.playground.previews import RETRY_AFTER, Previews, error_result
 from pressroom.apps.diagrams.playground.views import reopen_from_form
 from pressroom.apps.diagrams.renders import NAME, Diagrams
+from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import Expired, PressroomError, WaitTimeout
 from pressroom.web.desk import Desk, Visit, refuse
@@ -126,16 +126,18 @@ class PlaygroundPages:
 
     async def _keep_render(self, visit: Visit, form: PlaygroundForm) -> str:
         org_id = visit.caller.org_id
-        asked = asking.checked(form.render_request())
-        found = await self._diagrams.find(self._service.queue, asked, org_id)
-        if found.hit is not None and await self._diagrams.keep(found.hit.artifact) is not None:
+        prepared = requests.prepare(form.render_request())
+        lookup = await self._diagrams.look_up(prepared, org_id)
+        if lookup.hit is not None and await self._diagrams.keep(lookup.hit.artifact) is not None:
             self._service.metrics.cache.labels("hit").inc()
-            return found.hit.link
+            return lookup.hit.link
         trace = {"request_id": request_id_of(visit.request)}
-        submitted = await self._diagrams.submit(self._service.queue, asked, org_id=org_id, trace=trace)
+        submitted = await self._service.rendering.submit_prepared(
+            self._service.queue, prepared, kind=NAME, fingerprint=lookup.fingerprint, org_id=org_id, trace=trace
+        )
         self._service.metrics.submitted.labels(NAME, submitted.answer.value).inc()
         await visit.note("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
-        job = await settled(self._service, submitted, PATIENCE)
+        job = await wait_until_ended(self._service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)
         if await self._diagrams.keep(job.result["artifact"]) is None:

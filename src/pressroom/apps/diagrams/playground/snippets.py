@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import RenderRequest
 
 _PAGES = ("markdown", "html", "svg")  # not diagrams: no Markdown renderer draws them from a fence
 _PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
@@ -20,7 +20,7 @@ class Snippet(NamedTuple):
 
 
 def snippets(
-    asked: Asked, base_url: str, *, picture: str | None = None, alt: str = "", needs_token: bool = False
+    asked: RenderRequest, base_url: str, *, picture: str | None = None, alt: str = "", needs_token: bool = False
 ) -> list[Snippet]:
     """`picture` is where the picture lies, if it has an address."""
     found = [Snippet("markdown-image", "Markdown image", _markdown_image(picture, alt))] if picture else []
@@ -38,14 +38,14 @@ def _markdown_image(picture: str, alt: str) -> str:
     return f"![{words}]({picture})"
 
 
-def _markdown_fence(asked: Asked) -> str:
+def _markdown_fence(asked: RenderRequest) -> str:
     text = asked.source.decode()
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{asked.language}\n{text.rstrip()}\n{fence}"
 
 
-def _curl_command(asked: Asked, base_url: str, *, needs_token: bool) -> str:
+def _curl_command(asked: RenderRequest, base_url: str, *, needs_token: bool) -> str:
     """What is simple goes into the address, so that the source stays readable. The answer is the picture, or where it lies."""
     text = asked.source.decode()
     token = ' -H "Authorization: Bearer $PRESSROOM_TOKEN"' if needs_token else ""
@@ -61,7 +61,7 @@ def _curl_command(asked: Asked, base_url: str, *, needs_token: bool) -> str:
     return f"curl {way}{token} -H 'Content-Type: application/json' --data-binary @- {address} {_heredoc(packed)}"
 
 
-def _query_options(asked: Asked) -> dict[str, str]:
+def _query_options(asked: RenderRequest) -> dict[str, str]:
     options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in asked.options.items()}
     return options | ({"engine": asked.engine} if asked.engine else {})
 
@@ -73,7 +73,7 @@ def _heredoc(text: str) -> str:
     return f"<<'{end}'\n{text.removesuffix('\n')}\n{end}"
 
 
-def _python_code(asked: Asked, base_url: str) -> str:
+def _python_code(asked: RenderRequest, base_url: str) -> str:
     arguments: dict[str, Any] = {"options": dict(asked.options)} if asked.options else {}
     if asked.engine:
         arguments["engine"] = asked.engine

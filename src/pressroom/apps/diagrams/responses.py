@@ -1,4 +1,4 @@
-"""What `POST /render` answers, and how it explains what the cache had to do with it."""
+"""The responses of `POST /render`, and how they explain what the cache had to do with them."""
 
 from datetime import datetime
 from typing import Any
@@ -7,13 +7,13 @@ import msgspec
 from starlette.responses import Response
 
 from pressroom.api.replies import reply
-from pressroom.api.waiting import Patience
-from pressroom.apps.diagrams.hits import Hit
+from pressroom.api.waiting import WaitPreference
 from pressroom.apps.diagrams.renders import expiry_of
 from pressroom.errors import JobFailed
 from pressroom.model import Answer, Job, Status, Submitted, from_ms
+from pressroom.store.artifacts.render_cache import Hit
 
-# What a render's own error is for those who waited for it. Whatever else went wrong is ours.
+# The HTTP status of a render's own error, for a caller that waited. Any other error is a 500.
 STATUSES = {
     "source_invalid": 400,
     "too_large": 413,
@@ -54,7 +54,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RenderFailed(JobFailed):
-    """A job that somebody waited for and that failed, with the status that fits its error."""
+    """A job that a request waited for and that failed, with the HTTP status that fits its error."""
 
     def __init__(self, job: Job) -> None:
         error = {"code": "cancelled", "message": job.last_error or "cancelled"}
@@ -64,12 +64,12 @@ class RenderFailed(JobFailed):
         self.status = STATUSES.get(str(error.get("code")), 500)  # type: ignore[misc]
 
 
-def note_of_hit(hit: Hit) -> tuple[CacheNote, str]:
+def cache_note_of_hit(hit: Hit) -> tuple[CacheNote, str]:
     age = max(0, hit.at - hit.made_at) // 1000
     return CacheNote(True, f"rendered from the same input {age} s ago"), f"pressroom; hit; ttl={hit.left // 1000}"
 
 
-def note_of(submitted: Submitted) -> tuple[CacheNote, str]:
+def cache_note(submitted: Submitted) -> tuple[CacheNote, str]:
     """The explanation, and the same as a Cache-Status header (RFC 9211)."""
     match submitted.answer:
         case Answer.HIT:
@@ -85,45 +85,45 @@ def note_of(submitted: Submitted) -> tuple[CacheNote, str]:
     )
 
 
-class Desk:
-    """Words answers with links that are absolute if there is a base URL."""
+class RenderResponses:
+    """Their links are absolute if there is a base URL."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
 
-    def hit(self, hit: Hit, patience: Patience) -> Response:
-        note, status = note_of_hit(hit)
-        return self._given(hit.link, hit.job, from_ms(hit.expires_at), note, status, patience)
+    def hit(self, hit: Hit, preference: WaitPreference) -> Response:
+        note, status = cache_note_of_hit(hit)
+        return self._given(hit.link, hit.job, from_ms(hit.expires_at), note, status, preference)
 
-    def made(self, job: Job, submitted: Submitted, patience: Patience) -> Response:
-        note, status = note_of(submitted)
-        return self._given(job.result["short_link"], job.uid, expiry_of(job), note, status, patience)
+    def made(self, job: Job, submitted: Submitted, preference: WaitPreference) -> Response:
+        note, status = cache_note(submitted)
+        return self._given(job.result["short_link"], job.uid, expiry_of(job), note, status, preference)
 
-    def pending(self, job: str, word: str, note: CacheNote, status: str, patience: Patience) -> Response:
-        where = f"{self._base_url}/jobs/job_{job}"
-        told = Pending(jobId=f"job_{job}", status=word, statusUrl=where, cache=note)
-        return reply(told, status=202, headers=_headers(status, patience) | {"Location": where, "Retry-After": "1"})
+    def pending(self, job: str, word: str, note: CacheNote, status: str, preference: WaitPreference) -> Response:
+        job_url = f"{self._base_url}/jobs/job_{job}"
+        body = Pending(jobId=f"job_{job}", status=word, statusUrl=job_url, cache=note)
+        return reply(body, status=202, headers=_headers(status, preference) | {"Location": job_url, "Retry-After": "1"})
 
-    def where(self, link: str) -> str:
+    def picture_url(self, link: str) -> str:
         return f"{self._base_url}/d/{link}"
 
     def _given(
-        self, link: str, job: str, expires: datetime | None, note: CacheNote, status: str, patience: Patience
+        self, link: str, job: str, expires: datetime | None, note: CacheNote, status: str, preference: WaitPreference
     ) -> Response:
-        told = Given(
+        body = Given(
             shortlink=link,
-            url=self.where(link),
+            url=self.picture_url(link),
             cached=note.hit,
             jobId=f"job_{job}",
             statusUrl=f"{self._base_url}/jobs/job_{job}",
             expiresAt=expires,
             cache=note,
         )
-        return reply(told, headers=_headers(status, patience) | {"Content-Location": self.where(link)})
+        return reply(body, headers=_headers(status, preference) | {"Content-Location": self.picture_url(link)})
 
 
-def _headers(cache_status: str, patience: Patience) -> dict[str, Any]:
+def _headers(cache_status: str, preference: WaitPreference) -> dict[str, Any]:
     headers = {"Cache-Status": cache_status, "Vary": "Prefer, Accept"}
-    if patience.applied is not None:
-        headers["Preference-Applied"] = patience.applied
+    if preference.applied is not None:
+        headers["Preference-Applied"] = preference.applied
     return headers

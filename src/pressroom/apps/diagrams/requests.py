@@ -1,20 +1,19 @@
-"""What a request asks to be rendered: JSON, or the source itself with the rest in the query."""
+"""The render that a request describes: JSON, or the source itself with the rest in the query."""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from pressroom import rendering
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams.accept import preferred
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import MEDIA_TYPES, catalogue, documents
-from pressroom.renderers.documents import Asked
+from pressroom.renderers.documents import PreparedRender, RenderRequest
 
 type Word = Annotated[str, Meta(min_length=1, max_length=64)]
 
@@ -34,18 +33,18 @@ class NewRender(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     engine: Word | None = None
 
 
-def read(request: Request, body: bytes) -> Asked:
-    """What is asked for, checked. Raises a refusal with status 400 that says what there is."""
+def read(request: Request, body: bytes) -> PreparedRender:
+    """The render of a request, planned and checked. Raises HttpError 400 that lists what there is."""
     query = request.query_params
     if not is_json(request, body):
-        return assembled(query, body, output=_accepted(request, query.get("format"), query.get("outputType")))
+        output = _output_of(request, query.get("format"), query.get("outputType"))
+        return prepare_from(query, body, output=output)
     new = decode(body, NewRender)
-    output = new.outputType or query.get("outputType")
-    accepted = _accepted(request, new.format or query.get("format"), output)
-    return assembled(query, new.source.encode(), new.format, accepted, new.options, new.engine)
+    output = _output_of(request, new.format or query.get("format"), new.outputType or query.get("outputType"))
+    return prepare_from(query, new.source.encode(), new.format, output, new.options, new.engine)
 
 
-def _accepted(request: Request, format: str | None, output: str | None) -> str | None:
+def _output_of(request: Request, format: str | None, output: str | None) -> str | None:
     """The output that is named, or else the output of the language that the Accept header prefers."""
     if output:
         return output
@@ -54,7 +53,7 @@ def _accepted(request: Request, format: str | None, output: str | None) -> str |
     return next((media_types[name] for name in preferred(request.headers.get("accept", "")) if name in media_types), None)
 
 
-def assembled(
+def prepare_from(
     query: Mapping[str, str],
     source: bytes,
     format: str | None = None,
@@ -63,12 +62,12 @@ def assembled(
     engine: str | None = None,
     *,
     reserved: frozenset[str] = RESERVED,
-) -> Asked:
+) -> PreparedRender:
     """What the body left out is taken from the query. What is not `reserved` there is an option of the engine."""
     language = language_of(format or query.get("format"))
     output = (output or query.get("outputType") or "svg").lower()
-    asked = Asked(language, output, source, options or {}, engine or query.get("engine"))
-    return checked(_with_options(asked, {name: value for name, value in query.items() if name not in reserved}))
+    wanted = RenderRequest(language, output, source, options or {}, engine or query.get("engine"))
+    return prepare(_with_options(wanted, {name: value for name, value in query.items() if name not in reserved}))
 
 
 def is_json(request: Request, body: bytes) -> bool:
@@ -90,19 +89,15 @@ def decode[T](body: bytes, kind: type[T]) -> T:
         raise HttpError(400, "invalid_json", f"the body is not JSON: {reason}") from None
 
 
-def checked(asked: Asked) -> Asked:
-    if not asked.source.strip():
+def prepare(wanted: RenderRequest) -> PreparedRender:
+    """As documents.prepare, with HttpError 400 for what is wrong with the request."""
+    if not wanted.source.strip():
         raise HttpError(400, "source_invalid", "the source is empty")
     try:
-        rendering.examine(asked)
+        return documents.prepare(wanted)
     except InvalidArgument as reason:
-        _refuse(asked, reason)
-    return asked
-
-
-def _refuse(asked: Asked, reason: InvalidArgument) -> NoReturn:
-    code = "invalid_argument" if asked.output in _outputs_of(asked.language) else "unsupported_output"
-    raise HttpError(400, code, str(reason)) from None
+        code = "invalid_argument" if wanted.output in _outputs_of(wanted.language) else "unsupported_output"
+        raise HttpError(400, code, str(reason)) from None
 
 
 def _outputs_of(language: str) -> set[str]:
@@ -119,11 +114,11 @@ def language_of(given: str | None) -> str:
     return language
 
 
-def _with_options(asked: Asked, given: Mapping[str, str]) -> Asked:
+def _with_options(wanted: RenderRequest, given: Mapping[str, str]) -> RenderRequest:
     """Options that came as text: `?theme=dark&scale=3`."""
     if not given:
-        return asked
+        return wanted
     typed: Mapping[str, Any] = given
     with suppress(InvalidArgument, msgspec.ValidationError):  # the check that follows says what is wrong with them
-        typed = msgspec.to_builtins(msgspec.convert(given, documents.plan(asked).reader.Options, strict=False))
-    return msgspec.structs.replace(asked, options={**asked.options, **{name: typed[name] for name in given}})
+        typed = msgspec.to_builtins(msgspec.convert(given, documents.plan(wanted).reader.Options, strict=False))
+    return msgspec.structs.replace(wanted, options={**wanted.options, **{name: typed[name] for name in given}})
