@@ -65,7 +65,7 @@ async def rerender(press: Pressroom) -> None:
 async def opened(path: Path) -> AsyncIterator[Pressroom]:
     """With warm presses, and after the look for stale pages that every start brings."""
     async with Pressroom(f"sqlite:///{path}", grace=0.0) as press:
-        await asyncio.wait([press._leading])
+        await press.leader_tasks.apps_have_begun.wait()
         await asyncio.gather(*(_save(press, number) for number in range(WARM_UP)))
         yield press
 

@@ -65,7 +65,7 @@ async def _rendering_again(press: Pressroom) -> AsyncIterator[None]:
     async def render() -> None:
         while wanted:
             batch = await press.app("wiki").articles.rerender_all(None, RerenderRequest("all"))
-            await press.settled(batch)
+            await press.wait_until_ended(batch)
             while (await press.app("wiki").articles.batch(batch.uid)).waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 

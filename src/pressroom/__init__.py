@@ -19,7 +19,9 @@ from pressroom.errors import (
     Cancelled,
     EngineCrashed,
     EngineMissing,
+    Expired,
     Interrupted,
+    InvalidArgument,
     JobCancelled,
     JobFailed,
     NotFound,
@@ -28,6 +30,7 @@ from pressroom.errors import (
     QueueFull,
     Refused,
     SourceInvalid,
+    StopTimeout,
     Timeout,
     TooLarge,
     Transient,
@@ -54,25 +57,35 @@ from pressroom.model import (
 )
 
 if TYPE_CHECKING:
+    from pressroom.pressroom import Pressroom
     from pressroom.queue import Page
     from pressroom.request import Request
-    from pressroom.wiring import Pressroom
+    from pressroom.worker.context import BlockingJob, RunningJob
 
 __version__ = VERSION
 
 # Imported when they are first asked for: a program that only uses `pressroom.client` has neither a database nor engines.
-_LATER = {"Page": "pressroom.queue", "Pressroom": "pressroom.wiring", "Request": "pressroom.request"}
+_LATER = {
+    "BlockingJob": "pressroom.worker.context",
+    "Page": "pressroom.queue",
+    "Pressroom": "pressroom.pressroom",
+    "Request": "pressroom.request",
+    "RunningJob": "pressroom.worker.context",
+}
 
 __all__ = [
     "Answer",
     "Backoff",
     "Backpressure",
+    "BlockingJob",
     "Cancelled",
     "Ending",
     "EngineCrashed",
     "EngineMissing",
     "Event",
+    "Expired",
     "Interrupted",
+    "InvalidArgument",
     "Job",
     "JobCancelled",
     "JobFailed",
@@ -89,10 +102,12 @@ __all__ = [
     "Refused",
     "Request",
     "Result",
+    "RunningJob",
     "Schedule",
     "SourceInvalid",
     "Statement",
     "Status",
+    "StopTimeout",
     "Submitted",
     "Tier",
     "Timeout",

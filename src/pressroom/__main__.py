@@ -10,9 +10,9 @@ def main() -> int:
     asks_for_help = not {"-h", "--help"}.isdisjoint(argv)
     if config.find_log_format(argv) == "json" and not asks_for_help:
         process_output.start(argv[0] if argv else None)
-    from pressroom.command import main as run_command
+    from pressroom.cli.main import main as run_command
 
-    return run_command()
+    return run_command(argv)
 
 
 if __name__ == "__main__":

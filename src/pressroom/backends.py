@@ -43,13 +43,13 @@ def open_database(settings: Settings, clock: Clock, schema: Schema, on_commit: C
     """
     if not settings.on_postgres:
         return SQLite(settings.path, clock, schema)
-    database: Database = _postgres("postgres").Postgres(settings.database, clock, on_commit, schema)
+    database: Database = _import_postgres("postgres").Postgres(settings.database, clock, on_commit, schema)
     return database
 
 
 @dataclass(frozen=True)
-class Errands:
-    """What a delivery may ask of us."""
+class DeliveryCallbacks:
+    """What a delivery calls."""
 
     look_up: Callable[[Sequence[int]], Awaitable[list[Notice]]]
     fire_schedules: Callable[[], Awaitable[object]]
@@ -58,24 +58,33 @@ class Errands:
     count_error: Callable[[str, BaseException | str], None]  # the name of the dependency, and the error or its code
 
 
-def make_delivery(settings: Settings, inside: Embedded, schedules: Sequence[Schedule], errands: Errands) -> Delivery:
-    """`inside` is the delivery inside this process, which is all that most need."""
+def make_embedded_delivery() -> Embedded:
+    return Embedded()
+
+
+def make_delivery(
+    settings: Settings, embedded: Embedded, schedules: Sequence[Schedule], callbacks: DeliveryCallbacks
+) -> Delivery:
+    """`embedded` is the answer if the settings name no other."""
     match settings.delivery:
         case "redis":
-            count_error = partial(errands.count_error, "redis")
-            redis: Delivery = _delivery("redis").Redis(settings.redis_url, settings.render_queue, errands.look_up, count_error)
+            count_error = partial(callbacks.count_error, "redis")
+            make = _import_delivery("redis").Redis
+            redis: Delivery = make(settings.redis_url, settings.render_queue, callbacks.look_up, count_error)
             return redis
         case "oban":
             crons = [schedule.cron for schedule in schedules]
-            make = partial(_delivery("oban").Oban, fire=errands.fire_schedules, cancel=errands.cancel, paused=errands.paused)
-            count_error = partial(errands.count_error, "oban")
+            make = partial(
+                _import_delivery("oban").Oban, fire=callbacks.fire_schedules, cancel=callbacks.cancel, paused=callbacks.paused
+            )
+            count_error = partial(callbacks.count_error, "oban")
             oban: Delivery = make(settings.database, crons, count_error=count_error, schema=settings.oban_schema)
             return oban
         case _:
-            return inside
+            return embedded
 
 
-def _delivery(name: str, module: str | None = None) -> Any:
+def _import_delivery(name: str, module: str | None = None) -> Any:
     """`module` is another one of this delivery than the one that delivers."""
     try:
         return import_module(f"pressroom.delivery.{module or name}")
@@ -86,13 +95,13 @@ def _delivery(name: str, module: str | None = None) -> Any:
 
 
 def make_artifact_store(settings: Settings, folder: str, clock: Clock) -> ArtifactStore:
-    return _s3(settings, clock) if settings.s3_bucket else Disk(folder, clock)
+    return _make_s3(settings, clock) if settings.s3_bucket else Disk(folder, clock)
 
 
 async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None:
     """None for a store without an id, and for a folder that is not there, which is not made."""
     if settings.s3_bucket:
-        return await _s3(settings, clock).read_id()
+        return await _make_s3(settings, clock).read_id()
     return await asyncio.to_thread(read_folder_id, Path(settings.artifact_folder))
 
 
@@ -101,7 +110,7 @@ def examine(settings: Settings, schema: Schema) -> list[HealthFinding]:
     if not settings.on_postgres:
         return sqlite_health.examine(settings.path, schema)
     try:
-        findings: list[HealthFinding] = _postgres("postgres_health").examine(settings.database, schema)
+        findings: list[HealthFinding] = _import_postgres("postgres_health").examine(settings.database, schema)
     except InvalidSettings as missing:
         code = dependencies.PACKAGE_MISSING
         return [HealthFinding("database", False, str(missing), dependencies.MENDS[code], code=code)]
@@ -133,31 +142,31 @@ async def _probe_artifact_store(
     settings: Settings, clock: Clock, credentials: CredentialProvider | None, *, write: bool
 ) -> str:
     if settings.s3_bucket:
-        return await _s3(settings, clock, credentials, timeout=S3_PROBE_TIMEOUT, retries=0).probe(write=write)
+        return await _make_s3(settings, clock, credentials, timeout=S3_PROBE_TIMEOUT, retries=0).probe(write=write)
     folder = Path(settings.artifact_folder or tempfile.gettempdir())
     return await asyncio.to_thread(probe_folder, folder, write=write)
 
 
 async def _probe_redis(settings: Settings) -> str:
-    place: str = await _delivery("redis", "redis_probe").probe(settings.redis_url, settings.render_queue)
+    place: str = await _import_delivery("redis", "redis_probe").probe(settings.redis_url, settings.render_queue)
     return place
 
 
 async def _probe_oban(settings: Settings) -> str:
-    place: str = await _delivery("oban", "oban.probe").probe(settings.database, settings.oban_schema)
+    place: str = await _import_delivery("oban", "oban.probe").probe(settings.database, settings.oban_schema)
     return place
 
 
 def audit(settings: Settings, schema: Schema) -> list[fsck.Violation]:
     if settings.on_postgres:
-        violations: list[fsck.Violation] = _postgres("postgres_health").audit(settings.database, schema)
+        violations: list[fsck.Violation] = _import_postgres("postgres_health").audit(settings.database, schema)
         return violations
     return sqlite_health.audit(settings.path, schema)
 
 
 def pending_migrations(settings: Settings, schema: Schema) -> list[Migration]:
     if settings.on_postgres:
-        missing: list[Migration] = _postgres("postgres_health").pending_migrations(settings.database, schema)
+        missing: list[Migration] = _import_postgres("postgres_health").pending_migrations(settings.database, schema)
         return missing
     return sqlite_health.pending_migrations(settings.path, schema)
 
@@ -174,10 +183,10 @@ def require_database(settings: Settings) -> None:
 async def migrate(settings: Settings, schema: Schema) -> None:
     await open_database(settings, SystemClock(), schema).close()
     if settings.delivery == "oban":
-        await _delivery("oban").install(settings.database, settings.oban_schema)
+        await _import_delivery("oban").install(settings.database, settings.oban_schema)
 
 
-def _postgres(module: str) -> Any:
+def _import_postgres(module: str) -> Any:
     try:
         return import_module(f"pressroom.store.engine.{module}")
     except ImportError:
@@ -191,7 +200,7 @@ def _machine_credentials(settings: Settings, clock: Clock) -> CredentialProvider
     return RenewedCredentials(partial(find_credentials, os.environ, settings.s3_region), clock)
 
 
-def _s3(settings: Settings, clock: Clock, credentials: CredentialProvider | None = None, **options: Any) -> "S3":
+def _make_s3(settings: Settings, clock: Clock, credentials: CredentialProvider | None = None, **options: Any) -> "S3":
     try:
         from pressroom.artifacts.s3 import S3, Bucket
     except ImportError:

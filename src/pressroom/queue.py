@@ -13,7 +13,6 @@ import msgspec
 
 from pressroom import failpoints, tracing
 from pressroom.admission import Admission, LastSubmit, SubmitBatcher, is_plain
-from pressroom.delivery import Delivery
 from pressroom.errors import (
     InvalidArgument,
     JobCancelled,
@@ -22,13 +21,16 @@ from pressroom.errors import (
     WaitTimeout,
 )
 from pressroom.fingerprint import Fingerprint
+from pressroom.lifecycle import Lifecycle
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.inside import Switchboard
 from pressroom.overview import Overview
+from pressroom.queue_backend import QueueBackend
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
 from pressroom.store import Database, Transaction
-from pressroom.store.jobs import concurrency_limits, endings, queries, submit_probe, submitting
+from pressroom.store.jobs import concurrency_limits, endings, queries, submit_probe, submitting, worker_records
 from pressroom.store.jobs import kinds as kind_rows
+from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.queries import BEYOND, JobFilter
 from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.operators import queue_position, worker_coverage, worker_list
@@ -53,43 +55,53 @@ class Page:
     cursor: str | None
 
 
-class Queue:
-    """Submits jobs and reads them. Workers are not part of it."""
+class Queue(Lifecycle):
+    """Submits jobs and tells about them. Workers claim them: see `local_workers.py`.
 
-    _opened: Database | None = None
-    _accepting = False  # until it is open
+    `kinds` may be filled until the queue is opened. `stop_running` is called with the id of a job that was cancelled.
+    """
 
     def __init__(
         self,
-        database: Database,
-        delivery: Delivery,
-        switchboard: Switchboard,
+        backend: QueueBackend,
         kinds: Mapping[str, Kind],
         *,
         max_queued: int,
         stop_running: Callable[[int], None] | None = None,
     ) -> None:
-        self._opened = database
-        self._delivery = delivery
-        self._switchboard = switchboard
-        self._kinds = kinds
-        self._admission = Admission(max_queued)
-        self._batcher = SubmitBatcher(database, self._plain_unit, self._submitted_many)
-        self._last_submit = LastSubmit()
+        self.kinds = kinds
+        self.switchboard = Switchboard()
+        self._backend = backend
+        self._max_queued = max_queued
         self._stop_running = stop_running
+        self._accepting = False
+
+    async def open(self) -> None:
+        self.switchboard = Switchboard()
+        self._admission = Admission(self._max_queued)
+        self._batcher = SubmitBatcher(self._database, self._plain_unit, self._submitted_many)
+        self._last_submit = LastSubmit()
         self._accepting = True
-        self.overview = Overview(database)
+
+    def refuse_submits(self) -> None:
+        self._accepting = False
+
+    async def stop(self) -> None:
+        """Tasks that wait for jobs are told that the queue closes."""
+        self.switchboard.close()
+
+    def notify(self, job_ids: Iterable[int]) -> None:
+        """Something happened to these jobs."""
+        self.switchboard.tell(job_ids)
 
     @property
     def _database(self) -> Database:
-        if self._opened is None:
-            raise QueueClosed("the queue is not open yet; `async with` opens it, or `await start()`")
-        return self._opened
+        return self._backend.database
 
     @property
-    def kinds(self) -> Mapping[str, Kind]:
-        """The kinds that this process knows."""
-        return self._kinds
+    def overview(self) -> Overview:
+        """What an operator asks."""
+        return Overview(self._database)
 
     async def submit(
         self,
@@ -206,24 +218,24 @@ class Queue:
         After a submit that failed unexpectedly a job is inserted as well, and rolled back: that shows whether the store or only
         that request was at fault.
         """
-        self._refuse_when_closed()
+        self.refuse_when_closed()
         await submit_probe.submit_no_jobs(self._database)
         if self._last_submit.failed:
             await submit_probe.submit_and_undo(self._database)
             self._last_submit.failed = False
 
-    async def settled(self, job: JobLike, *, timeout: float | None = None) -> Job:
+    async def wait_until_ended(self, job: JobLike, *, timeout: float | None = None) -> Job:
         """The job once it has ended, however it ended. Raises WaitTimeout, NotFound, or QueueClosed when the queue stops."""
         uid = uid_of(job)
         id = (await self.get(uid)).id if isinstance(job, str) else job.id
         deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
-        with self._switchboard.listen(id) as news:
+        with self.switchboard.listen(id) as news:
             while True:
                 news.clear()
                 current = await self.get(uid)
                 if current.status.ended:
                     return current
-                if self._switchboard.closed:
+                if self.switchboard.closed:
                     raise QueueClosed(f"the queue is closing; job_{uid} can be waited for again when it is open")
                 try:
                     async with asyncio.timeout_at(deadline):
@@ -239,7 +251,7 @@ class Queue:
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ended = await self.settled(job, timeout=left)
+            ended = await self.wait_until_ended(job, timeout=left)
             if ended.superseded_by is None:
                 return _value_of(ended)
             job = ended.superseded_by
@@ -247,7 +259,7 @@ class Queue:
     async def watch(self, job: JobLike, *, after: int = 0) -> AsyncGenerator[Event]:
         """The job's events, from its first (or from the one after `after`) to its last, as they happen."""
         current = await self.get(job)
-        with self._switchboard.listen(current.id) as news:
+        with self.switchboard.listen(current.id) as news:
             while True:
                 news.clear()
                 events, ended = await self._database.read(partial(queries.news_of, current.uid, current.id, after))
@@ -260,7 +272,7 @@ class Queue:
                     continue
                 if ended:
                     return  # it was asked for what came after the ending
-                if self._switchboard.closed:
+                if self.switchboard.closed:
                     raise QueueClosed(f"the queue is closing; watch job_{current.uid} again after event {after}")
                 await news.wait()
 
@@ -277,8 +289,8 @@ class Queue:
     ) -> AsyncGenerator[Event]:
         """Jobs' events as they happen; from now on, or from the one after `after`. An org or a kind leaves the others out."""
         last = await self._database.read(queries.last_event) if after is None else after
-        with self._switchboard.listen(None) as news:
-            while not self._switchboard.closed:
+        with self.switchboard.listen(None) as news:
+            while not self.switchboard.closed:
                 news.clear()
                 events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind))
                 for event in events:
@@ -298,9 +310,9 @@ class Queue:
         def then(id: int) -> None:
             if self._stop_running is not None:
                 self._stop_running(id)
-            self._switchboard.tell([id])
+            self.switchboard.tell([id])
 
-        await self._database.run(lambda: endings.cancel(uid, self._kinds, reason), name="cancel", after=then)
+        await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=then)
         return await self.get(uid)
 
     async def retry(self, job: JobLike, *, within: Transaction | None = None) -> Submitted:
@@ -308,7 +320,7 @@ class Queue:
 
         If its kind coalesces and a newer job of its key is open, that one is the answer (`skipped`).
         """
-        self._refuse_when_closed()
+        self.refuse_when_closed()
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
@@ -326,7 +338,7 @@ class Queue:
 
     async def resume(self, kind: str) -> None:
         await self._database.run(lambda: kind_rows.pause(kind, False), name="pause")
-        self._delivery.announce(())
+        self._backend.delivery.announce(())
 
     async def scale(self, kind: str, slots: int | None) -> None:
         """Let at most so many jobs of this kind be in progress at once, in all processes together; None is no limit.
@@ -337,7 +349,7 @@ class Queue:
         if slots is not None and not 1 <= slots <= MOST_SLOTS:
             raise InvalidArgument(f"slots is 1 to {MOST_SLOTS}, not {slots}; to let none of a kind start, pause it")
         await self._database.run(lambda: concurrency_limits.scale(kind, slots), name="scale")
-        self._delivery.announce(())
+        self._backend.delivery.announce(())
 
     async def members(self) -> Sequence[WorkerState]:
         """Every worker of the database, wherever it runs, and whether it was seen within its lease."""
@@ -353,13 +365,21 @@ class Queue:
         While it is open, other writers wait. Keep it to a few statements; after five seconds it is rolled back. On a
         database in memory readers wait too, so look at your own rows through `tx.execute`.
         """
-        self._refuse_when_closed()
+        self.refuse_when_closed()
         return self._database.transaction()
+
+    async def schedules(self) -> Sequence[tuple[Schedule, int]]:
+        """Every schedule known to the database, with its last tick in milliseconds."""
+        return await self._database.read(schedule_rows.list_schedules)
+
+    async def workers(self) -> Sequence[tuple[worker_records.WorkerRecord, int, int]]:
+        """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
+        return await self._database.read(worker_records.list_workers)
 
     def for_schedule(self, schedule: Schedule) -> NewJob:
         """The job of a tick. Not refused while the queue stops: it waits for the next process that opens the queue."""
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
-        return checked(request, self._kinds)
+        return checked(request, self.kinds)
 
     def _unit(self, new: NewJob) -> Callable[[], Work[Submitted]]:
         return partial(submitting.submit, new, self._admission.room_for)
@@ -369,20 +389,21 @@ class Queue:
 
     def _submitted(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:
-            self._delivery.announce((job,))
+            self._backend.delivery.announce((job,))
         if job.answer is not Answer.NEW:
-            self._switchboard.tell((job.id,))
+            self.switchboard.tell((job.id,))
 
     def _submitted_many(self, submitted: Answers) -> None:
         if announced := [job for job in submitted if job.answer is not Answer.HIT]:
-            self._delivery.announce(announced)
-        self._switchboard.tell(job.id for job in submitted if job.answer is not Answer.NEW)
+            self._backend.delivery.announce(announced)
+        self.switchboard.tell(job.id for job in submitted if job.answer is not Answer.NEW)
 
     def _check(self, request: Request) -> NewJob:
-        self._refuse_when_closed()
-        return checked(request, self._kinds)
+        self.refuse_when_closed()
+        return checked(request, self.kinds)
 
-    def _refuse_when_closed(self) -> None:
+    def refuse_when_closed(self) -> None:
+        """Raises QueueClosed before it is open and from the beginning of a stop."""
         if not self._accepting:
             raise QueueClosed
 

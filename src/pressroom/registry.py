@@ -14,6 +14,33 @@ from pressroom.errors import InvalidArgument, InvalidSettings, UnknownKind
 from pressroom.model import POOLS, Kind, Schedule
 
 
+class Registry:
+    """The kinds and schedules of a process; `taken` are the kinds that its workers take. Filled before the queue is opened."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, Kind] = {}
+        self.taken: dict[str, Kind] = {}
+        self.schedules: list[Schedule] = []
+
+    def fill(
+        self,
+        built_in: Sequence[Kind],
+        kinds: Sequence[Kind],
+        schedules_of_apps: Sequence[Schedule],
+        schedules: Sequence[Schedule],
+        *,
+        only: Sequence[str] | None,
+        pools: Sequence[str] | None,
+        all_but: Sequence[str],
+    ) -> None:
+        """`kinds` replace built-in ones of the same name. With `pools`, other processes have the schedules of other kinds."""
+        self.kinds.update({kind.name: kind for kind in built_in} | by_name(kinds))
+        self.taken.update(select_kinds(self.kinds, only=only, pools=pools, all_but=all_but))
+        of_apps = [schedule for schedule in schedules_of_apps if schedule.kind in self.taken]
+        checked = check_schedules([*of_apps, *schedules], self.kinds)
+        self.schedules += [schedule for schedule in checked if pools is None or schedule.kind in self.taken]
+
+
 def by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     named: dict[str, Kind] = {}
     for kind in kinds:
@@ -52,7 +79,7 @@ def _no_kind_left(known: Mapping[str, Kind], pools: Sequence[str] | None, all_bu
     return f"no kind is left to work on: {asked}{without}; known kinds: {there_are or 'none'}"
 
 
-def checked(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:
+def check_schedules(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Sequence[Schedule]:
     for schedule in schedules:
         if schedule.kind not in kinds:
             raise UnknownKind(schedule.kind, list(kinds))
@@ -70,7 +97,7 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     found: dict[str, Kind] = {}
     schedules: dict[str, Schedule] = {}
     for name in modules:
-        for value in _defined_in(_imported(name)):
+        for value in _values_of(_import_module(name)):
             if isinstance(value, Kind):
                 found[value.name] = value
             elif isinstance(value, Schedule):
@@ -89,21 +116,21 @@ def import_problems(modules: Sequence[str]) -> list[str]:
     return problems
 
 
-def _imported(name: str) -> ModuleType:
+def _import_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as reason:
         raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
     except (Exception, SystemExit) as reason:  # its own code, which runs when it is imported
-        told = traceback.extract_tb(reason.__traceback__)[-1]
-        where = f"{Path(told.filename).name}, line {told.lineno}"
+        frame = traceback.extract_tb(reason.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}, line {frame.lineno}"
         if isinstance(reason, SyntaxError):
             where = f"{Path(reason.filename or '').name}, line {reason.lineno}"
-        words = f"imports: {name!r} failed while it was imported: {type(reason).__name__}: {reason} ({where})"
-        raise InvalidSettings([words]) from reason
+        problem = f"imports: {name!r} failed while it was imported: {type(reason).__name__}: {reason} ({where})"
+        raise InvalidSettings([problem]) from reason
 
 
-def _defined_in(module: ModuleType) -> Iterator[object]:
+def _values_of(module: ModuleType) -> Iterator[object]:
     for value in vars(module).values():
         if isinstance(value, list | tuple):
             yield from value

@@ -1,9 +1,13 @@
-"""The service over a queue: its gate, its quotas, its routes and its pages, and those of the apps, put together."""
+"""The HTTP service over a queue: its gate, its quotas, its routes and its pages, and those of the apps, put together."""
 
+import asyncio
+import os
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
-from pressroom.api import limits
+from pressroom.api import limits, memory
+from pressroom.api import serve as server
 from pressroom.api import webhooks as webhook_routes
 from pressroom.api.access import Gate, is_loopback
 from pressroom.api.app import make_app
@@ -13,16 +17,47 @@ from pressroom.api.routes import Route
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.api.worker_metrics import WorkerCollector
+from pressroom.config import Settings
+from pressroom.pressroom import Pressroom
+from pressroom.registry import import_kinds
 from pressroom.web import desk as web_desk
 from pressroom.web import routes as web
 from pressroom.web.desk import Desk
 from pressroom.web.door import Door
-from pressroom.wiring import Pressroom
 
 
 def compile_templates(press: Pressroom, stopping: Callable[[], bool] = lambda: False) -> None:
     """Takes most of a second, once in a process; ends when it is `stopping`."""
     web_desk.compile_templates(_packages(press), stopping)
+
+
+async def serve(settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
+    """Serve until stopped. `listening` is called with the address once it is bound, and with whether no token exists yet that
+    would be let in."""
+    memory.return_large_blocks()
+    host, port = settings.address
+    listener = server.listen(host, port)
+    if settings.home:
+        os.makedirs(settings.home, exist_ok=True)
+    kinds, schedules = import_kinds(settings.imports)
+    async with AsyncExitStack() as stack:
+        stack.callback(listener.close)  # also if the database or the artifact store is refused
+        press = Pressroom(settings=settings, kinds=kinds, schedules=schedules, workers=settings.workers if works else None)
+        await stack.enter_async_context(press)
+        if not works:
+            await press.artifact_store.check()
+        service, application = make_service(press)
+        server.heed_signals(service, settings.grace)
+        shown = f"[{host}]" if ":" in host else host
+        closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
+        listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
+        async with asyncio.TaskGroup() as together:
+            together.create_task(server.serve(application, service, listener, grace=settings.grace))
+            together.create_task(asyncio.to_thread(compile_templates, press, service.closing.is_set))
+            if not works:
+                together.create_task(press.local_workers.watch_coverage(service.closing))
+            await service.closing.wait()
+            await press.finish()
 
 
 def make_service(press: Pressroom) -> tuple[Service, Application]:
@@ -41,10 +76,10 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
         own_host=urlsplit(settings.base_url).hostname,
         origins=settings.cors_origins,
     )
-    workers = None if press.worker is None else WorkerCollector(press)
+    workers = None if press.worker is None else WorkerCollector(press.local_workers)
     formatters = {kind: how for app in press.apps.values() for kind, how in app.job_formatters().items()}
     service = Service(
-        press, press.rendering, settings, gate, Metrics(workers), formatters, quotas=quotas, keyring=press.keyring
+        press.queue, press.rendering, settings, gate, Metrics(workers), formatters, quotas=quotas, keyring=press.keyring
     )
     door = Door(gate, press.rendering.database, press.clock, settings.base_url)
     desk = Desk(service, door, press.tokens, press.webhooks, _packages(press))

@@ -35,8 +35,8 @@ log = logging.getLogger("pressroom.webhooks")
 
 NAME = "webhook"
 TIMES = len(rules.SCHEDULE)
-AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every courier
-COURIERS = 16  # deliveries at once in one process, beside the slots of its worker: they wait for others and take no core
+AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every slot
+WEBHOOK_SLOTS = 16  # deliveries at once in one process, beside the slots of its worker: they wait for others and take no core
 QUIET = 60.0  # seconds for which one that did not answer is left alone, by all of its deliveries: each would wait as long
 KEY_PATIENCE = 60.0  # seconds until a delivery is tried again whose secret this process cannot decrypt
 OVERLAP = timedelta(days=1)  # both secrets sign
@@ -59,11 +59,12 @@ class _Order(msgspec.Struct, frozen=True):
     webhook: str = ""
 
 
-type Crew = Callable[[], Worker]
+type MakeWorker = Callable[[], Worker]
 
 
 class Webhooks:
-    """`open` hands it the database; `start` begins the periodic tasks, in processes that work. With a crew they deliver too."""
+    """`open` hands it the database; `start` begins the periodic tasks, in processes that work. With
+    `make_worker` it delivers as well."""
 
     def __init__(
         self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "", keyring: Keyring | None = None
@@ -73,7 +74,7 @@ class Webhooks:
         self._base_url = base_url
         self._keyring = keyring or Keyring()
         self._quiet_until: dict[str, float] = {}
-        self._couriers: Worker | None = None
+        self.worker: Worker | None = None  # until there is something to deliver here
         self.kind = Kind(
             NAME,
             self.handle,
@@ -89,35 +90,30 @@ class Webhooks:
     def open(self, database: Database, announce: Callable[[], None]) -> None:
         self._database = database
         self._announce = announce
-        self._crew: Crew | None = None
-        self._couriers = None
-        self._hiring = asyncio.Lock()
+        self._make_worker: MakeWorker | None = None
+        self.worker = None
+        self._worker_lock = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-    def start(self, crew: Crew | None, leads: Callable[[], bool] = lambda: True) -> None:
-        self._crew = crew
+    def start(self, make_worker: MakeWorker | None, leads: Callable[[], bool] = lambda: True) -> None:
+        self._make_worker = make_worker
         for seconds, task in (
             (DISPATCH_INTERVAL, if_leading(leads, self.dispatch)),
-            (DISPATCH_INTERVAL, self.hire),
+            (DISPATCH_INTERVAL, self.start_worker_if_due),
             (FORGET_INTERVAL, if_leading(leads, self.forget)),
         ):
             self._tasks.append(asyncio.create_task(run_every(seconds, task, self._stopping)))
 
-    @property
-    def worker(self) -> Worker | None:
-        """None until there was something to deliver here."""
-        return self._couriers
-
     async def finish(self, grace: float, *, drain: bool) -> int:
         """As a worker stops: how many deliveries had to go back to the queue."""
-        async with self._hiring:
-            self._crew = None
-            return 0 if self._couriers is None else await self._couriers.stop(grace, drain=drain)
+        async with self._worker_lock:
+            self._make_worker = None
+            return 0 if self.worker is None else await self.worker.stop(grace, drain=drain)
 
     def stop_job(self, id: int) -> None:
-        if self._couriers is not None:
-            self._couriers.stop_job(id)
+        if self.worker is not None:
+            self.worker.stop_job(id)
 
     async def stop(self) -> None:
         self._stopping.set()
@@ -181,14 +177,14 @@ class Webhooks:
             self._announce()
         return sent
 
-    async def hire(self) -> None:
-        """Somebody to deliver, once there is something to: most processes never need a second worker."""
-        async with self._hiring:
-            if self._crew is None or self._couriers is not None or not await self._database.read(_any_ready):
+    async def start_worker_if_due(self) -> None:
+        """Most processes never have a delivery, and need no second worker."""
+        async with self._worker_lock:
+            if self._make_worker is None or self.worker is not None or not await self._database.read(_any_ready):
                 return
-            couriers = self._crew()
-            await couriers.start()
-            self._couriers = couriers
+            worker = self._make_worker()
+            await worker.start()
+            self.worker = worker
 
     async def forget(self) -> int:
         kept_for = int(KEPT.total_seconds() * 1000)

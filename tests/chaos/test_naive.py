@@ -53,7 +53,7 @@ async def one_more(press: Pressroom, submitter: Submitter) -> bool:
     receipt = await submitter.submit("note")
     assert receipt is not None
     with suppress(WaitTimeout):
-        return (await press.settled(receipt.uid, timeout=10.0)).status.ended
+        return (await press.wait_until_ended(receipt.uid, timeout=10.0)).status.ended
     return False
 
 

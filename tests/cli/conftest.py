@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import command
+from pressroom.cli.main import main
 from tests.patience import be_patient
 
 type Run = Callable[..., tuple[int, str, str]]
@@ -24,7 +24,7 @@ def give(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     def give_command(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
         try:
-            code = command.main()
+            code = main()
         except SystemExit as end:
             code = int(end.code or 0)
         printed = capsys.readouterr()

@@ -21,7 +21,7 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name.partition(".")[0])
 
 sys.meta_path.insert(0, Absent())
-from pressroom.command import main
+from pressroom.cli.main import main
 sys.exit(main())
 """
 

@@ -98,7 +98,7 @@ def test_a_package_that_is_missing_is_a_finding(tmp_path: Path, package: str, en
     program = f"""
 import sys
 sys.modules[{package!r}] = None  # as if it were not installed
-from pressroom.command import main
+from pressroom.cli.main import main
 sys.exit(main())
 """
     command = [sys.executable, "-c", program, "check", "--quick", "--json"]

@@ -90,7 +90,7 @@ def work_off(*, timeout: float = 120) -> None:
     async def act() -> None:
         async with opened(workers=2) as press:
             for job in (await press.list()).jobs:
-                await press.settled(job, timeout=timeout)
+                await press.wait_until_ended(job, timeout=timeout)
 
     asyncio.run(act())
 
@@ -412,8 +412,8 @@ def test_the_library_needs_none_of_the_services_packages() -> None:
 import sys
 for name in ("starlette", "fastapi", "uvicorn", "prometheus_client", "httpx", "obstore", "psycopg", "redis", "oban"):
     sys.modules[name] = None  # as if it were not installed
-import pressroom, pressroom.command
-pressroom.command.main()
+import pressroom, pressroom.cli.main
+pressroom.cli.main.main()
 """
     ran = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, command
+from pressroom import Pressroom
+from pressroom.cli.main import main
 from pressroom.config import Settings
 from pressroom.demo import sources
 from pressroom.demo.timeline import MovedClock, Timeline
@@ -32,7 +33,7 @@ def run(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def command_line(*arguments: str) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments, "--database", database])
         with redirect_stdout(StringIO()) as said:
-            code = command.main()
+            code = main()
         return code, said.getvalue()
 
     return command_line

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import Pressroom, command
+from pressroom import Pressroom
+from pressroom.cli.main import main
 from tests.client.stage import Served, until
 from tests.servers import free_ports
 
@@ -25,7 +26,7 @@ type Run = Callable[..., tuple[int, bytes, str]]
 def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     def run_command(*arguments: str) -> tuple[int, bytes, str]:
         monkeypatch.setattr(sys, "argv", ["pressroom", "render", *arguments])
-        code = command.main()
+        code = main()
         printed = capfdbinary.readouterr()
         return code, printed.out, printed.err.decode()
 

@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from pressroom import Pressroom, command
+from pressroom import Pressroom
 from pressroom.artifacts import ArtifactStore
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.s3 import S3
+from pressroom.cli.main import main
 from pressroom.clock import SystemClock
 from pressroom.errors import ArtifactStoreMismatch
 from pressroom.keeping.checked_store import CheckedStore
@@ -34,7 +35,7 @@ async def render(database: str, **settings: Any) -> bytes:
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
-    return command.main()
+    return main()
 
 
 async def test_a_store_has_one_id_whichever_process_makes_it(shelf: Shelf) -> None:

@@ -300,7 +300,7 @@ async def run_book(database: str, handler: Any) -> tuple[Any, list[Row], list[An
         async with press.transaction() as tx:
             await tx.execute(TABLE)
         job = await press.submit("book")
-        ended = await press.settled(job, timeout=60)
+        ended = await press.wait_until_ended(job, timeout=60)
         async with press.transaction() as tx:
             rows = await tx.execute("SELECT name, build FROM edition ORDER BY name")
         return ended, rows, [event.type for event in await press.history(job)]

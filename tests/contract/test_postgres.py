@@ -64,7 +64,7 @@ async def test_connections_that_are_cut_are_made_again_and_every_job_ends_once(o
 async def settled(press: Pressroom, job: Any) -> Any:
     while True:
         with suppress(StoreUnavailable):
-            return await press.settled(job, timeout=60)
+            return await press.wait_until_ended(job, timeout=60)
         await asyncio.sleep(0.01)
 
 

@@ -42,7 +42,7 @@ async def test_all_that_end_in_one_turn_owe_their_webhooks_one_delivery_each(on_
     async with Pressroom(on_server, kinds=[shout], workers=10) as press:
         page = await press.list()
         for job in page.jobs:
-            await press.settled(job, timeout=60)
+            await press.wait_until_ended(job, timeout=60)
 
     owed = "SELECT right(webhook, 1), webhook_delivery.type, count(DISTINCT job_event.job_id), count(*) FROM webhook_delivery"
     found = looking.rows(on_server, f"{owed} JOIN job_event ON job_event.id = event GROUP BY 1, 2 ORDER BY 1")

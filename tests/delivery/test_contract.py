@@ -131,7 +131,7 @@ async def test_after_its_last_attempt_a_job_has_failed(open_press: Open) -> None
 
     async with open_press(Kind("broken", broken, max_attempts=2, backoff=Backoff(0.01))) as press:
         job = await press.submit("broken")
-        ended = await press.settled(job, timeout=60)
+        ended = await press.wait_until_ended(job, timeout=60)
         assert (ended.status, len(ended.errors)) == (Status.FAILED, 2)
 
 
@@ -238,7 +238,7 @@ async def test_a_running_job_is_cancelled_from_another_process(open_press: Open,
         job = await front.submit("hold")
         await eventually(lambda: gate.came)
         await front.cancel(job)
-        assert (await front.settled(job, timeout=60)).status is Status.CANCELLED
+        assert (await front.wait_until_ended(job, timeout=60)).status is Status.CANCELLED
 
 
 async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> None:

@@ -226,7 +226,7 @@ async def test_errors_are_retried_by_time_with_a_cap_and_some_are_not(on_redis: 
     kind = Kind("fail", fail, max_attempts=3, backoff=Backoff(base=0.02, cap=0.03))
     async with on_redis(kind) as press:
         refused, exhausted = await press.submit("fail", "4xx"), await press.submit("fail", "5xx")
-        one, other = [await press.settled(job, timeout=60) for job in (refused, exhausted)]
+        one, other = [await press.wait_until_ended(job, timeout=60) for job in (refused, exhausted)]
     assert (one.status, one.failures) == (Status.FAILED, 1)
     assert (other.status, other.failures, len(other.errors)) == (Status.FAILED, 3, 3)
     assert kind.backoff.delay(50, 0.5) == 0.03

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from pressroom import Pressroom, config
-from pressroom.cli import _parser
+from pressroom.cli.parser import make_parser
 from pressroom.model import POOLS
 from pressroom.serving import make_service
 from tests.deploy import files
@@ -51,26 +51,26 @@ def test_both_environment_files_name_the_same_secrets() -> None:
 
 @pytest.mark.parametrize("service", files.OURS)
 def test_a_service_runs_a_command_of_ours(service: str) -> None:
-    _parser().parse_args(files.command_of(service))
+    make_parser().parse_args(files.command_of(service))
 
 
 def test_every_pool_has_a_worker() -> None:
     """And what needs a way out of the inner network has another than those that render."""
-    worker, courier = (_parser().parse_args(files.command_of(service)) for service in ("worker", "courier"))
+    worker, courier = (make_parser().parse_args(files.command_of(service)) for service in ("worker", "courier"))
 
     assert sorted([*worker.pools, *courier.pools]) == sorted(POOLS)
     assert courier.pools == ["outbound"]
     assert worker.kinds is courier.kinds is None
     assert worker.all_but == courier.all_but == []
-    assert Pressroom("sqlite:///:memory:", pools=courier.pools)._taken.keys() >= {"webhook"}
-    assert Pressroom("sqlite:///:memory:", pools=worker.pools)._taken.keys() >= {"render", "diagram", "wiki.render"}
+    assert Pressroom("sqlite:///:memory:", pools=courier.pools).registry.taken.keys() >= {"webhook"}
+    assert Pressroom("sqlite:///:memory:", pools=worker.pools).registry.taken.keys() >= {"render", "diagram", "wiki.render"}
 
 
 def test_a_worker_of_outbound_kinds_is_the_only_one_with_a_way_out() -> None:
     workers = {name: told for name, told in files.services().items() if "work" in told.get("command", [])}
 
     assert {name for name, told in workers.items() if "outside" in told["networks"]} == {"courier"}
-    assert {name for name in workers if "outbound" in _parser().parse_args(files.command_of(name)).pools} == {"courier"}
+    assert {name for name in workers if "outbound" in make_parser().parse_args(files.command_of(name)).pools} == {"courier"}
 
 
 def test_no_file_names_a_kind_that_a_worker_takes() -> None:
@@ -170,8 +170,8 @@ def test_the_image_runs_as_nobody_special_and_hears_signals() -> None:
     assert said["USER"] == "pressroom"
     assert said["STOPSIGNAL"] == "SIGTERM"
     assert json.loads(said["ENTRYPOINT"]) == ["tini", "--", "pressroom"]
-    _parser().parse_args(json.loads(said["CMD"]))
-    _parser().parse_args(json.loads(said["HEALTHCHECK"].partition("CMD ")[2])[1:])
+    make_parser().parse_args(json.loads(said["CMD"]))
+    make_parser().parse_args(json.loads(said["HEALTHCHECK"].partition("CMD ")[2])[1:])
     assert {*re.findall(r"([A-Z_]+)=", said["ENV"])} <= {*config.ENVIRONMENT, *OF_PYTHON}
     assert not [text for word, text in final if word == "RUN" and "g++" in text]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pressroom.cli import _parser
+from pressroom.cli.parser import make_parser
 from tests.deploy import files
 from tests.deploy.test_compose import STARTING_TO_STOP, grace
 
@@ -21,7 +21,7 @@ def test_a_unit_starts_a_command_of_ours(unit: Path) -> None:
     ((program, *command),) = [files.words(line) for line in files.unit(unit)["ExecStart"]]
 
     assert program == PROGRAM
-    _parser().parse_args(command)
+    make_parser().parse_args(command)
 
 
 @each_unit

@@ -7,7 +7,7 @@ from datetime import timedelta
 import apsw
 import pytest
 
-from pressroom import Pressroom, Transient, kind, wiring
+from pressroom import Pressroom, Transient, kind, leader_tasks
 from pressroom.app import BUILT_IN
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
@@ -320,7 +320,7 @@ async def test_a_collection_that_fails_unexpectedly_is_logged_and_the_next_one_c
         rounds.append(len(rounds))
         raise ZeroDivisionError
 
-    monkeypatch.setattr(wiring, "collect", broken)
+    monkeypatch.setattr(leader_tasks, "collect", broken)
     async with Pressroom(file, workers=1, cleanup_interval=0.01) as press:
         await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
 

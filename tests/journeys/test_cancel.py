@@ -82,7 +82,7 @@ async def test_a_running_function_is_interrupted_in_its_thread_even_if_it_catche
 
         await press.cancel(job)
 
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
         assert ended.status is Status.CANCELLED
         assert press.worker.counts.abandoned == 0
         assert await press.wait(await press.submit("shout", "next")) == "NEXT"
@@ -106,7 +106,7 @@ async def test_a_function_may_look_whether_it_should_stop(anywhere, eventually):
 
         await press.cancel(job)
 
-        assert (await press.settled(job)).status is Status.CANCELLED
+        assert (await press.wait_until_ended(job)).status is Status.CANCELLED
 
 
 async def test_reporting_progress_tells_a_cancelled_handler_to_stop(anywhere, eventually):
@@ -123,11 +123,11 @@ async def test_reporting_progress_tells_a_cancelled_handler_to_stop(anywhere, ev
     async with Pressroom(anywhere, kinds=[steps], workers=1, lease=3600, poll_interval=60) as press:
         job = await press.submit("steps")
         await going.wait()
-        press._stop_running = None
+        press.queue._stop_running = None
 
         await press.cancel(job)
 
-        assert (await press.settled(job, timeout=50)).status is Status.CANCELLED  # sooner than it polls
+        assert (await press.wait_until_ended(job, timeout=50)).status is Status.CANCELLED  # sooner than it polls
 
 
 async def test_a_coroutine_that_ignores_cancellation_is_left_behind_and_its_job_is_cancelled(anywhere, eventually):
@@ -150,7 +150,7 @@ async def test_a_coroutine_that_ignores_cancellation_is_left_behind_and_its_job_
         await started.wait()
 
         await press.cancel(job)
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
 
         assert ended.status is Status.CANCELLED
         assert press.worker.counts.abandoned == 1
@@ -175,7 +175,7 @@ async def test_a_function_that_cannot_be_interrupted_is_left_behind_and_its_job_
 
         await press.cancel(job)
 
-        assert (await press.settled(job)).status is Status.CANCELLED
+        assert (await press.wait_until_ended(job)).status is Status.CANCELLED
         assert press.worker.counts.abandoned == 1
         assert await press.wait(await press.submit("shout", "next")) == "NEXT"
         released.set()
@@ -201,7 +201,7 @@ async def test_a_coroutine_that_a_plain_function_handed_back_is_cancelled_too(an
 
         await press.cancel(job)
 
-        assert (await press.settled(job)).status is Status.CANCELLED
+        assert (await press.wait_until_ended(job)).status is Status.CANCELLED
         assert stopped.is_set(), "its job has ended, but it still runs"
 
 
@@ -218,7 +218,7 @@ async def test_a_result_that_comes_after_the_cancel_was_accepted_is_not_kept(any
         await eventually(lambda: gate.came)
 
         await press.cancel(job)
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
 
         assert (ended.status, ended.result) == (Status.CANCELLED, None)
 
@@ -241,7 +241,7 @@ async def test_why_a_running_job_was_cancelled_is_told_as_it_is_for_a_queued_one
 async def test_cancelling_what_has_ended_changes_nothing(anywhere):
     async with Pressroom(anywhere, kinds=[shout], workers=1) as press:
         job = await press.submit("shout", "hi")
-        before = await press.settled(job)
+        before = await press.wait_until_ended(job)
 
         after = await press.cancel(job)
 
@@ -259,7 +259,7 @@ async def test_cancelling_twice_is_cancelling_once(anywhere, gate, eventually):
         await eventually(lambda: gate.came)
 
         await asyncio.gather(*(press.cancel(job) for _ in range(5)))
-        await press.settled(job)
+        await press.wait_until_ended(job)
 
         types = [event.type async for event in press.watch(job)]
         assert types == ["queued", "started", "cancelling", "cancelled"]
@@ -384,7 +384,7 @@ async def test_however_a_cancel_and_an_ending_meet_there_is_one_ending(database)
     async with Pressroom(database, kinds=[quick], workers=4) as press:
         jobs = await press.submit_many([Request("quick", dice.randrange(30)) for _ in range(150)])
         await asyncio.gather(*(cancel_after(press, job, dice.randrange(200)) for job in jobs))
-        ended = [await press.settled(job) for job in jobs]
+        ended = [await press.wait_until_ended(job) for job in jobs]
         histories = [[event.type async for event in press.watch(job)] for job in jobs]
 
     assert [endings(history) for history in histories] == [[job.status.value] for job in ended]

@@ -74,7 +74,7 @@ async def test_every_attempt_leaves_one_line(
     caplog.set_level(logging.INFO, "pressroom.worker.report")
     async with Pressroom(database, kinds=[work], workers=1) as press:
         job = await press.submit("work", payload, subject="page 7")
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
         await press.stop()
 
     told = [f"{one.levelname} {one.getMessage()}" for one in caplog.records if one.name == "pressroom.worker.report"]

@@ -122,7 +122,7 @@ async def test_a_render_that_hangs_fails_with_a_timeout_and_frees_its_slot(anywh
         await gate.hold()
 
     async with Pressroom(anywhere, kinds=[hangs, diagram], workers=1) as press:
-        ended = await press.settled(await press.submit("hangs"))
+        ended = await press.wait_until_ended(await press.submit("hangs"))
 
         assert (ended.status, ended.errors[-1]["code"]) == (Status.FAILED, "timeout")
         assert await press.wait(await press.submit("diagram", "next")) == "<svg>next</svg>"
@@ -200,7 +200,7 @@ async def test_a_result_that_is_settled_beside_a_broken_neighbour_outlasts_a_bus
         monkeypatch.setattr(press.worker._turns, "_settle_alone", busy_once)
         gate.open()
 
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
         assert len(refused) == 1
         assert (ended.status, ended.result) == (Status.COMPLETED, "rendered")
 
@@ -380,7 +380,7 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
     async with Pressroom(database, kinds=[renderer], workers=None, clock=clock) as press:
         await worker.start()
         job = await press.submit("diagram", "a -> b")
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
         await maintenance.prune()
         await worker.stop(5)
         await store.close()

@@ -72,7 +72,7 @@ async def test_those_who_wait_learn_which_version_was_rendered(anywhere):
         old = await press.submit("page", "one", key="/Home")
         new = await press.submit("page", "two", key="/Home")
         await press.resume("page")
-        rendered = await press.settled(old)
+        rendered = await press.wait_until_ended(old)
 
     assert (old.version, new.version) == (1, 2)
     assert (rendered.version, rendered.result) == (2, "two")

@@ -55,7 +55,7 @@ async def test_past_its_time_limit_a_lease_is_not_renewed_so_that_a_hanging_job_
                 keeper._renew()  # blocks the loop, as the handler does
             renewed.append(int((await press.get(job)).lease_until.timestamp() * 1000 - granted - NO_BEAT * 1000))
         gate.open()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
 
     assert renewed == [1000, 2000, 2000], "the third was past the limit"
 
@@ -73,7 +73,7 @@ async def test_without_a_time_limit_a_lease_is_renewed_for_ever(file, gate, even
             later(patched, 1e9)
             held = press.worker._attempts.leases_to_renew()
         gate.open()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
 
     assert [id for id, _ in held] == [job.id]
 

@@ -51,7 +51,7 @@ async def test_a_newer_payload_stops_the_running_one_which_ends_as_superseded(da
         second = await press.submit("page", "fixed", key="home")
 
         assert await press.wait(second, timeout=60) == "fixed"
-        old = await press.settled(first, timeout=60)
+        old = await press.wait_until_ended(first, timeout=60)
         assert await press.wait(first, timeout=60) == "fixed", "whoever waits for the old one gets the new one's result"
 
     assert page.stopped[0] == "endless"
@@ -94,8 +94,8 @@ async def test_what_is_young_is_left_to_finish(file: str, eventually: Any, monke
         await asyncio.sleep(0.2)  # twenty looks
         go_on.set()
 
-        assert (await press.settled(first, timeout=60)).result == "one"
-        assert (await press.settled(second, timeout=60)).result == "two"
+        assert (await press.wait_until_ended(first, timeout=60)).result == "one"
+        assert (await press.wait_until_ended(second, timeout=60)).result == "two"
 
 
 def test_only_what_coalesces_can_be_preempted() -> None:

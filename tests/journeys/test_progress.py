@@ -77,7 +77,7 @@ async def test_named_parts_are_all_in_progress_at_first_and_move_one_by_one(anyw
         await job.item_completed("main")
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        await press.settled(await press.submit("docs"))
+        await press.wait_until_ended(await press.submit("docs"))
 
     assert shown[0].phase == "editions"
     assert shown[0].progress == {
@@ -110,7 +110,7 @@ async def test_fifty_parts_that_finish_at_once_are_all_counted(anywhere):
             await job.item_completed(name)
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     told = ended.progress
     assert told["editions_total"] == 50
@@ -136,7 +136,7 @@ async def test_fifty_parts_that_finish_in_as_many_threads_are_all_counted(anywhe
             list(threads.map(finish, names))
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert ended.status is Status.COMPLETED
     assert ended.progress["editions_completed"] == names
@@ -161,7 +161,7 @@ async def test_a_part_is_completed_when_its_block_ends_and_failed_when_it_raises
         return "published"
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert [type(result) for result in gathered] == [type(None), RuntimeError, SourceInvalid]
     assert ended.progress["editions_completed"] == ["main"]
@@ -182,7 +182,7 @@ async def test_a_plain_function_has_the_same_blocks(anywhere):
             raise SourceInvalid("nobody approved it")
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert ended.progress["editions_completed"] == ["main"]
     assert ended.progress["editions_failed"] == [{"slug": "draft", "error": "nobody approved it"}]
@@ -221,7 +221,7 @@ async def test_parts_that_failed_in_an_earlier_attempt_do_not_count_against_a_la
         await job.item_completed("main")
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert ended.status is Status.COMPLETED
     assert ended.progress["editions_completed"] == ["main"]
@@ -242,7 +242,7 @@ async def test_a_part_is_moved_once_and_only_if_it_was_begun(anywhere):
                 refused.append(str(reason))
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert len(refused) == 2
     assert ended.progress["editions_completed"] == ["main"]
@@ -254,7 +254,7 @@ async def test_two_parts_of_one_name_are_refused(anywhere):
         await job.items("editions", ["main", "main"])
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert ended.last_error == "two of the editions have the same name"
 
@@ -355,7 +355,7 @@ async def test_a_phase_of_parts_may_be_begun_again_within_one_attempt(anywhere):
             await job.item_completed("main")
 
     async with Pressroom(anywhere, kinds=[docs], workers=1) as press:
-        ended = await press.settled(await press.submit("docs"))
+        ended = await press.wait_until_ended(await press.submit("docs"))
 
     assert ended.status is Status.COMPLETED
     assert ended.progress["editions_in_progress"] == ["v2"]

@@ -41,7 +41,7 @@ async def test_a_released_slot_is_free_for_its_tier_until_it_is_taken_back(file,
             await eventually(lambda: not press.worker._loop.turns_in_flight)
             free.append(press.worker._loop.free_slots())
             gate.open()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
         await eventually(lambda: press.worker.running == 0)
 
         assert free == [running, released, running]
@@ -81,6 +81,6 @@ async def test_as_many_slots_are_released_as_there_are_and_no_more(file, eventua
         assert press.worker.running == 4
         end.set()
         for job in waiting:
-            await press.settled(job, timeout=60)
+            await press.wait_until_ended(job, timeout=60)
         await eventually(lambda: press.worker.running == 0)
         assert press.worker._worker_slots.released == 0

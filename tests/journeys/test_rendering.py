@@ -112,13 +112,13 @@ async def test_a_preview_leaves_nothing_behind(database: str, tmp_path: Path) ->
 async def test_sources_that_no_payload_can_carry_travel_all_the_same(database: str, source: str | bytes) -> None:
     async with Pressroom(database, workers=1) as press:
         job = await press.render("html", f"<p>{source}" if isinstance(source, str) else source, "pdf", tier=Tier.INTERACTIVE)
-        ended = await press.settled(job, timeout=60)
+        ended = await press.wait_until_ended(job, timeout=60)
         assert (ended.status, ended.last_error) == (
             ("failed", "the source is not UTF-8: byte 0xff at offset 4") if isinstance(source, bytes) else ("completed", None)
         )
         assert "source_artifact" in ended.payload
         if ended.status == "failed":
-            retried = await press.settled(await press.retry(job), timeout=60)
+            retried = await press.wait_until_ended(await press.retry(job), timeout=60)
             assert retried.last_error == ended.last_error  # it found its source again
 
 
@@ -177,7 +177,7 @@ async def test_cancelling_a_render_frees_its_press(database: str, eventually: Ca
         job = await press.render("dot", dense, "svg")
         await eventually(partial(is_running, press, job))
         await press.cancel(job)
-        assert (await press.settled(job, timeout=60)).status == "cancelled"
+        assert (await press.wait_until_ended(job, timeout=60)).status == "cancelled"
         await press.wait(await press.render("dot", "graph { b }", "svg"), timeout=60)
 
 
@@ -198,7 +198,7 @@ async def test_a_database_in_memory_keeps_its_artifacts_as_long_as_it_lives() ->
     async with Pressroom("sqlite:///:memory:", workers=1) as press:
         result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         assert await bytes_of(press, result["artifact"])
-        folder = press._temporary
+        folder = press.artifact_store._temporary
         assert folder is not None
         assert os.listdir(folder.name)
     with pytest.raises(FileNotFoundError):

@@ -79,7 +79,7 @@ async def test_failed_and_cancelled_jobs_are_kept_and_pruned_like_completed_ones
 
     async with Pressroom(anywhere, kinds=[strict, diagram], workers=1, clock=clock) as press:
         failed = await press.submit("strict")
-        await press.settled(failed)
+        await press.wait_until_ended(failed)
         cancelled = await press.submit("diagram", delay=60)
         await press.cancel(cancelled)
 

@@ -115,7 +115,7 @@ async def test_a_wrong_source_is_not_tried_again(anywhere):
         raise SourceInvalid("a heading needs a space", line=3, column=2, excerpt="#Hi")
 
     async with Pressroom(anywhere, kinds=[strict], workers=1) as press:
-        ended = await press.settled(await press.submit("strict"))
+        ended = await press.wait_until_ended(await press.submit("strict"))
 
     assert attempts == [1]
     assert ended.errors == [
@@ -226,7 +226,7 @@ async def test_a_kind_may_choose_to_fail_when_there_is_no_room(anywhere):
         raise Backpressure("all browsers are busy")
 
     async with Pressroom(anywhere, kinds=[render], workers=1) as press:
-        ended = await press.settled(await press.submit("render"))
+        ended = await press.wait_until_ended(await press.submit("render"))
 
     assert (ended.status, ended.errors[-1]["code"]) == (Status.FAILED, "backpressure")
 
@@ -256,7 +256,7 @@ async def test_a_function_that_takes_too_long_is_interrupted_in_its_thread(anywh
             pass
 
     async with Pressroom(anywhere, kinds=[slow], workers=1) as press:
-        ended = await press.settled(await press.submit("slow"))
+        ended = await press.wait_until_ended(await press.submit("slow"))
 
     released.set()
     assert (ended.status, ended.errors[-1]["code"]) == (Status.FAILED, "timeout")
@@ -282,7 +282,7 @@ async def test_what_comes_back_after_the_time_limit_is_too_late(anywhere, gate):
             return "a value all the same"
 
     async with Pressroom(anywhere, kinds=[slow], workers=1) as press:
-        ended = await press.settled(await press.submit("slow"))
+        ended = await press.wait_until_ended(await press.submit("slow"))
 
     assert (ended.status, ended.result) == (Status.FAILED, None)
 
@@ -293,7 +293,7 @@ async def test_a_result_that_cannot_be_kept_fails_the_job_in_words(anywhere):
         return object()
 
     async with Pressroom(anywhere, kinds=[odd], workers=1) as press:
-        ended = await press.settled(await press.submit("odd"))
+        ended = await press.wait_until_ended(await press.submit("odd"))
 
     assert (ended.status, len(ended.errors)) == (Status.FAILED, 1)
     assert "returned what cannot be kept" in ended.last_error
@@ -310,11 +310,11 @@ async def test_retrying_an_ended_job_makes_a_new_one_that_names_the_old(anywhere
 
     async with Pressroom(anywhere, kinds=[render], workers=1) as press:
         old = await press.submit("render", {"page": 7}, org_id="acme", subject="Home")
-        failed = await press.settled(old)
+        failed = await press.wait_until_ended(old)
         broken[0] = False
 
         new = await press.retry(old)
-        ended = await press.settled(new)
+        ended = await press.wait_until_ended(new)
 
         assert new.uid != old.uid
         assert (ended.status, ended.retry_of, ended.result) == (Status.COMPLETED, old.uid, {"page": 7})
@@ -398,7 +398,7 @@ async def test_retrying_an_old_version_never_takes_the_place_of_a_newer_one_that
     rendered = []
     async with Pressroom(anywhere, kinds=[a_page_that_fails_when_it_is_empty(rendered)], workers=1) as press:
         old = await press.submit("page", "", key="/Home")
-        await press.settled(old)
+        await press.wait_until_ended(old)
         await press.pause("page")
         newer = await press.submit("page", "the newest text", key="/Home")
 
@@ -406,7 +406,7 @@ async def test_retrying_an_old_version_never_takes_the_place_of_a_newer_one_that
 
         assert (await press.get(newer)).payload == "the newest text"
         await press.resume("page")
-        await press.settled(newer)
+        await press.wait_until_ended(newer)
     assert rendered == ["the newest text"]
 
 
@@ -420,7 +420,7 @@ async def test_a_periodic_job_is_tried_once_more_and_then_left_to_its_next_tick(
         raise Transient("GitHub is down")
 
     async with Pressroom(anywhere, kinds=[audit], workers=1) as press:
-        ended = await press.settled(await press.submit("audit"))
+        ended = await press.wait_until_ended(await press.submit("audit"))
 
     assert attempts == [1, 2]
     assert ended.status is Status.FAILED
@@ -432,7 +432,7 @@ async def test_one_submit_may_ask_for_fewer_attempts_than_its_kind(anywhere):
         raise Transient("not now")
 
     async with Pressroom(anywhere, kinds=[flaky], workers=1) as press:
-        ended = await press.settled(await press.submit("flaky", max_attempts=2))
+        ended = await press.wait_until_ended(await press.submit("flaky", max_attempts=2))
 
     assert ended.failures == 2
 

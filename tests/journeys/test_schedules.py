@@ -219,7 +219,7 @@ async def test_a_periodic_job_that_failed_is_tried_once_more_and_then_waits_for_
         (first,) = await fired(press, "periodic")
         await eventually(lambda: press.worker.counts.settled == 1)
         clock.advance(seconds=60)
-        ended = await press.settled(first)
+        ended = await press.wait_until_ended(first)
         clock.advance(hours=1)
         _, second = await fired(press, "periodic")
 

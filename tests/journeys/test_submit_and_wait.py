@@ -97,8 +97,8 @@ async def test_a_job_carries_what_it_was_submitted_with(anywhere):
 # W10
 async def test_a_job_ends_with_a_value_or_with_an_error_never_with_both(database):
     async with Pressroom(database, kinds=[shout, strict], workers=2) as press:
-        good = await press.settled(await press.submit("shout", "hi"))
-        bad = await press.settled(await press.submit("strict"))
+        good = await press.wait_until_ended(await press.submit("shout", "hi"))
+        bad = await press.wait_until_ended(await press.submit("strict"))
 
     assert (good.status, good.result, good.errors, good.last_error) == (Status.COMPLETED, "HI", [], None)
     assert (bad.status, bad.result) == (Status.FAILED, None)
@@ -268,7 +268,7 @@ async def test_what_happens_between_a_look_and_the_wait_for_news_is_not_missed(m
         monkeypatch.setattr(press._database, "read", read)
         async with asyncio.timeout(60):
             if way == "settled":
-                assert (await press.settled(job)).status is Status.CANCELLED
+                assert (await press.wait_until_ended(job)).status is Status.CANCELLED
             else:
                 events = press.watch(job, after=seen) if way == "watch" else press.events(after=seen)
                 async with aclosing(events):
@@ -540,7 +540,7 @@ async def test_a_job_is_found_by_any_of_its_spellings_with_its_status_phase_prog
         looked_up = [await press.get(name) for name in (f"job_{uid}", uid, uid.lower(), str(as_uuid(uid)), as_uuid(uid).hex)]
         running = looked_up[0]
         gate.open()
-        ended = await press.settled(submitted)
+        ended = await press.wait_until_ended(submitted)
 
     assert {job.id for job in looked_up} == {submitted.id}
     assert (running.status, running.phase, running.progress) == (Status.IN_PROGRESS, "inventory", {"done": 0, "total": 4})
@@ -703,7 +703,7 @@ def wrapped(job, payload):
 
 async def main():
     async with Pressroom({database!r}, kinds=[wrapped], workers=1) as press:
-        job = await press.settled(await press.submit("wrapped"))
+        job = await press.wait_until_ended(await press.submit("wrapped"))
         print(job.result, job.phase, job.progress)
 
 asyncio.run(main())

@@ -257,7 +257,7 @@ async def test_the_applications_row_is_written_when_a_job_completes_fails_or_is_
         await press.cancel(slow)
         await press.cancel(dated)
         for job in (good, wrong, slow, dated):
-            await press.settled(job)
+            await press.wait_until_ended(job)
 
         written = {uid: rest for uid, *rest in await rows(press, "SELECT * FROM page")}
 
@@ -374,8 +374,8 @@ async def test_what_is_made_aside_is_told_to_the_hook_and_kept_nowhere_else(anyw
 
     async with Pressroom(anywhere, kinds=[page], workers=1) as press:
         await with_pages(press)
-        whole = await press.settled(await press.submit("page", "wholly"), timeout=60)
-        partly = await press.settled(await press.submit("page", "partly"), timeout=60)
+        whole = await press.wait_until_ended(await press.submit("page", "wholly"), timeout=60)
+        partly = await press.wait_until_ended(await press.submit("page", "partly"), timeout=60)
 
     assert (whole.status, partly.status) == (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS)
     assert whole.result == partly.result == {"size": 3_000_000}
@@ -391,7 +391,7 @@ async def test_a_hook_that_raises_fails_its_own_job_and_spoils_no_neighbours(any
         async with Pressroom(anywhere, kinds=[broken, shout], workers=4) as press:
             requests = [Request("broken") if number % 5 == 0 else Request("shout", f"n{number}") for number in range(40)]
             jobs = await press.submit_many(requests)
-            ended = [await press.settled(job) for job in jobs]
+            ended = [await press.wait_until_ended(job) for job in jobs]
 
     bad = ended[::5]
     good = [job for number, job in enumerate(ended) if number % 5]

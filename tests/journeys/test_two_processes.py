@@ -126,7 +126,7 @@ async def test_a_job_that_took_its_process_down_is_parked_and_the_applications_r
             await doomed.kill()
 
         async with OtherProcess(database):
-            ended = await press.settled(job)
+            ended = await press.wait_until_ended(job)
         async with press.transaction() as tx:
             rows = await tx.execute("SELECT uid, status, text FROM page")
 
@@ -173,7 +173,7 @@ async def test_a_cancel_by_a_process_that_does_not_know_the_kind_is_carried_out_
 
         deferred = await stranger.cancel(job)
         async with OtherProcess(database):
-            ended = await stranger.settled(job)
+            ended = await stranger.wait_until_ended(job)
         async with author.transaction() as tx:
             rows = await tx.execute("SELECT uid, status FROM page")
 

@@ -159,7 +159,7 @@ async def test_concurrent_submit_and_pop(database):
             revision = turn * 30 + number
             article = f"/Page{(number + turn) % 10}"
             submitted = await Wiki(press).post(article, revision, "text")
-            saves.append((article, revision, submitted, await press.settled(submitted)))
+            saves.append((article, revision, submitted, await press.wait_until_ended(submitted)))
         return saves
 
     async with Pressroom(database, kinds=[render], workers=8) as press:
@@ -182,7 +182,7 @@ async def test_graceful_shutdown(anywhere, gate, eventually):
         await eventually(lambda: gate.came)
 
         stopping = asyncio.create_task(press.stop())
-        await eventually(lambda: not press._accepting)
+        await eventually(lambda: not press.queue._accepting)
         with pytest.raises(QueueClosed):
             await Wiki(press).post("/Home", 2, "too late")
         gate.open()

@@ -199,7 +199,7 @@ async def test_a_service_without_workers_watches(
         await here.press.submit("build")
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as together:
-            together.create_task(here.press.watch_coverage(stopping))
+            together.create_task(here.press.local_workers.watch_coverage(stopping))
             await eventually(lambda: here.clock.advance(seconds=1) or "no worker is running" in caplog.text)
             stopping.set()
 

@@ -145,7 +145,7 @@ async def test_a_worker_writes_json_from_its_start_to_its_stop(
         jobs = [await press.submit(name, {}) for name in ("noisy", "fails")]
         with a_process(tmp_path, "work") as (process, output):
             for job in jobs:
-                await press.settled(job, timeout=60)
+                await press.wait_until_ended(job, timeout=60)
             process.terminate()
             code = await asyncio.to_thread(process.wait, 60)
 

@@ -180,7 +180,7 @@ async def test_a_paused_leader_that_wakes_up_does_no_harm(database, start, tmp_p
             holder = await who_leads(press)
             assert (holder.worker, holder.term) == (press.worker.name, 2)
             job = await press.submit("stamp", {"log": str(tmp_path / "stamps")})
-            assert (await press.settled(job, timeout=60)).status is Status.COMPLETED
+            assert (await press.wait_until_ended(job, timeout=60)).status is Status.COMPLETED
             assert paused.stop() == 0
             assert (await who_leads(press)).worker == press.worker.name, "it could not give up what was not its own"
 
@@ -207,7 +207,7 @@ async def test_two_that_both_believe_they_lead_do_everything_once(database, cloc
             *(maintenance._rescue_if_due() for maintenance in both),
         )
         (fired,) = (await other.list(kind="tick")).jobs
-        await other.settled(fired, timeout=60)
+        await other.wait_until_ended(fired, timeout=60)
         clock.advance(minutes=1)
         deleted = await asyncio.gather(*(rescue.prune() for maintenance in both))
 

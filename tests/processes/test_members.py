@@ -11,8 +11,9 @@ from functools import partial
 import httpx
 import pytest
 
-from pressroom import Request, command
+from pressroom import Request
 from pressroom.api.access import Scope
+from pressroom.cli.main import main
 from pressroom.model import VERSION
 from pressroom.store.jobs import worker_records
 from pressroom.testing import ManualClock
@@ -68,7 +69,7 @@ async def test_a_worker_that_finishes_its_jobs_before_it_stops_says_so(database,
 
         await eventually(stopping)
         gate.touch()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
 
         async def gone():
             return not await press.members()
@@ -124,7 +125,7 @@ async def test_pause_resume_and_scale_over_http_reach_the_workers(database, star
         assert (await client.post("/queue/press/scale", json={"slots": 2})).json() == {"kind": "press", "slots": 2}
         held = await press.submit_many([Request("press", payload) for _ in range(6)])
         stamps = await press.submit_many([Request("stamp", {"log": str(log.with_name("stamps"))}) for _ in range(20)])
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in stamps))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in stamps))
         assert log.read_text() == ""
 
         await client.post("/queue/press/resume")
@@ -132,7 +133,7 @@ async def test_pause_resume_and_scale_over_http_reach_the_workers(database, star
         assert (await client.post("/queue/press/scale", json={"slots": None})).json() == {"kind": "press", "slots": None}
         await eventually(lambda: log.read_text().count("+") == 6)
         gate.touch()
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in held))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in held))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def arguments(monkeypatch, *words):
 async def test_the_command_line_shows_workers_and_scales_kinds(database, monkeypatch, capsys):
     async def run(*words):
         with arguments(monkeypatch, *words, "--database", database):
-            code = await asyncio.to_thread(command.main)
+            code = await asyncio.to_thread(main)
         return code, capsys.readouterr()
 
     async with here(database, workers=2, only=["stamp"]) as press:

@@ -28,7 +28,7 @@ async def test_a_limit_holds_over_all_processes_and_moves_while_they_work(databa
         await eventually(lambda: in_progress(press), within=60)
         for _ in range(3):  # meanwhile everybody claims other jobs, again and again
             stamps = await press.submit_many([Request("stamp", {"log": str(log.with_name("stamps"))}) for _ in range(20)])
-            await asyncio.gather(*(press.settled(job, timeout=60) for job in stamps))
+            await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in stamps))
         await eventually(lambda: log.read_text().count("+") == 2)
         assert await in_progress(press) == 2
 
@@ -37,7 +37,7 @@ async def test_a_limit_holds_over_all_processes_and_moves_while_they_work(databa
         assert await in_progress(press) == 3
 
         gate.touch()
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in held))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in held))
 
     assert most_at_once(log) == 3
 
@@ -55,7 +55,7 @@ async def test_without_a_limit_all_slots_are_used_again(database, start, log, ga
         await eventually(lambda: log.read_text().count("+") == 6, within=60)
         assert len(pids(log)) == 2
         gate.touch()
-        assert {(await press.settled(job, timeout=60)).status for job in held} == {Status.COMPLETED}
+        assert {(await press.wait_until_ended(job, timeout=60)).status for job in held} == {Status.COMPLETED}
 
 
 async def test_pause_and_resume_act_on_all_processes_and_leave_the_limit_as_it_is(database, start, log, gate, eventually):
@@ -66,13 +66,13 @@ async def test_pause_and_resume_act_on_all_processes_and_leave_the_limit_as_it_i
         await press.pause("press")
         held = await press.submit_many([Request("press", {"log": str(log), "until": str(gate)}) for _ in range(6)])
         stamps = await press.submit_many([Request("stamp", {"log": str(log.with_name("stamps"))}) for _ in range(40)])
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in stamps))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in stamps))
         assert log.read_text() == ""
 
         await press.resume("press")
         await eventually(lambda: log.read_text().count("+") == 2)
         gate.touch()
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in held))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in held))
 
         assert (await press.stats()).limits == {"press": 2}
     assert most_at_once(log) == 2
@@ -104,7 +104,7 @@ async def test_a_full_kind_makes_nobody_busy(database, log, gate, eventually, mo
 
         assert turns <= looks / 5, "now and then one hears of something; it does not try at every look"
         gate.touch()
-        await asyncio.gather(*(press.settled(job, timeout=60) for job in held))
+        await asyncio.gather(*(press.wait_until_ended(job, timeout=60) for job in held))
     assert most_at_once(log) == 1
 
 

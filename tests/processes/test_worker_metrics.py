@@ -54,7 +54,7 @@ async def finish_a_lone_job(start: Start, database: str, log: Path, eventually: 
     worker = work(start)
     async with here(database) as press:
         job = await press.submit("stamp", {"log": str(log)})
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
 
     return await eventually(when(worker, lambda seen: seen.total("worker_settled_total") > 0))
 
@@ -95,7 +95,7 @@ async def test_a_job_in_progress_holds_a_slot_and_names_no_id(
 
         held = await eventually(when(worker, lambda seen: seen.total("worker_slots_busy", worker="jobs") == 1))
         gate.touch()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
         freed = await eventually(when(worker, lambda seen: seen.total("worker_slots_busy", worker="jobs") == 0))
 
     assert held.total("worker_claims_total", kind="press") == freed.total("worker_claims_total", kind="press") == 1
@@ -119,7 +119,7 @@ async def test_renders_postponed_while_the_artifact_store_is_down_are_counted(
 
         down = await eventually(when(worker, lambda seen: seen.total("worker_postponed_total") >= 1))
         in_the_way.unlink()
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
         up = await eventually(when(worker, lambda seen: seen.total("worker_settled_total", outcome="completed") == 1))
 
     why = {"kind": "render", "reason": "store_unavailable", "dependency": "artifacts"}
@@ -157,7 +157,7 @@ async def test_a_redis_that_is_away_is_an_error_of_that_dependency(begin: Start,
     worker = work(begin, PRESSROOM_DELIVERY="redis", REDIS_URL=f"redis://127.0.0.1:{port}/0")
     async with here(file) as press:
         job = await press.submit("stamp", {"log": str(log)})
-        await press.settled(job, timeout=60)
+        await press.wait_until_ended(job, timeout=60)
 
         wanted = {"dependency": "redis", "code": "redis_unreachable"}
         seen = await eventually(when(worker, lambda seen: seen.total("worker_dependency_errors_total", **wanted) > 0))
@@ -272,7 +272,7 @@ async def test_an_oversize_head_is_refused_and_the_worker_goes_on(begin: Start, 
 
     assert answer.split(b" ")[1] in (b"431", b"400"), answer[:200]
     async with here(file) as press:
-        await press.settled(await press.submit("stamp", {"log": str(log)}), timeout=60)
+        await press.wait_until_ended(await press.submit("stamp", {"log": str(log)}), timeout=60)
     assert (await get(worker, "/livez")).status_code == 200
 
 
@@ -322,7 +322,7 @@ async def test_a_service_shows_the_figures_of_its_workers_if_it_has_any(
     working = begin("serve", "--listen", ANYWHERE)
     idle = begin("serve", "--no-workers", "--listen", ANYWHERE)
     async with here(file) as press:
-        await press.settled(await press.submit("stamp", {"log": str(log)}), timeout=60)
+        await press.wait_until_ended(await press.submit("stamp", {"log": str(log)}), timeout=60)
 
     async def counted() -> Figures | None:
         seen = await scrape(f"{working.told['listening']}/metrics")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pressroom import command
+from pressroom.cli.main import main
 from tests.contract.conftest import s3_server  # noqa: F401
 from tests.patience import be_patient
 from tests.promote.house import furnish
@@ -59,7 +59,7 @@ type Promote = Callable[..., Ran]
 def promote(source: str, on_server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Promote:
     def run(*flags: str, to: str = on_server) -> Ran:
         monkeypatch.setattr(sys, "argv", ["pressroom", "promote", "--database", source, "--to", to, *flags])
-        code = command.main()
+        code = main()
         printed = capsys.readouterr()
         return Ran(code, printed.out, printed.err)
 

@@ -72,7 +72,7 @@ async def _live(address: str) -> None:
     async with Pressroom(address, kinds=KINDS, apps=BUILT_IN, workers=2) as press:
         await press.wait(await press.render("dot", SOURCE, "svg"), timeout=60)
         await press.wait(await press.submit("echo", {"text": "żółw \\ 🐢"}, subject="ended"), timeout=60)
-        await press.settled(await press.submit("wrong", None), timeout=60)
+        await press.wait_until_ended(await press.submit("wrong", None), timeout=60)
     async with Pressroom(address, kinds=KINDS, apps=BUILT_IN, workers=None) as press:
         await press.submit("echo", "queued", subject="queued", tier=Tier.INTERACTIVE)
         await press.submit("echo", "left", subject="left behind")

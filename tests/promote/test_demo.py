@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import command
 from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.cli.main import main
 from pressroom.config import Settings
 from pressroom.demo import filling, sources
 from pressroom.store.engine import postgres_health
@@ -28,7 +28,7 @@ def test_a_demo_is_promoted(
     asyncio.run(filling.fill(Settings(database=source), jobs=25, seed=1, add=False, tell=_tell_nothing))
     monkeypatch.setattr(sys, "argv", ["pressroom", "promote", "--database", source, "--to", on_server])
 
-    code = command.main()
+    code = main()
 
     assert code == 0, capsys.readouterr().err
     assert_same(source, on_server)

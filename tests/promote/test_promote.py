@@ -68,7 +68,7 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
         assert hit.answer is Answer.HIT
         artifact = await press.artifact((await press.wait(hit))["short_link"])
         assert b"<svg" in b"".join([chunk async for chunk in await press.read(artifact)])
-        assert (await press.settled(uid["a\0b"], timeout=60)).status is Status.FAILED
+        assert (await press.wait_until_ended(uid["a\0b"], timeout=60)).status is Status.FAILED
     assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 

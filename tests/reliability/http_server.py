@@ -6,10 +6,10 @@ A way is a function, such as `tests.reliability.http_naive:write_in_place`.
 import pkgutil
 import sys
 
-from pressroom import cli, command
+from pressroom.cli.main import main
 
 if __name__ == "__main__":
     _, naive, *argv = sys.argv
     if naive:
         pkgutil.resolve_name(naive)()
-    sys.exit(cli.main(command._Wires(), argv))
+    sys.exit(main(argv))

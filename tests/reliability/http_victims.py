@@ -7,8 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pressroom import cli, command, failpoints
+from pressroom import failpoints
 from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.cli.main import main
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
 from pressroom.store.engine import statements
@@ -70,7 +71,7 @@ def start(argv: Sequence[str], log: Path, environ: Mapping[str, str], *, spec: s
         _write_to(log)
         os.environ.update(environ)
         failpoints.arm(spec)  # PRESSROOM_FAILPOINTS is read at import, which was before the fork
-        return cli.main(command._Wires(), argv)
+        return main(argv)
 
     return fork(act)
 

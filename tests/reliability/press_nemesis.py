@@ -127,7 +127,7 @@ async def _ends(press: Pressroom, jobs: Sequence[Submitted], toll: Toll) -> list
         limit.reschedule(asyncio.get_running_loop().time() + SETTLE_WITHIN + len(jobs))
         for job in jobs:
             try:
-                ended.append(await press.settled(job))
+                ended.append(await press.wait_until_ended(job))
                 toll.ended += 1
             except TimeoutError:
                 break

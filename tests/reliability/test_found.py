@@ -113,6 +113,6 @@ async def test_a_tick_during_the_grace_is_no_failure_of_the_chore(stage: Stage) 
     await stage.found()
 
     async with worker_for(stage) as press:
-        press._accepting = False  # as stop() does first, while the chores go on until the running jobs are done
+        press.queue._accepting = False  # as stop() does first, while the chores go on until the running jobs are done
 
         assert press.for_schedule(Schedule("hourly", "0 * * * *", "tick")).kind == "tick"

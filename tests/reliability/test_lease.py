@@ -18,7 +18,7 @@ async def test_a_slow_job_is_not_stolen_from_a_healthy_worker(stage: Stage) -> N
         assert slow is not None
         assert rude is not None
         with stage.worker(), stage.worker():
-            jobs = [await press.settled(receipt.uid, timeout=60) for receipt in (slow, rude)]
+            jobs = [await press.wait_until_ended(receipt.uid, timeout=60) for receipt in (slow, rude)]
 
     assert [job.status for job in jobs] == [Status.COMPLETED_WITH_ERRORS, Status.COMPLETED]
     assert [job.crashes for job in jobs] == [0, 0]
@@ -38,7 +38,7 @@ async def test_a_worker_that_slept_past_its_lease_settles_nothing(stage: Stage) 
             sleeper.fall_asleep()
             stage.end_lease(receipt.uid)
             with stage.worker():
-                ended = await press.settled(receipt.uid, timeout=60)
+                ended = await press.wait_until_ended(receipt.uid, timeout=60)
             sleeper.wake_up()
             await until(lambda: stage.judge().stale_provoked)
         after = await press.get(receipt.uid)

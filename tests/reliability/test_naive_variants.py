@@ -129,7 +129,7 @@ async def wait_for_two_revisions(stage: Stage, press: Pressroom) -> None:
         assert second is not None
         waiter = asyncio.create_task(client.wait(second, timeout=60))
         gate.touch()
-        await press.settled(first.uid)
+        await press.wait_until_ended(first.uid)
         await waiter
         await until(lambda: drained(press))
 

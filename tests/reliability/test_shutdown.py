@@ -48,7 +48,7 @@ async def stop_again_and_again(stage: Stage, stops: int = STOPS) -> None:
             assert [(job.status, job.failures, job.crashes) for job in released] == [(Status.QUEUED, 0, 0)] * 3
         gate.touch()
         with stage.worker():
-            done = [await press.settled(uid, timeout=60) for uid in uids]
+            done = [await press.wait_until_ended(uid, timeout=60) for uid in uids]
 
     assert [(job.status, job.failures, job.crashes) for job in done] == [(Status.COMPLETED, 0, 0)] * 3
     assert stage.judge().clean

@@ -165,6 +165,6 @@ async def test_the_time_limit_goes_on_when_the_wait_is_over(database: str) -> No
         database, kinds=[Kind("sleeps", handle, timeout=0.2, max_attempts=1)], apps=BUILT_IN, workers=2
     ) as press:
         job = await press.submit("sleeps", {})
-        ended = await press.settled(job)
+        ended = await press.wait_until_ended(job)
 
     assert ended.errors[-1]["code"] == "timeout"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pressroom import Pressroom, command
+from pressroom import Pressroom
 from pressroom.api.access import Scope
 from pressroom.api.tokens import new_secret
-from pressroom.cli import exits, main
+from pressroom.cli import exits
+from pressroom.cli.main import main
 from pressroom.errors import DatabasePromoted, DatabaseTooNew, InvalidArgument, PackageMissing
 from tests.client.stage import Served
 
@@ -44,7 +45,7 @@ def test_a_token_that_will_not_do_is_told_with_what_would(
         monkeypatch.setenv("PRESSROOM_TOKEN", secret)
     (tmp_path / "a.dot").write_text("digraph { a }")
 
-    code = main(command._Wires(), ["render", str(tmp_path / "a.dot"), "--to", "svg", "--server", served.url])
+    code = main(["render", str(tmp_path / "a.dot"), "--to", "svg", "--server", served.url])
 
     assert code == exits.NOT_ALLOWED == 7
     said = capsys.readouterr().err

@@ -11,7 +11,7 @@ KEY = {"Idempotency-Key": '"order-42"'}
 
 async def failed_job(stage: Stage) -> str:
     job = await stage.press.submit("shout", "fail", max_attempts=1)
-    await stage.press.settled(job, timeout=60)
+    await stage.press.wait_until_ended(job, timeout=60)
     return str(job)
 
 

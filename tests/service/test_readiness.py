@@ -158,7 +158,7 @@ async def test_many_probes_ask_the_store_once(file: str, monkeypatch: pytest.Mon
             asked += 1
             await check()
 
-        monkeypatch.setattr(stage.press, "check_submit", count)
+        monkeypatch.setattr(stage.press.queue, "check_submit", count)
         answers = [*await asyncio.gather(*(ready(client) for _ in range(50))), await ready(client)]
 
     assert set(map(str, answers)) == {str((200, {"status": "pass"}))}
@@ -177,7 +177,7 @@ async def test_a_store_that_does_not_answer_is_told_as_a_timeout_and_asked_once(
             asked += 1
             await may_go_on.wait()
 
-        monkeypatch.setattr(stage.press, "check_submit", hang)
+        monkeypatch.setattr(stage.press.queue, "check_submit", hang)
         while not asked:  # a busy machine may not come so far within the time
             assert await ready(client) == (503, {"status": "fail", "code": "timeout"})
         assert await ready(client) == (503, {"status": "fail", "code": "timeout"})

@@ -329,14 +329,14 @@ async def _(scene: Scene) -> httpx.Response:
 @provokes(503, "queue_closed")
 async def _(scene: Scene) -> httpx.Response:
     with scene.monkeypatch.context() as closing:
-        closing.setattr(scene.stage.press, "_accepting", False)
+        closing.setattr(scene.stage.press.queue, "_accepting", False)
         return await scene.submit()
 
 
 @provokes(503, "queue_full")
 async def _(scene: Scene) -> httpx.Response:
     with scene.monkeypatch.context() as full:
-        full.setattr(scene.stage.press, "_admission", Admission(0))
+        full.setattr(scene.stage.press.queue, "_admission", Admission(0))
         return await scene.submit()
 
 

@@ -44,10 +44,10 @@ def is_ready(service: Served) -> bool:
 
 STOPPED_AS_SOON_AS_HEARD = """
 import asyncio, os, signal, sys
-from pressroom.command import _Wires
+from pressroom.serving import serve
 from pressroom.config import Settings
 
-asyncio.run(_Wires().serve(
+asyncio.run(serve(
     Settings(database=sys.argv[1], listen="127.0.0.1:0"),
     works=False,
     listening=lambda url, closed: os.kill(os.getpid(), signal.SIGTERM),

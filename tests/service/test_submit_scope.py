@@ -148,7 +148,7 @@ async def test_a_bulk_retry_leaves_out_kinds_that_need_more(database: str) -> No
         fields = dict(page.request.url.params.multi_items()) | {"decided": "1"}
         answer = await operator.post("/desk/bulk", fields)
         job = answer.headers["location"].rpartition("/")[2]
-        ended = await stage.press.settled(job, timeout=60)
+        ended = await stage.press.wait_until_ended(job, timeout=60)
 
     assert "its kind needs another scope" in page.text
     assert ended.status is Status.COMPLETED

@@ -18,7 +18,7 @@ SOON = 50.0  # seconds; a wait that nobody ends would take sixty
 
 
 def waiting(stage: Stage) -> int:
-    return sum(map(len, stage.press._switchboard._listeners.values()))
+    return sum(map(len, stage.press.queue.switchboard._listeners.values()))
 
 
 async def closed_while_they_wait(
@@ -71,7 +71,7 @@ async def test_a_render_that_is_waited_for_is_a_job_or_a_503(database: str, even
 async def test_what_ended_before_it_closed_is_told(database: str) -> None:
     async with on_stage(database) as stage:
         job = await stage.press.submit("shout", "done")
-        await stage.press.settled(job, timeout=60)
+        await stage.press.wait_until_ended(job, timeout=60)
         stage.service.closing.set()
 
         assert (await wait_until_ended(stage.service, job, 60)).result == "done"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, command
+from pressroom import Pressroom
 from pressroom.app import BUILT_IN
-from pressroom.cli import main
+from pressroom.cli.main import main
 from tests.service.webhook_stage import shout
 
 type Run = Callable[..., tuple[int, Any, str]]
@@ -22,7 +22,7 @@ def run(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
 
     def run_command(*argv: str) -> tuple[int, Any, str]:
         """Its exit code, what it printed as JSON, and what it said."""
-        code = main(command._Wires(), ["webhooks", *argv, "--json", "--database", database])
+        code = main(["webhooks", *argv, "--json", "--database", database])
         out, said = capsys.readouterr()
         return code, [json.loads(line) for line in out.splitlines()], said
 
@@ -89,9 +89,9 @@ async def _kind_of(database: str, job: str) -> str:
 
 def test_a_person_sees_a_table_and_the_secret_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["--home", str(tmp_path)]
-    main(command._Wires(), ["webhooks", "add", "https://example.org/hook", *home])
+    main(["webhooks", "add", "https://example.org/hook", *home])
     added, note = capsys.readouterr()
-    main(command._Wires(), ["webhooks", "list", *home])
+    main(["webhooks", "list", *home])
     listed, _ = capsys.readouterr()
 
     id, secret = added.split()

@@ -444,7 +444,7 @@ async def test_slow_receivers_take_no_slot_from_other_work(database: str, eventu
 
 
 async def test_deliveries_under_way_are_bounded(database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "COURIERS", 3)
+    monkeypatch.setattr(hooks, "WEBHOOK_SLOTS", 3)
     async with on_stage(database) as stage:
         for _ in range(2):
             await stage.webhook()
@@ -460,7 +460,7 @@ async def test_deliveries_under_way_are_bounded(database: str, eventually: Event
 async def test_a_process_that_delivers_nothing_has_no_couriers(database: str) -> None:
     async with on_stage(database) as stage:
         await stage.ended()
-        await stage.press.webhooks.hire()
+        await stage.press.webhooks.start_worker_if_due()
 
         assert len(await stage.press.workers()) == 1
 
@@ -470,7 +470,7 @@ async def test_one_that_did_not_answer_is_left_alone_by_its_other_deliveries(
 ) -> None:
     """A receiver that never answers would take fifteen seconds of a worker for each of its deliveries."""
     monkeypatch.setattr(post, "TIMEOUT", 1.0)
-    monkeypatch.setattr(hooks, "COURIERS", 1)
+    monkeypatch.setattr(hooks, "WEBHOOK_SLOTS", 1)
     async with on_stage(database, workers=1) as stage:
         webhook = await stage.webhook()
         stage.receiver.hold = 3.0
@@ -557,7 +557,7 @@ async def test_what_waits_for_a_deleted_webhook_is_cancelled(database: str, even
             assert (await client.delete(f"/webhooks/{webhook['id']}")).status_code == 204
         clock.advance(minutes=1)
 
-        assert (await stage.press.settled(waiting["delivered_by"], timeout=60)).status == "cancelled"
+        assert (await stage.press.wait_until_ended(waiting["delivered_by"], timeout=60)).status == "cancelled"
         assert len(stage.receiver.received) == 1
 
 
@@ -570,7 +570,7 @@ async def test_a_job_that_names_another_s_delivery_sends_nothing(database: str, 
         theirs = {"delivery": delivered["id"].removeprefix("msg_")}
 
         for payload in (theirs, None, {}, {"delivery": 7}, {"delivery": "x" * 32}):
-            job = await stage.press.settled(await stage.press.submit("webhook", payload, org_id="evil"), timeout=60)
+            job = await stage.press.wait_until_ended(await stage.press.submit("webhook", payload, org_id="evil"), timeout=60)
             assert job.status in ("cancelled", "failed")
 
         assert len(stage.receiver.received) == 1

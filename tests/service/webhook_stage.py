@@ -164,7 +164,7 @@ class Stage:
 
     async def ended(self, payload: Any = "hi", org: str | None = "acme") -> Any:
         """A job that has ended."""
-        return await self.press.settled(await self.press.submit("shout", payload, org_id=org), timeout=60)
+        return await self.press.wait_until_ended(await self.press.submit("shout", payload, org_id=org), timeout=60)
 
 
 async def _lookup(token: str) -> Caller | None:
@@ -180,5 +180,5 @@ async def on_stage(database: str, *, tls: bool = False, workers: int | None = 2,
         async with Pressroom(database, kinds=[shout], apps=BUILT_IN, workers=workers, **options) as press:
             if tls:
                 press.webhooks.poster = Poster(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
-            service = Service(press, press.rendering, press.settings, Gate(_lookup), Metrics())
+            service = Service(press.queue, press.rendering, press.settings, Gate(_lookup), Metrics())
             yield Stage(press, make_app(service, [webhooks.router(service, press.webhooks)]), receiver)

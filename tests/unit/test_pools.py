@@ -28,11 +28,11 @@ def purge_cdn(job: Any, payload: Any) -> None: ...
 
 
 def taken(**options: Any) -> set[str]:
-    return {*Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], apps=BUILT_IN, **options)._taken}
+    return {*Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], apps=BUILT_IN, **options).registry.taken}
 
 
 def test_kinds_of_our_own_are_in_the_pool_that_they_need() -> None:
-    assert {name: kind.pool for name, kind in Pressroom("sqlite:///:memory:")._registered.items()} == OURS
+    assert {name: kind.pool for name, kind in Pressroom("sqlite:///:memory:").registry.kinds.items()} == OURS
 
 
 def test_a_kind_is_in_the_default_pool_unless_it_says_otherwise() -> None:
@@ -75,4 +75,4 @@ def test_a_worker_of_a_pool_leaves_schedules_of_other_kinds_alone() -> None:
     schedules = [Schedule("loud", "0 3 * * *", kind="shout"), Schedule("purge", "0 4 * * *", kind="purge_cdn")]
     press = Pressroom("sqlite:///:memory:", kinds=[shout, purge_cdn], apps=(), schedules=schedules, pools=["outbound"])
 
-    assert [schedule.name for schedule in press._schedules] == ["purge"]
+    assert [schedule.name for schedule in press.registry.schedules] == ["purge"]

@@ -89,7 +89,7 @@ async def test_what_matches_is_tried_again_by_a_job(database: str) -> None:
         late = await ended(stage, 1, org_id="ours")
 
         name = job_of(await decide(person, page))
-        done = await stage.press.settled(name, timeout=60)
+        done = await stage.press.wait_until_ended(name, timeout=60)
         for uid in retries_of(database):
             assert uid not in {job.uid for job in late}
 
@@ -116,7 +116,7 @@ async def test_ticked_jobs_are_cancelled_and_no_others(database: str) -> None:
         frozen = (await person.post("/desk/bulk", sent)).headers["location"]
         page = await person.get(frozen)
         assert "3 selected jobs" in Page(page.text).words
-        done = await stage.press.settled(job_of(await decide(person, page)), timeout=60)
+        done = await stage.press.wait_until_ended(job_of(await decide(person, page)), timeout=60)
 
         states = [(await stage.press.get(job)).status for job in jobs]
     assert done.result == {"cancelled": 2, "skipped": 1, "why": {"already ended": 1}}
@@ -260,9 +260,9 @@ async def test_its_organisation_is_the_jobs_and_not_the_payloads(file: str) -> N
         theirs = await stage.press.submit("shout", 1, delay=3600, org_id="theirs")
         order = Order(action="cancel", wanted=SearchFilter(org_id="theirs"), up_to=1 << 60, as_of=1 << 60)
         forged = await stage.press.submit(NAME, msgspec.to_builtins(order), org_id="ours")
-        done = await stage.press.settled(forged, timeout=60)
+        done = await stage.press.wait_until_ended(forged, timeout=60)
 
         assert done.result == {"cancelled": 0, "skipped": 1, "why": {"bulk work itself": 1}}
         assert (await stage.press.get(theirs)).status is Status.QUEUED
-        wrong = await stage.press.settled(await stage.press.submit(NAME, {"action": "drop"}), timeout=60)
+        wrong = await stage.press.wait_until_ended(await stage.press.submit(NAME, {"action": "drop"}), timeout=60)
         assert wrong.status is Status.FAILED

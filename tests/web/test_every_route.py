@@ -185,7 +185,7 @@ async def hostile_scene(database: str, **options: Any) -> AsyncIterator[Scene]:
         job = await press.submit("shout", payload, delay=3600, **words)
         await press.cancel(job.uid, reason=HOSTILE)
         failed = await press.submit("shout", "fail", max_attempts=1, **words)
-        await press.settled(failed, timeout=60)
+        await press.wait_until_ended(failed, timeout=60)
         delivery = await press.webhooks.test(hook)
         await press.tokens.create(Scope.VIEWER, org=PRINTABLE, name=PRINTABLE)
         async with member(stage, everywhere=True, name=PRINTABLE) as admin:

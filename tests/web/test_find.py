@@ -32,12 +32,12 @@ class Things:
 async def things(database: str, org: str | None = "acme") -> AsyncIterator[Things]:
     async with on_stage(database, base_url="http://pressroom/press") as stage:
         press = stage.press
-        rendered = await press.settled(await press.render("dot", SOURCE, output="svg", org_id=org), timeout=60)
+        rendered = await press.wait_until_ended(await press.render("dot", SOURCE, output="svg", org_id=org), timeout=60)
         assert rendered.result is not None, rendered
         artifact = await press.artifact(rendered.result["artifact"])
         link = rendered.result["short_link"]
         failed = await press.submit("shout", "fail", max_attempts=1, key="the key", subject="the subject", org_id=org)
-        await press.settled(failed, timeout=60)
+        await press.wait_until_ended(failed, timeout=60)
         for _ in range(2):
             await press.submit("shout", 1, delay=3600, subject="of many", org_id=org)
         hook, _ = await press.webhooks.add(org, HOOK, ["job.failed"], None)

@@ -48,7 +48,7 @@ async def on_stage_with(work: Kind, database: str) -> AsyncIterator[Stage]:
 
 async def rendered(stage: Stage, source: str = GRAPH, output: str = "svg", language: str = "dot", **how: Any) -> Job:
     job = await stage.press.render(language, source, output, org_id="ours", **how)
-    return await stage.press.settled(job, timeout=60)
+    return await stage.press.wait_until_ended(job, timeout=60)
 
 
 async def send(person: Person, job: Any, action: str, **fields: str) -> httpx.Response:
@@ -293,7 +293,7 @@ async def test_the_cache_explains_who_joined_and_who_was_spared(database: str) -
     assert "Another submit of the same input joined it (background)" in page.text
 
     async with desk(database) as (stage, person):
-        await stage.press.settled(job, timeout=60)
+        await stage.press.wait_until_ended(job, timeout=60)
         await stage.press.render("markdown", TEXT, "html", org_id="ours")
         page = await person.get(f"/desk/jobs/{job}")
     assert "It spared 1 submit the rendering so far" in page.text
@@ -348,7 +348,7 @@ async def test_progress_by_named_parts_is_shown(database: str) -> None:
         await begun.wait()
         page = await person.get(f"/desk/jobs/{job}")
         go_on.set()
-        await stage.press.settled(job, timeout=60)
+        await stage.press.wait_until_ended(job, timeout=60)
 
     assert "v&lt;2&gt;</span> no such branch" in page.text
     assert "2 of 3" in page.text
@@ -360,7 +360,7 @@ async def test_a_result_may_be_anything(database: str) -> None:
     """An application's result once could have had a field `warnings` that is a number, and no page."""
     async with on_stage_with(odd, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("odd", {"language": 1, "source_artifact": "x"}, org_id="ours")
-        await stage.press.settled(job, timeout=60)
+        await stage.press.wait_until_ended(job, timeout=60)
         page = await person.get(f"/desk/jobs/{job}")
 
     assert page.status_code == 200
@@ -380,7 +380,7 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
     site = Kind("site", make_site, settling=artifacts.recording())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("site", org_id="ours")
-        ended = await stage.press.settled(job, timeout=60)
+        ended = await stage.press.wait_until_ended(job, timeout=60)
         page = await person.get(f"/desk/jobs/{job}")
         whole = await person.get(f"/desk/jobs/{job}/output")
         logo = await person.get(f"/desk/jobs/{job}/output?file=img/logo.svg")

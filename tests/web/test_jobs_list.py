@@ -43,7 +43,7 @@ async def test_the_address_says_which_jobs_are_listed(database: str) -> None:
         done = await press.submit("shout", "x", subject="RenderEndpoint page", key="front", org_id="acme")
         bad = await press.submit("shout", "fail", max_attempts=1, subject="Back page", tier=Tier.INTERACTIVE)
         for job in (done, bad):
-            await press.settled(job, timeout=60)
+            await press.wait_until_ended(job, timeout=60)
         late = await press.submit("shout", "x", delay=3600, parent=done)
         over = await press.submit("webhook", {}, delay=3600)
         await press.cancel(over)
@@ -170,7 +170,7 @@ async def test_a_picture_is_shown_of_what_was_made(file: str) -> None:
         drawn = await stage.press.render("dot", "digraph { a }", "svg")
         plain = await stage.press.submit("shout", "no artifact")
         for job in (drawn, plain):
-            await stage.press.settled(job, timeout=60)
+            await stage.press.wait_until_ended(job, timeout=60)
         elements = Page((await person.get("/desk/jobs")).text).elements
 
     pictures = [names["src"] for tag, names in elements if tag == "img" and names.get("class") == "thumb"]
@@ -237,7 +237,7 @@ async def furnished(stage: Stage, luck: random.Random) -> list[Job]:
         if payload == "cancel":
             await press.cancel(job)
         elif not delay:
-            await press.settled(job, timeout=60)
+            await press.wait_until_ended(job, timeout=60)
     return (await press.list(limit=100)).jobs
 
 

@@ -186,7 +186,7 @@ async def test_a_page_whose_listener_fails_is_sent_away_to_come_back(file: str, 
             raise StoreBusy("for a moment")
             yield
 
-        monkeypatch.setattr(stage.press, "events", events)
+        monkeypatch.setattr(stage.press.queue, "events", events)
         async with ear_of(stage, person) as ear:
             await ear.end()
 
@@ -207,7 +207,7 @@ async def test_a_hundred_pages_that_come_and_go_leave_nobody_listening(file: str
             await ear.__aexit__()
 
         assert streams(stage) == 0
-        assert not stage.press._switchboard._everything
+        assert not stage.press.queue.switchboard._everything
         assert [task for task in asyncio.all_tasks() if "Heard" in str(task)] == []
 
 

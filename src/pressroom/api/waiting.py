@@ -53,7 +53,7 @@ async def wait_until_ended(service: Service, job: JobLike, seconds: float) -> Jo
 
     A wait must not hold up a stop. The job goes on in either case, and can be asked for again.
     """
-    ending = asyncio.ensure_future(service.queue.settled(job, timeout=seconds))
+    ending = asyncio.ensure_future(service.queue.wait_until_ended(job, timeout=seconds))
     closing = asyncio.ensure_future(service.closing.wait())
     try:
         await asyncio.wait({ending, closing}, return_when=asyncio.FIRST_COMPLETED)

@@ -3,19 +3,31 @@
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands
 from pressroom.cli.output import Output
 from pressroom.errors import PressroomError
-from pressroom.renderers import Engine, catalogue
-from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.node import install as node_install
+
+if TYPE_CHECKING:
+    from pressroom.renderers import Engine
+    from pressroom.renderers.box.presses import Presses
 
 
-class Tried(msgspec.Struct, frozen=True):
+def add_to(commands: Commands) -> None:
+    parser = commands.add("engines", run, "what can be rendered here, and what is missing", reads_settings=False)
+    parser.add_argument("action", nargs="?", choices=["list", "install"], default="list")
+    parser.add_argument("what", nargs="?", choices=["node"], help="for install: the packages that run in Node.js")
+
+
+def run(args: Namespace, output: Output) -> int:
+    return install(args, output) if args.action == "install" else show(output)
+
+
+class EngineTrial(msgspec.Struct, frozen=True):
     """How an engine did with its own sample. One that is not installed is not a problem: nobody needs them all."""
 
     name: str
@@ -28,14 +40,16 @@ class Tried(msgspec.Struct, frozen=True):
     def well(self) -> bool:
         return self.state != "broken"
 
-    def told(self) -> Any:
+    def to_json(self) -> Any:
         return msgspec.to_builtins(self)
 
 
 def show(output: Output) -> int:
+    from pressroom.renderers import catalogue
+
     found = [(engine, engine.missing()) for engine in catalogue.engines()]
     if output.as_json:
-        output.data([_card(engine) for engine, _ in found])
+        output.data([_engine_view(engine) for engine, _ in found])
         return exits.OK
     output.table(
         ("ENGINE", "TAKES", "MAKES", "STATE", "VERSION"),
@@ -60,7 +74,7 @@ def show(output: Output) -> int:
     return exits.OK
 
 
-def _card(engine: type[Engine]) -> dict[str, Any]:
+def _engine_view(engine: "type[Engine]") -> dict[str, Any]:
     missing = engine.missing()
     return {
         "name": engine.name,
@@ -80,7 +94,9 @@ def install(args: Namespace, output: Output) -> int:
     if args.what is None:
         output.line("say what to install: pressroom engines install node")
         return exits.USAGE
-    folder = node_install.install()
+    from pressroom.renderers.node.install import install as install_node_packages
+
+    folder = install_node_packages()
     if output.as_json:
         output.data({"installed": args.what, "folder": str(folder)})
     else:
@@ -88,29 +104,32 @@ def install(args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def try_all() -> list[Tried]:
+async def try_all() -> list[EngineTrial]:
     """Render every engine's sample, one after the other: this is about whether they work, not about how fast."""
+    from pressroom.renderers import catalogue
+    from pressroom.renderers.box.presses import Presses
+
     presses = Presses(1)
     try:
-        return [await _try(presses, engine) for engine in catalogue.engines()]
+        return [await _try_engine(presses, engine) for engine in catalogue.engines()]
     finally:
         await presses.close()
 
 
-async def _try(presses: Presses, engine: type[Engine]) -> Tried:
+async def _try_engine(presses: "Presses", engine: "type[Engine]") -> EngineTrial:
     if missing := engine.missing():
-        return Tried(engine.name, "absent", missing.what, missing.install)
+        return EngineTrial(engine.name, "absent", missing.what, missing.install)
     began = time.perf_counter()
     try:
         rendered = await presses.render(engine, engine.sample.encode(), engine.makes[0])
     except PressroomError as error:
-        return Tried(engine.name, "broken", str(error), "see the log above, or run it with -v")
+        return EngineTrial(engine.name, "broken", str(error), "see the log above, or run it with -v")
     walls = presses.pools()[engine.name].presses[0].layers
     detail = f"{engine.makes[0]}, {len(rendered.data):,} bytes in {time.perf_counter() - began:.2f} s with its start"
-    return Tried(engine.name, "ready", detail, walls=walls)
+    return EngineTrial(engine.name, "ready", detail, walls=walls)
 
 
-def show_tried(tried: Sequence[Tried], output: Output) -> None:
+def show_trials(tried: Sequence[EngineTrial], output: Output) -> None:
     for one in tried:
         mark = {"ready": "ok     ", "absent": "absent ", "broken": "PROBLEM"}[one.state]
         output.line(f"{mark} {one.name:<16} {one.detail}")

@@ -2,20 +2,51 @@
 
 from argparse import Namespace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands, on_queue
 from pressroom.cli.output import Output, Watcher, ago, describe
 from pressroom.errors import InvalidArgument
 from pressroom.model import Job, Status, Tier
-from pressroom.queue import Queue
+
+if TYPE_CHECKING:
+    from pressroom.queue import Queue
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-async def list_jobs(queue: Queue, args: Namespace, output: Output) -> int:
+def add_to(commands: Commands) -> None:
+    actions = commands.add_group("jobs", "list, show, cancel, retry, watch")
+
+    listing = actions.add("list", on_queue(list_jobs), "jobs that match, newest first")
+    listing.add_argument("--status", action="append", choices=[status.value for status in Status], help="may be repeated")
+    listing.add_argument("--kind")
+    listing.add_argument("--tier", choices=["interactive", "background"])
+    listing.add_argument("--org")
+    listing.add_argument("--subject")
+    listing.add_argument("--key")
+    listing.add_argument("--parent", metavar="JOB")
+    listing.add_argument("--since", metavar="AGE", help="submitted within this time: 30s, 15m, 2h, 7d")
+    listing.add_argument("--limit", type=int, default=50)
+    listing.add_argument("--cursor", help="as the last page gave it")
+
+    actions.add("show", on_queue(show), "one job with its history and errors").add_argument("job")
+
+    cancelling = actions.add("cancel", on_queue(cancel), "cancel jobs, queued or running")
+    cancelling.add_argument("job", nargs="+")
+    cancelling.add_argument("--reason", default="cancelled")
+
+    actions.add("retry", on_queue(retry), "run ended jobs again, as new jobs").add_argument("job", nargs="+")
+
+    watching = actions.add("watch", on_queue(watch), "a job's events until it ends; the exit code tells how")
+    watching.add_argument("job")
+    watching.add_argument("--after", type=int, default=0, metavar="EVENT", help="resume after this event")
+
+
+async def list_jobs(queue: "Queue", args: Namespace, output: Output) -> int:
     page = await queue.list(
         status=args.status or None,
         kind=args.kind,
@@ -24,18 +55,26 @@ async def list_jobs(queue: Queue, args: Namespace, output: Output) -> int:
         subject=args.subject,
         key=args.key,
         parent=args.parent,
-        created_after=None if args.since is None else datetime.now(UTC) - age(args.since),
+        created_after=None if args.since is None else datetime.now(UTC) - parse_age(args.since),
         limit=args.limit,
         cursor=args.cursor,
     )
     if output.as_json:
-        output.data({"jobs": [shown(job) for job in page.jobs], "cursor": page.cursor})
+        output.data({"jobs": [job_view(job) for job in page.jobs], "cursor": page.cursor})
         return exits.OK
     header = ("JOB", "KIND", "TIER", "STATUS", "AGE", "ABOUT", "LAST ERROR")
     output.table(
         header,
         (
-            (job, job.kind, job.tier.name.lower(), _status(job), ago(job.date_created), _about(job), job.last_error)
+            (
+                job,
+                job.kind,
+                job.tier.name.lower(),
+                _describe_status(job),
+                ago(job.date_created),
+                _subject(job),
+                job.last_error,
+            )
             for job in page.jobs
         ),
     )
@@ -44,11 +83,11 @@ async def list_jobs(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def show(queue: Queue, args: Namespace, output: Output) -> int:
+async def show(queue: "Queue", args: Namespace, output: Output) -> int:
     job = await queue.get(args.job)
     events = await queue.history(job)
     if output.as_json:
-        output.data(shown(job) | {"payload": job.payload, "events": [msgspec.to_builtins(event) for event in events]})
+        output.data(job_view(job) | {"payload": job.payload, "events": [msgspec.to_builtins(event) for event in events]})
         return exits.OK
     for name, value in _details(job):
         output.line(f"{name:<12} {value}")
@@ -64,13 +103,13 @@ async def show(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def cancel(queue: Queue, args: Namespace, output: Output) -> int:
+async def cancel(queue: "Queue", args: Namespace, output: Output) -> int:
     worst = exits.OK
     for name in args.job:
         job = await queue.cancel(name, reason=args.reason)
         won = job.status is Status.CANCELLED or job.cancel_requested
         if output.as_json:
-            output.data(shown(job))
+            output.data(job_view(job))
         elif job.status is Status.CANCELLED:
             output.line(f"{job} is cancelled")
         elif won:
@@ -81,7 +120,7 @@ async def cancel(queue: Queue, args: Namespace, output: Output) -> int:
     return worst
 
 
-async def retry(queue: Queue, args: Namespace, output: Output) -> int:
+async def retry(queue: "Queue", args: Namespace, output: Output) -> int:
     for name in args.job:
         again = await queue.retry(name)
         if output.as_json:
@@ -91,7 +130,7 @@ async def retry(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def watch(queue: Queue, args: Namespace, output: Output) -> int:
+async def watch(queue: "Queue", args: Namespace, output: Output) -> int:
     watcher = Watcher(output)
     async for event in queue.watch(args.job, after=args.after):
         watcher.show(event)
@@ -107,7 +146,7 @@ async def watch(queue: Queue, args: Namespace, output: Output) -> int:
             return exits.FAILED
 
 
-def shown(job: Job) -> dict[str, Any]:
+def job_view(job: Job) -> dict[str, Any]:
     """A job as JSON. Ids are text: a number above 2^53 would be spoilt by many a reader."""
     values: dict[str, Any] = msgspec.to_builtins(job)
     return values | {"id": str(job), "tier": job.tier.name.lower(), "seq": str(job.seq)}
@@ -117,7 +156,7 @@ def _details(job: Job) -> list[tuple[str, Any]]:
     rows = [
         ("job", job),
         ("kind", job.kind),
-        ("status", _status(job)),
+        ("status", _describe_status(job)),
         ("tier", job.tier.name.lower()),
         ("phase", job.phase),
         ("progress", job.progress),
@@ -131,13 +170,13 @@ def _details(job: Job) -> list[tuple[str, Any]]:
         ("retry of", job.retry_of and f"job_{job.retry_of}"),
         ("superseded", job.superseded_by and f"by job_{job.superseded_by}"),
         ("last error", job.last_error),
-        ("payload", _short(job.payload)),
-        ("result", _short(job.result)),
+        ("payload", _shorten_json(job.payload)),
+        ("result", _shorten_json(job.result)),
     ]
     return [(name, value) for name, value in rows if value is not None]
 
 
-def _status(job: Job) -> str:
+def _describe_status(job: Job) -> str:
     if job.cancel_requested and not job.status.ended:
         return f"{job.status} (cancelling)"
     if job.waits_for is not None:
@@ -145,18 +184,18 @@ def _status(job: Job) -> str:
     return job.status
 
 
-def _about(job: Job) -> str:
+def _subject(job: Job) -> str:
     return job.subject or job.key or ""
 
 
-def _short(value: Any) -> str | None:
+def _shorten_json(value: Any) -> str | None:
     if value is None:
         return None
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= 400 else f"{text[:400]}… ({len(text):,} characters; --json shows all)"
 
 
-def age(text: str) -> timedelta:
+def parse_age(text: str) -> timedelta:
     if text[-1:] in _UNITS and text[:-1].isdigit():
         return timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
     raise InvalidArgument(f"{text!r} is not an age; write 30s, 15m, 2h or 7d")

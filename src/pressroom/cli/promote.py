@@ -5,8 +5,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands, add_home, schema_for
 from pressroom.cli.output import Output, bar
-from pressroom.cli.wires import Wires
 from pressroom.config import Settings
 
 if TYPE_CHECKING:
@@ -15,23 +15,35 @@ if TYPE_CHECKING:
 A_LINE_EVERY = 100_000  # rows, where no bar can move
 
 
-def promote(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+def add_to(commands: Commands) -> None:
+    parser = commands.add("promote", promote, "move a database from its file to a PostgreSQL server", makes_database=True)
+    parser.add_argument("--to", required=True, metavar="URL", help="postgresql://…, a database that holds no jobs yet")
+    parser.add_argument("--artifacts-to", choices=["s3"], help="also copy the artifacts to the bucket of the s3 settings")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait so long for others to leave the file")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be copied, and what stands in the way")
+    add_home(parser)
+
+
+def promote(settings: Settings, args: Namespace, output: Output) -> int:
+    from pressroom import promote as promotion
+
+    schema = schema_for(settings)
     to_s3 = args.artifacts_to == "s3"
     if args.dry_run:
-        found = wires.rehearse_promotion(settings, args.to, artifacts_to_s3=to_s3)
+        found = promotion.rehearse(settings, schema, args.to, artifacts_to_s3=to_s3)
     else:
-        with _Progress(output) as progress:
-            found = wires.promote(
-                settings, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
+        with _PromotionProgress(output) as progress:
+            found = promotion.promote(
+                settings, schema, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
             )
     if output.as_json:
-        output.data({"promoted": not args.dry_run, **_told(found)}, event="promoted")
+        output.data({"promoted": not args.dry_run, **_promotion_view(found)}, event="promoted")
     else:
         _show(found, output, dry=args.dry_run)
     return exits.FAILED if found.obstacles else exits.OK
 
 
-def _told(found: "Promotion") -> dict[str, object]:
+def _promotion_view(found: "Promotion") -> dict[str, object]:
     return {
         "source": found.source,
         "target": found.target,
@@ -69,15 +81,15 @@ def _show(found: "Promotion", output: Output, *, dry: bool) -> None:
         output.line(f"from now on: database = {found.target}")
 
 
-class _Progress:
+class _PromotionProgress:
     """On standard error: a bar that moves in a terminal, and elsewhere a line now and then."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._live = sys.stderr.isatty()
-        self._told: dict[str, int] = {}
+        self._noted: dict[str, int] = {}
 
-    def __enter__(self) -> "_Progress":
+    def __enter__(self) -> "_PromotionProgress":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -88,6 +100,6 @@ class _Progress:
         if self._live:
             sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
             sys.stderr.flush()
-        elif done - self._told.get(what, 0) >= A_LINE_EVERY:
-            self._told[what] = done
+        elif done - self._noted.get(what, 0) >= A_LINE_EVERY:
+            self._noted[what] = done
             self._output.note(f"{done:,} of {total:,} {what}")

@@ -1,48 +1,64 @@
-"""`pressroom queue`: what an operator asks (stats, backlog, active, slow, conflicts, errors, throughput), pause, resume."""
+"""`pressroom queue`: stats, backlog, active, slow, conflicts, errors, throughput, pause, resume, scale."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
-from pressroom.cli.jobs import age
+from pressroom.cli.commands import Act, Commands, on_queue
+from pressroom.cli.jobs import parse_age
 from pressroom.cli.output import Output, ago, span
-from pressroom.queue import Queue
-from pressroom.store.operators import worker_coverage
-from pressroom.store.operators.overview import Active, ActiveList, Conflicts, EndingCounts
-from pressroom.store.operators.worker_coverage import WorkerCoverage
+
+if TYPE_CHECKING:
+    from pressroom.queue import Queue
+    from pressroom.store.operators.overview import Active, ActiveList, Conflicts, EndingCounts
+    from pressroom.store.operators.worker_coverage import WorkerCoverage
 
 
-def add_questions(actions: Any, common: ArgumentParser) -> None:
+def add_to(commands: Commands) -> None:
+    actions = commands.add_group("queue", "what waits, runs, fails, conflicts; pause, resume")
+    actions.add("stats", on_queue(stats), "backlog, running, and the last hour")
+    _add_questions(actions)
+    actions.add("pause", on_queue(pause), "let no worker claim jobs of these kinds").add_argument("kind", nargs="+")
+    actions.add("resume", on_queue(resume), "let them be claimed again").add_argument("kind", nargs="+")
+    scaling = actions.add("scale", on_queue(scale), "limit how many jobs of a kind run at once, in all processes together")
+    scaling.add_argument("kind")
+    limit = scaling.add_mutually_exclusive_group(required=True)
+    limit.add_argument("slots", nargs="?", type=int, metavar="N", help="at most so many")
+    limit.add_argument("--no-limit", action="store_true", help="as many as there are slots")
+
+
+def _add_questions(actions: Commands) -> None:
     """The commands that ask. Their flags have the names of the service's parameters."""
-
-    def action(name: str, act: Any, text: str, *, paged: bool = False, kind: bool = False) -> ArgumentParser:
-        parser: ArgumentParser = actions.add_parser(name, parents=[common], help=text)
-        parser.add_argument("--org", help="only this organisation")
-        if kind:
-            parser.add_argument("--kind", help="only this kind")
-        if paged:
-            parser.add_argument("--limit", type=int, default=50)
-            parser.add_argument("--cursor", help="as the last page gave it")
-        parser.set_defaults(act=act)
-        return parser
-
-    action("backlog", backlog, "what waits, by kind and tier")
-    action("active", active, "what every running job does, the longest first", paged=True, kind=True)
-    late = action("slow", slow, "what has been running for too long", paged=True, kind=True)
+    _add_question(actions, "backlog", backlog, "what waits, by kind and tier")
+    _add_question(actions, "active", active, "what every running job does, the longest first", paged=True, kind=True)
+    late = _add_question(actions, "slow", slow, "what has been running for too long", paged=True, kind=True)
     late.add_argument("--over", metavar="AGE", default="10m", help="for longer than this: 30s, 10m, 2h (default 10m)")
-    edited = action(
-        "conflicts", conflicts, "who updates items of a project, such as editions, and which of them are the same", paged=True
-    )
+    text = "who updates items of a project, such as editions, and which of them are the same"
+    edited = _add_question(actions, "conflicts", conflicts, text, paged=True)
     edited.add_argument("project")
     edited.add_argument("--noun", help="only items that are called this, such as editions")
     edited.add_argument("--item", help="only who updates this item now")
-    action("errors", errors, "what went wrong within the last hour, by kind")
-    action("throughput", throughput, "whose jobs ended within the last hour").add_argument("--limit", type=int, default=50)
+    _add_question(actions, "errors", errors, "what went wrong within the last hour, by kind")
+    ended = _add_question(actions, "throughput", throughput, "whose jobs ended within the last hour")
+    ended.add_argument("--limit", type=int, default=50)
 
 
-async def stats(queue: Queue, args: Namespace, output: Output) -> int:  # noqa: ARG001
+def _add_question(
+    actions: Commands, name: str, act: "Act[Queue]", text: str, *, paged: bool = False, kind: bool = False
+) -> ArgumentParser:
+    parser = actions.add(name, on_queue(act), text)
+    parser.add_argument("--org", help="only this organisation")
+    if kind:
+        parser.add_argument("--kind", help="only this kind")
+    if paged:
+        parser.add_argument("--limit", type=int, default=50)
+        parser.add_argument("--cursor", help="as the last page gave it")
+    return parser
+
+
+async def stats(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa: ARG001
     found = await queue.stats()
     if output.as_json:
         output.data(found)
@@ -81,15 +97,17 @@ async def stats(queue: Queue, args: Namespace, output: Output) -> int:  # noqa: 
     return exits.OK
 
 
-def show_coverage(coverage: WorkerCoverage, output: Output) -> None:
+def show_coverage(coverage: "WorkerCoverage", output: Output) -> None:
     """Kinds that no running worker takes, after an empty line."""
+    from pressroom.store.operators import worker_coverage
+
     if sentences := worker_coverage.describe(coverage):
         output.line()
         for sentence in sentences:
             output.line(f"warning: {sentence}")
 
 
-async def backlog(queue: Queue, args: Namespace, output: Output) -> int:
+async def backlog(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.backlog(org_id=args.org)
     if output.as_json:
         output.data(found)
@@ -109,18 +127,18 @@ async def backlog(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def active(queue: Queue, args: Namespace, output: Output) -> int:
+async def active(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.active(org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
     return _show_active(found, output, "nothing is running")
 
 
-async def slow(queue: Queue, args: Namespace, output: Output) -> int:
-    over = age(args.over)
+async def slow(queue: "Queue", args: Namespace, output: Output) -> int:
+    over = parse_age(args.over)
     found = await queue.overview.slow(over, org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
     return _show_active(found, output, f"nothing has been running for more than {span(over)}")
 
 
-async def conflicts(queue: Queue, args: Namespace, output: Output) -> int:
+async def conflicts(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.conflicts(
         args.project, noun=args.noun, item=args.item, org_id=args.org, limit=args.limit, cursor=args.cursor
     )
@@ -130,7 +148,7 @@ async def conflicts(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def errors(queue: Queue, args: Namespace, output: Output) -> int:
+async def errors(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.error_rate(org_id=args.org)
     if output.as_json:
         output.data(found)
@@ -144,7 +162,7 @@ async def errors(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def throughput(queue: Queue, args: Namespace, output: Output) -> int:
+async def throughput(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.throughput(org_id=args.org, limit=args.limit)
     if output.as_json:
         output.data(found)
@@ -155,15 +173,15 @@ async def throughput(queue: Queue, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def pause(queue: Queue, args: Namespace, output: Output) -> int:
-    return await _switch(queue, args, output, paused=True)
+async def pause(queue: "Queue", args: Namespace, output: Output) -> int:
+    return await _set_paused(queue, args, output, paused=True)
 
 
-async def resume(queue: Queue, args: Namespace, output: Output) -> int:
-    return await _switch(queue, args, output, paused=False)
+async def resume(queue: "Queue", args: Namespace, output: Output) -> int:
+    return await _set_paused(queue, args, output, paused=False)
 
 
-async def _switch(queue: Queue, args: Namespace, output: Output, *, paused: bool) -> int:
+async def _set_paused(queue: "Queue", args: Namespace, output: Output, *, paused: bool) -> int:
     for kind in args.kind:
         await (queue.pause(kind) if paused else queue.resume(kind))
         if output.as_json:
@@ -173,15 +191,26 @@ async def _switch(queue: Queue, args: Namespace, output: Output, *, paused: bool
     return exits.OK
 
 
+async def scale(queue: "Queue", args: Namespace, output: Output) -> int:
+    await queue.scale(args.kind, args.slots)
+    if output.as_json:
+        output.data({"kind": args.kind, "slots": args.slots})
+    elif args.slots is None:
+        output.line(f"{args.kind} has no limit")
+    else:
+        output.line(f"{args.kind} is limited to {args.slots:,} at once, in all processes together")
+    return exits.OK
+
+
 _ENDED = ("ENDED", "COMPLETED", "WITH ERRORS", "FAILED", "CANCELLED")
 
 
-def _counts(line: EndingCounts) -> list[str]:
+def _counts(line: "EndingCounts") -> list[str]:
     numbers = (line.ended, line.completed, line.completed_with_errors, line.failed, line.cancelled)
     return [f"{number:,}" for number in numbers]
 
 
-def _show_active(found: ActiveList, output: Output, nothing: str) -> int:
+def _show_active(found: "ActiveList", output: Output, nothing: str) -> int:
     if output.as_json:
         output.data(found)
         return exits.OK
@@ -200,7 +229,7 @@ def _show_active(found: ActiveList, output: Output, nothing: str) -> int:
     return exits.OK
 
 
-def _show_conflicts(found: Conflicts, output: Output) -> None:
+def _show_conflicts(found: "Conflicts", output: Output) -> None:
     output.line()
     if not found.conflicts:
         output.line("no item is named by two of them")
@@ -215,11 +244,11 @@ def _show_conflicts(found: Conflicts, output: Output) -> None:
         output.line("and more")
 
 
-def _phase(job: Active) -> str:
+def _phase(job: "Active") -> str:
     return f"{job.phase or ''} (cancelling)".strip() if job.cancel_requested else job.phase or ""
 
 
-def _progress(job: Active) -> str:
+def _progress(job: "Active") -> str:
     parts = []
     if job.items is not None:
         parts.append(f"{job.items.completed + job.items.failed}/{job.items.total}")

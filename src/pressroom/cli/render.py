@@ -1,6 +1,5 @@
 """`pressroom render`: one document, here and now or through a server. What is said and how it ends is the same."""
 
-import asyncio
 import json
 import os
 import sys
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands
 from pressroom.cli.output import Output, bar
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
-from pressroom.renderers import Notice, Rendered, documents
-from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.documents import RenderRequest
 
 if TYPE_CHECKING:
     from pressroom.client import AsyncHandle, Event
+    from pressroom.renderers import Notice, Rendered
+    from pressroom.renderers.documents import RenderRequest
 
 # The longest ending wins, so that .vl.json is not just any JSON.
 ENDINGS = {
@@ -29,19 +28,44 @@ ENDINGS = {
 }  # fmt: skip
 
 
+def add_to(commands: Commands) -> None:
+    parser = commands.add("render", render, "render one file, here and now, or through a server", reads_settings=False)
+    parser.add_argument("file", help="the source; - is standard input")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where to write it; its ending says what to make (default: standard output)"
+    )
+    parser.add_argument("--from", dest="language", metavar="LANGUAGE", help="what the source is, if its name does not tell")
+    parser.add_argument("--to", dest="output", metavar="OUTPUT", help="html, svg, png or pdf, if OUT does not tell")
+    parser.add_argument("--engine", help="another engine than the usual one; see `pressroom engines`")
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        default=os.environ.get("PRESSROOM_URL"),
+        help="have this service render it, with the token in PRESSROOM_TOKEN (default: PRESSROOM_URL, or here)",
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; may be repeated"
+    )
+
+
 async def render(args: Namespace, output: Output) -> int:
-    asked = _asked(args)
+    import asyncio
+
+    asked = _read_arguments(args)
     try:
-        rendered = await (_there(args.server, asked) if args.server else _here(asked))
+        rendered = await (_render_on_server(args.server, asked) if args.server else _render_here(asked))
     except PressroomError as error:
         _explain(args.file, error, output)
         return exits.code_for(error)
     await asyncio.to_thread(_write, args.out, rendered.data)
-    _report(args, rendered, output)
+    _show_warnings(args, rendered, output)
     return exits.OK
 
 
-async def _here(asked: RenderRequest) -> Rendered:
+async def _render_here(asked: "RenderRequest") -> "Rendered":
+    from pressroom.renderers import documents
+    from pressroom.renderers.box.presses import Presses
+
     presses = Presses(1)
     try:
         return await documents.render(presses, documents.plan(asked))
@@ -49,9 +73,11 @@ async def _here(asked: RenderRequest) -> Rendered:
         await presses.close()
 
 
-async def _there(server: str, asked: RenderRequest) -> Rendered:
+async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
     """Through the queue of a server. An interrupt ends the waiting and not the job."""
     try:
+        import asyncio
+
         from pressroom.client import AsyncClient
     except ImportError:
         raise InvalidSettings(["--server: needs the package httpx; pip install 'pressroom[client]'"]) from None
@@ -62,7 +88,7 @@ async def _there(server: str, asked: RenderRequest) -> Rendered:
         try:
             await _follow(job)
             data = await job.result()
-            return _rendered(data, await client.wait(job))
+            return _read_result(data, await client.wait(job))
         except asyncio.CancelledError:
             print(f"pressroom: {job} goes on at {client.url}/jobs/{job}", file=sys.stderr)
             raise
@@ -74,26 +100,30 @@ async def _follow(job: "AsyncHandle") -> None:
         return
     try:
         async for event in job.events():
-            sys.stderr.write(f"\r\x1b[K{_far(event)}")
+            sys.stderr.write(f"\r\x1b[K{_describe_event(event)}")
             sys.stderr.flush()
     finally:
         sys.stderr.write("\r\x1b[K")
 
 
-def _far(event: "Event") -> str:
+def _describe_event(event: "Event") -> str:
     words = bar(event.data) if "total" in event.data else f"{event.type} {event.data.get('phase') or ''}".rstrip()
     return "".join(letter for letter in words if letter.isprintable())
 
 
-def _rendered(data: bytes, told: Any) -> Rendered:
+def _read_result(data: bytes, told: Any) -> "Rendered":
+    from pressroom.renderers import Notice, Rendered
+
     warnings = [msgspec.convert(warning, Notice) for warning in told.get("warnings", ())]
     return Rendered(data, told.get("media_type", ""), warnings)
 
 
-def _asked(args: Namespace) -> RenderRequest:
+def _read_arguments(args: Namespace) -> "RenderRequest":
+    from pressroom.renderers.documents import RenderRequest
+
     language = args.language or _language_of(args.file)
     made = args.output or _output_of(args.out)
-    options = dict(map(_option, args.option))
+    options = dict(map(_parse_option, args.option))
     if language == "markdown" and made == "html":
         options.setdefault("page", True)  # a file is to be opened; a fragment is for a page of somebody else's
     return RenderRequest(language, made, _read(args.file), options, args.engine)
@@ -112,7 +142,7 @@ def _output_of(out: str | None) -> str:
     return ending[1:].lower()
 
 
-def _option(text: str) -> tuple[str, Any]:
+def _parse_option(text: str) -> tuple[str, Any]:
     name, found, value = text.partition("=")
     if not found:
         raise InvalidArgument(f"--option {text!r} is not NAME=VALUE")
@@ -157,14 +187,14 @@ def _explain(file: str, error: PressroomError, output: Output) -> None:
             print(f"    {' ' * (error.column - 1)}^", file=sys.stderr)
 
 
-def _report(args: Namespace, rendered: Rendered, output: Output) -> None:
+def _show_warnings(args: Namespace, rendered: "Rendered", output: Output) -> None:
     if output.as_json and args.out not in (None, "-"):
         warnings = [{"code": notice.code, "message": notice.message, "line": notice.line} for notice in rendered.warnings]
         output.data({"file": args.out, "bytes": len(rendered.data), "media_type": rendered.media_type, "warnings": warnings})
         return
     for notice in rendered.warnings:
-        print(f"{args.file}{_place(notice)}: warning: {notice.message} [{notice.code}]", file=sys.stderr)
+        print(f"{args.file}{_line_and_column(notice)}: warning: {notice.message} [{notice.code}]", file=sys.stderr)
 
 
-def _place(notice: Notice) -> str:
+def _line_and_column(notice: "Notice") -> str:
     return "" if notice.line is None else f":{notice.line}" + ("" if notice.column is None else f":{notice.column}")

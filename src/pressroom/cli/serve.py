@@ -7,9 +7,9 @@ import sys
 from argparse import Namespace
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands, add_home, requires_packages
 from pressroom.cli.output import Output
-from pressroom.cli.wires import Wires
-from pressroom.cli.work import SWITCH_INTERVAL
+from pressroom.cli.work import SWITCH_INTERVAL, add_grace, add_slots
 from pressroom.config import Settings
 
 log = logging.getLogger("pressroom")
@@ -17,7 +17,19 @@ log = logging.getLogger("pressroom")
 _CLOSED = "there is no token yet: every request is answered with 401"
 
 
-async def serve(wires: Wires, settings: Settings, args: Namespace, output: Output) -> int:
+def add_to(commands: Commands) -> None:
+    parser = commands.add("serve", serve, "the HTTP service, with workers inside", makes_database=True)
+    parser.add_argument("--listen", metavar="HOST:PORT", help="where to listen (default 127.0.0.1:8000)")
+    add_home(parser, "where the database and the artifacts lie")
+    parser.add_argument("--no-workers", action="store_true", help="only the service; other processes work")
+    add_slots(parser)
+    add_grace(parser)
+
+
+async def serve(settings: Settings, args: Namespace, output: Output) -> int:
+    with requires_packages("service"):
+        from pressroom import serving
+
     sys.setswitchinterval(SWITCH_INTERVAL)
 
     def listening(address: str, closed: bool) -> None:
@@ -50,7 +62,7 @@ async def serve(wires: Wires, settings: Settings, args: Namespace, output: Outpu
         )
         output.line(f"and open {address} followed by the `url` that it answers")
 
-    await wires.serve(settings, works=not args.no_workers, listening=listening)
+    await serving.serve(settings, works=not args.no_workers, listening=listening)
     return exits.OK
 
 

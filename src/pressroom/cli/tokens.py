@@ -5,33 +5,54 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
-from pressroom.cli.jobs import age
+from pressroom.cli.commands import Commands, add_home, on_tokens
+from pressroom.cli.jobs import parse_age
 from pressroom.cli.output import Output, ago
-from pressroom.store.access.tokens import Token
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
+    from pressroom.store.access.tokens import Token
 
 SCOPES = ("viewer", "submitter", "operator", "admin")
+
+
+def add_to(commands: Commands) -> None:
+    actions = commands.add_group("token", "create, list, revoke: who may use the service")
+
+    creating = actions.add("create", on_tokens(create), "make a token; its secret is shown once", makes_database=True)
+    creating.add_argument("--scope", required=True, choices=SCOPES, help="each may do all that the one before may")
+    whose = creating.add_mutually_exclusive_group()
+    whose.add_argument("--org", help="whose rows it sees (default: those without an organisation)")
+    whose.add_argument("--all-orgs", action="store_true", help="it sees everybody's")
+    creating.add_argument("--name", default="", help="what it is for")
+    creating.add_argument("--ttl", metavar="AGE", help="how long it is good for: 12h, 90d (default: until it is revoked)")
+    add_home(creating)
+
+    add_home(actions.add("list", on_tokens(list_tokens), "every token, without its secret"))
+
+    revoking = actions.add("revoke", on_tokens(revoke), "let nobody in with these any more")
+    revoking.add_argument("token", nargs="+", help="its id or its beginning, as `list` shows them")
+    add_home(revoking)
 
 
 async def create(tokens: "Tokens", args: Namespace, output: Output) -> int:
     from pressroom.api.access import Scope  # the service's libraries are not everybody's
 
-    ttl = None if args.ttl is None else age(args.ttl) // timedelta(milliseconds=1)
+    ttl = None if args.ttl is None else parse_age(args.ttl) // timedelta(milliseconds=1)
     made = await tokens.create(Scope[args.scope.upper()], org=args.org, everywhere=args.all_orgs, name=args.name, ttl_ms=ttl)
     if output.as_json:
-        output.data(_shown(made.token) | {"secret": made.secret})
+        output.data(_token_view(made.token) | {"secret": made.secret})
         return exits.OK
     output.line(made.secret)
-    output.note(f"a {made.token.scope} of {_whose(made.token)}, {_until(made.token)}; this is shown only now: keep it safe")
+    described = f"a {made.token.scope} of {_describe_org(made.token)}, {_describe_expiry(made.token)}"
+    output.note(f"{described}; this is shown only now: keep it safe")
     return exits.OK
 
 
 async def list_tokens(tokens: "Tokens", args: Namespace, output: Output) -> int:  # noqa: ARG001
     found = await tokens.all()
     if output.as_json:
-        output.data([_shown(token) for token in found])
+        output.data([_token_view(token) for token in found])
         return exits.OK
     output.table(
         ("ID", "BEGINS", "NAME", "SCOPE", "OF", "AGE", "LAST USED", "STATE"),
@@ -41,10 +62,10 @@ async def list_tokens(tokens: "Tokens", args: Namespace, output: Output) -> int:
                 token.prefix,
                 token.name,
                 token.scope,
-                _whose(token),
+                _describe_org(token),
                 ago(token.date_created),
                 ago(token.used_at) or "never",
-                _state(token),
+                _token_state(token),
             )
             for token in found
         ),
@@ -62,7 +83,7 @@ async def revoke(tokens: "Tokens", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _shown(token: Token) -> dict[str, Any]:
+def _token_view(token: "Token") -> dict[str, Any]:
     return {
         "id": token.uid,
         "prefix": token.prefix,
@@ -74,21 +95,21 @@ def _shown(token: Token) -> dict[str, Any]:
         "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
         "used_at": token.used_at,
-        "state": _state(token).partition(" ")[0],
+        "state": _token_state(token).partition(" ")[0],
     }
 
 
-def _whose(token: Token) -> str:
+def _describe_org(token: "Token") -> str:
     return "all organisations" if token.everywhere else token.org_id or "the default organisation"
 
 
-def _until(token: Token) -> str:
+def _describe_expiry(token: "Token") -> str:
     return "until it is revoked" if token.expires_at is None else f"until {token.expires_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _state(token: Token) -> str:
+def _token_state(token: "Token") -> str:
     if token.revoked_at is not None:
         return "revoked"
     if token.expires_at is not None and token.expires_at <= datetime.now(UTC):
         return "expired"
-    return f"valid {_until(token)}"
+    return f"valid {_describe_expiry(token)}"

@@ -2,23 +2,55 @@
 
 from argparse import Namespace
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
+from pressroom.cli.commands import Commands, add_home, on_webhooks
 from pressroom.cli.output import Output, ago
 from pressroom.notify.webhook import EVENTS
-from pressroom.store.jobs.queries import BEYOND
-from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
-from pressroom.webhooks import Webhooks
+
+if TYPE_CHECKING:
+    from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
+    from pressroom.webhooks import Webhooks
 
 STATES = ("waiting", "delivered", "failed", "cancelled")
 _PAGE = 200
 
 
-async def list_webhooks(webhooks: Webhooks, args: Namespace, output: Output) -> int:
-    found = [webhook async for webhook in _all(webhooks, args.org)]
+def add_to(commands: Commands) -> None:
+    actions = commands.add_group("webhooks", "list, add, remove, deliveries, replay: whom to tell")
+
+    listing = actions.add("list", on_webhooks(list_webhooks), "every webhook, without its secret")
+    add_home(listing)
+    listing.add_argument("--org", help="only of this organisation")
+
+    text = "tell an address of jobs that end; its secret is shown once"
+    adding = actions.add("add", on_webhooks(add), text, makes_database=True)
+    add_home(adding)
+    adding.add_argument("url", help="https and public, unless the setting `webhook_allow` names its host")
+    adding.add_argument("--event", action="append", choices=EVENTS, help="may be repeated (default: all)")
+    adding.add_argument("--kind", action="append", help="only jobs of this kind; may be repeated")
+    adding.add_argument("--org", help="whose jobs (default: those without an organisation)")
+
+    removing = actions.add("remove", on_webhooks(remove), "tell these nothing more")
+    add_home(removing)
+    removing.add_argument("webhook", nargs="+")
+
+    showing = actions.add("deliveries", on_webhooks(deliveries), "what one was told, newest first, and how it answered")
+    add_home(showing)
+    showing.add_argument("webhook")
+    showing.add_argument("--state", choices=STATES)
+    showing.add_argument("--limit", type=int, default=50)
+
+    replaying = actions.add("replay", on_webhooks(replay), "deliver these again, now, whatever became of them")
+    add_home(replaying)
+    replaying.add_argument("delivery", nargs="+")
+
+
+async def list_webhooks(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+    found = [webhook async for webhook in _iterate_webhooks(webhooks, args.org)]
     if output.as_json:
-        output.data([_shown(webhook) for webhook in found])
+        output.data([_webhook_view(webhook) for webhook in found])
         return exits.OK
     output.table(
         ("ID", "OF", "URL", "EVENTS", "KINDS", "AGE", "STATE"),
@@ -38,12 +70,12 @@ async def list_webhooks(webhooks: Webhooks, args: Namespace, output: Output) -> 
     return exits.OK
 
 
-async def add(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+async def add(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     events = list(dict.fromkeys(args.event or EVENTS))
     kinds = list(dict.fromkeys(args.kind)) if args.kind else None
     made, secret = await webhooks.add(args.org, args.url, events, kinds)
     if output.as_json:
-        output.data(_shown(made) | {"secret": secret})
+        output.data(_webhook_view(made) | {"secret": secret})
         return exits.OK
     output.line(f"wh_{made.uid}")
     output.line(secret)
@@ -51,9 +83,9 @@ async def add(webhooks: Webhooks, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def remove(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+async def remove(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     for name in args.webhook:
-        await webhooks.remove(await _get(webhooks, name))
+        await webhooks.remove(await _get_webhook(webhooks, name))
         if output.as_json:
             output.data({"webhook": name, "removed": True})
         else:
@@ -61,11 +93,13 @@ async def remove(webhooks: Webhooks, args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def deliveries(webhooks: Webhooks, args: Namespace, output: Output) -> int:
-    webhook = await _get(webhooks, args.webhook)
+async def deliveries(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+    from pressroom.store.jobs.queries import BEYOND
+
+    webhook = await _get_webhook(webhooks, args.webhook)
     found = await webhooks.deliveries(webhook, state=args.state, before=BEYOND, limit=args.limit)
     if output.as_json:
-        output.data([_told(delivery) for delivery in found])
+        output.data([_delivery_view(delivery) for delivery in found])
         return exits.OK
     output.table(
         ("ID", "EVENT", "JOB", "STATE", "ATTEMPTS", "ANSWER", "AGE", "ERROR"),
@@ -73,7 +107,7 @@ async def deliveries(webhooks: Webhooks, args: Namespace, output: Output) -> int
             (
                 f"msg_{delivery.uid}",
                 delivery.type,
-                _job_of(delivery),
+                _job_id(delivery),
                 delivery.state,
                 delivery.attempts,
                 delivery.status,
@@ -86,17 +120,17 @@ async def deliveries(webhooks: Webhooks, args: Namespace, output: Output) -> int
     return exits.OK
 
 
-async def replay(webhooks: Webhooks, args: Namespace, output: Output) -> int:
+async def replay(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     for name in args.delivery:
         again = await webhooks.replay(await webhooks.delivery(name.removeprefix("msg_")))
         if output.as_json:
-            output.data(_told(again))
+            output.data(_delivery_view(again))
         else:
             output.line(f"{name} is delivered again by job_{again.job}, as soon as a process works")
     return exits.OK
 
 
-async def _all(webhooks: Webhooks, org: str | None) -> AsyncIterator[Webhook]:
+async def _iterate_webhooks(webhooks: "Webhooks", org: str | None) -> AsyncIterator["Webhook"]:
     after = ""
     while page := await webhooks.list(org, after=after, limit=_PAGE):
         for webhook in page:
@@ -104,11 +138,11 @@ async def _all(webhooks: Webhooks, org: str | None) -> AsyncIterator[Webhook]:
         after = page[-1].uid
 
 
-async def _get(webhooks: Webhooks, name: str) -> Webhook:
+async def _get_webhook(webhooks: "Webhooks", name: str) -> "Webhook":
     return await webhooks.get(name.removeprefix("wh_"))
 
 
-def _shown(webhook: Webhook) -> dict[str, Any]:
+def _webhook_view(webhook: "Webhook") -> dict[str, Any]:
     """As the service shows it, with whose it is."""
     return {
         "id": f"wh_{webhook.uid}",
@@ -121,12 +155,12 @@ def _shown(webhook: Webhook) -> dict[str, Any]:
     }
 
 
-def _told(delivery: WebhookDelivery) -> dict[str, Any]:
+def _delivery_view(delivery: "WebhookDelivery") -> dict[str, Any]:
     return {
         "id": f"msg_{delivery.uid}",
         "webhook": f"wh_{delivery.webhook}",
         "type": delivery.type,
-        "job_id": _job_of(delivery),
+        "job_id": _job_id(delivery),
         "state": delivery.state,
         "attempts": delivery.attempts,
         "status": delivery.status,
@@ -140,6 +174,6 @@ def _told(delivery: WebhookDelivery) -> dict[str, Any]:
     }
 
 
-def _job_of(delivery: WebhookDelivery) -> str | None:
+def _job_id(delivery: "WebhookDelivery") -> str | None:
     about = delivery.facts.get("id")
     return about and f"job_{about}"

@@ -12,13 +12,13 @@ from pressroom.demo.timeline import Timeline
 from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
 from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Work
+from pressroom.pressroom import Pressroom
 from pressroom.store import Database
 from pressroom.store.artifacts.artifacts import new_link
 from pressroom.store.jobs import claiming, endings, worker_records
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.worker_records import WorkerRecord
-from pressroom.wiring import Pressroom
 from pressroom.worker.context import RunningJob
 from pressroom.worker.judge import judge
 from pressroom.worker.process import simulated_identity

@@ -14,10 +14,10 @@ from pressroom.demo.receivers import Receivers
 from pressroom.demo.story import DAY, HOUR, MINUTE, Day
 from pressroom.demo.timeline import MovedClock, Timeline
 from pressroom.errors import InvalidArgument
+from pressroom.pressroom import Pressroom
 from pressroom.queue import PAGE_LIMIT
 from pressroom.store.jobs import worker_records
 from pressroom.store.jobs.worker_records import WorkerRecord
-from pressroom.wiring import Pressroom
 from pressroom.worker.process import simulated_identity
 
 type Tell = Callable[[str, int, int], None]  # what, how many of it are done, and of how many

@@ -15,11 +15,11 @@ from pressroom.demo.kinds import SCHEDULES
 from pressroom.demo.sources import Sheet
 from pressroom.demo.timeline import Timeline
 from pressroom.model import Answer, Status, Submitted, Tier, from_ms, to_ms
+from pressroom.pressroom import Pressroom
 from pressroom.store import Database
 from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.operators import audit
 from pressroom.store.operators.audit import AuditEntry
-from pressroom.wiring import Pressroom
 from pressroom.worker.maintenance import next_tick
 
 MINUTE = 60_000
@@ -47,7 +47,7 @@ class Day:
 
     def __post_init__(self) -> None:
         self._database: Database = self.press.rendering.database
-        self._names = NamedDiagrams(self.press, self._database, self.press.keyring)
+        self._names = NamedDiagrams(self.press.queue, self._database, self.press.keyring)
         self._good = sources.available(sources.GOOD)
         self._broken = sources.available(sources.BROKEN)
         self._known: dict[str | None, list[Sheet]] = {}
@@ -95,7 +95,9 @@ class Day:
     async def _ask_for_a_render(self, luck: Random, org_id: str | None, *, recently: bool) -> None:
         sheet = self._sheet(luck, org_id)
         if recently and sheet.language != "html" and sheet.language != "markdown" and luck.random() < 0.5:
-            await self.press.rendering.submit(self.press, sheet.asked, kind="diagram", org_id=org_id, subject=sheet.subject)
+            await self.press.rendering.submit(
+                self.press.queue, sheet.asked, kind="diagram", org_id=org_id, subject=sheet.subject
+            )
             return
         tier = Tier.INTERACTIVE if luck.random() < 0.2 else Tier.BACKGROUND
         await self._submit(sheet, org_id, tier)

@@ -8,12 +8,14 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from pressroom.model import VERSION, Backoff, from_ms
-from pressroom.notify.post import Answer
+
+if TYPE_CHECKING:
+    from pressroom.notify.post import Answer
 
 EVENTS = ("job.completed", "job.completed_with_errors", "job.failed", "job.cancelled")
 TEST = "webhook.test"
@@ -134,7 +136,7 @@ class Verdict:
     wait: float = 0.0
 
 
-def judge(answer: Answer, now: float) -> Verdict:
+def judge(answer: "Answer", now: float) -> Verdict:
     """Only 2xx is success. A redirect is a failure: following it would be an address that nobody examined."""
     if 200 <= answer.status < 300:
         return Verdict("delivered")

@@ -96,7 +96,7 @@ async def test_the_slot_is_released_after_success_after_failure_and_after_any_un
     staged: Staging, easel: Easel
 ) -> None:
     async with staged(workers=2, diagrams={"max_concurrent": 1}) as stage:
-        stage.press._kinds["diagram"].__dict__["max_attempts"] = 1
+        stage.press.kinds["diagram"].__dict__["max_attempts"] = 1
         good, broken, crash, last = await submit(stage, "good", "broken", "crash", "last")
 
         told = [await ended(stage, answer) for answer in (good, broken, crash, last)]
@@ -111,8 +111,8 @@ async def test_the_slot_is_released_after_success_after_failure_and_after_any_un
 async def test_a_render_that_does_not_end_is_failed_with_a_timeout_error(staged: Staging, easel: Easel) -> None:
     """Each engine has its limit, and the kind has one for what no engine counts."""
     async with staged(workers=2) as stage:
-        kind = stage.press._kinds["diagram"]
-        stage.press._kinds["diagram"].__dict__.update(max_attempts=1, timeout=0.1)
+        kind = stage.press.kinds["diagram"]
+        stage.press.kinds["diagram"].__dict__.update(max_attempts=1, timeout=0.1)
         (endless,) = await submit(stage, "endless")
         engines_own = await ended(stage, endless)
         easel.hold()
@@ -154,7 +154,7 @@ async def test_a_job_that_disappears_while_it_is_processed_is_a_silent_no_op(
     """Its worker was thought dead, the job was given up and pruned by a neighbour, and then the worker comes back."""
     easel.hold()
     async with staged(lease=3600) as stage, staged(workers=None, clock=stage.clock) as neighbour:
-        stage.press._kinds["diagram"].__dict__["max_crashes"] = 1
+        stage.press.kinds["diagram"].__dict__["max_crashes"] = 1
         (answer,) = await submit(stage, "vanishes")
         await eventually(lambda: easel.drew)
         stage.clock.advance(days=1)
@@ -323,6 +323,6 @@ async def test_a_caller_who_stops_waiting_changes_nothing(
         easel.release()
 
         (job,) = (await stage.press.list()).jobs
-        assert (await stage.press.settled(job, timeout=60)).status is Status.COMPLETED
+        assert (await stage.press.wait_until_ended(job, timeout=60)).status is Status.COMPLETED
         again = await stage.http.post("/render?format=dot&mode=sync", content="a")
         assert again.json()["cached"] is True

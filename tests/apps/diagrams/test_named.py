@@ -264,7 +264,7 @@ async def test_the_version_is_settled_in_the_transaction_that_ends_its_job(stage
         for number in range(1, 6):
             answer = await put(stage, f"text {number}", query="")
             job = answer.json()["versions"][0]["jobId"]
-            await stage.press.settled(job, timeout=60)
+            await stage.press.wait_until_ended(job, timeout=60)
 
             told = (await stage.http.get("/diagrams/arch")).json()
             assert (told["good"], told["status"]) == (number, "completed")
@@ -278,7 +278,7 @@ async def test_a_cancelled_job_leaves_its_version_failed_and_the_picture_alone(
         easel.hold()
         job = (await put(stage, "b", query="")).json()["versions"][0]["jobId"]
         await stage.http.post(f"/jobs/{job}/cancel")
-        await stage.press.settled(job, timeout=60)
+        await stage.press.wait_until_ended(job, timeout=60)
 
         told = (await stage.http.get("/diagrams/arch")).json()
         assert (told["status"], told["good"]) == ("failed", 1)
@@ -291,7 +291,7 @@ async def test_a_failed_version_whose_job_is_retried_becomes_good(staged: Stagin
         monkeypatch.setattr("tests.apps.diagrams.conftest._drawn", lambda asked: _fine(asked))
         told = (await stage.http.get("/diagrams/arch")).json()
         retried = await stage.http.post(f"/jobs/{told['versions'][0]['jobId']}/retry")
-        await stage.press.settled(retried.json()["id"], timeout=60)
+        await stage.press.wait_until_ended(retried.json()["id"], timeout=60)
 
         assert (await stage.http.get("/diagrams/arch")).json()["good"] == 1
         assert (await stage.http.get("/a/arch.svg")).text == "<svg>mended</svg>"

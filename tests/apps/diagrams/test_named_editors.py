@@ -51,7 +51,7 @@ async def test_that_the_last_text_was_rendered_meanwhile_refuses_nobody(staged: 
         easel.hold()
         pending = await stage.http.put("/diagrams/arch", json={"source": "a", "format": "dot"})
         easel.release()
-        await stage.press.settled(pending.json()["versions"][0]["jobId"], timeout=60)
+        await stage.press.wait_until_ended(pending.json()["versions"][0]["jobId"], timeout=60)
         settled = await stage.http.get("/diagrams/arch", headers={"If-None-Match": pending.headers["etag"]})
 
         assert settled.status_code == 200  # for who asks whether anything is new, something is

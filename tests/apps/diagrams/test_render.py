@@ -86,7 +86,7 @@ async def test_in_mode_sync_an_invalid_diagram_is_a_400_with_its_place(staged: S
 
 async def test_an_error_that_nobody_foresaw_is_a_500_without_its_words(staged: Staging, easel: Easel) -> None:
     async with staged() as stage:
-        stage.press._kinds["diagram"].__dict__["max_attempts"] = 1
+        stage.press.kinds["diagram"].__dict__["max_attempts"] = 1
         answer = await stage.http.post("/render?mode=sync", json=ARROW | {"source": "crash"})
 
         assert (answer.status_code, answer.json()["code"]) == (500, "handler_error")

@@ -61,7 +61,7 @@ async def test_a_job_cannot_put_a_picture_into_somebody_elses_diagram(staged: St
         for mark in ({"diagram": id, "number": 1, "theme": "light", "first": True}, "nonsense", {"diagram": "x"}):
             # Into the queue itself: over HTTP a mark is dropped before it gets there.
             forged = await stage.press.submit("diagram", payload | {"mark": mark}, org_id="blue")
-            assert (await stage.press.settled(forged, timeout=60)).status == "completed"
+            assert (await stage.press.wait_until_ended(forged, timeout=60)).status == "completed"
             assert (await stage.press.get(forged)).payload["mark"] == mark
 
         assert looking.rows(database, "SELECT output, theme FROM diagram_picture") == [("svg", "light")]

@@ -153,19 +153,19 @@ async def test_who_saves_while_an_article_is_rendered_again_is_not_forgotten(
 
         @asynccontextmanager
         async def late() -> AsyncIterator[Any]:
-            monkeypatch.setattr(press, "transaction", plain)
+            monkeypatch.setattr(press.queue, "transaction", plain)
             await press.app("wiki").articles.post(None, draft("two", previous=1), wait=0)
             async with plain() as tx:
                 yield tx
 
-        monkeypatch.setattr(press, "transaction", late)
+        monkeypatch.setattr(press.queue, "transaction", late)
         if again == "one":
             await press.app("wiki").articles.rerender(None, "Home")
         else:
             await press.app("wiki").articles.rerender_many([article.id], parent=(await jobs_of(press))[0].uid)
     async with open_wiki(database) as press:
         for job in await jobs_of(press):
-            await press.settled(job, timeout=60)
+            await press.wait_until_ended(job, timeout=60)
         reading = await press.app("wiki").articles.read(None, "Home")
 
     assert (reading.head.number, reading.head.render_status) == (2, RenderStatus.RENDERED)
@@ -176,7 +176,7 @@ async def test_who_saves_while_the_service_stops_is_told_that_it_is_kept(databas
     async with open_wiki(database, workers=None) as press:
         saving = asyncio.create_task(press.app("wiki").articles.post(None, draft("text"), wait=600))
         await eventually(lambda: jobs_of(press))
-        press._switchboard.close()
+        press.queue.switchboard.close()
         posted = await saving
 
     assert posted.saved.modified
@@ -318,7 +318,7 @@ async def test_one_organisation_knows_nothing_of_anothers_articles(database: str
         theirs = await press.app("wiki").articles.read("acme", "Home")
         # A payload is the caller's own words.
         stolen = {"article": theirs.article.id, "revision": 1, "url": "Home"}
-        job = await press.settled(await press.submit(renders.NAME, stolen), timeout=60)
+        job = await press.wait_until_ended(await press.submit(renders.NAME, stolen), timeout=60)
 
         assert job.status is Status.FAILED
         assert (await press.app("wiki").articles.read("acme", "Home")).head == theirs.head

@@ -31,7 +31,7 @@ async def test_everything_is_rendered_again_behind_whoever_waits(database: str, 
         assert await press.wait(batch, timeout=60) == {"queued": 7}
         children = (await press.list(parent=batch.uid)).jobs
         for child in children:
-            await press.settled(child, timeout=60)
+            await press.wait_until_ended(child, timeout=60)
         after = [await press.app("wiki").articles.read(None, f"Page_{number}") for number in range(7)]
 
     assert {child.tier for child in children} == {Tier.BACKGROUND}
@@ -56,7 +56,7 @@ async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
 
         assert len(children) == 9
         for child in children:
-            assert (await press.settled(child, timeout=60)).status is Status.COMPLETED
+            assert (await press.wait_until_ended(child, timeout=60)).status is Status.COMPLETED
 
 
 async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:
@@ -154,7 +154,7 @@ async def test_an_interactive_save_goes_before_a_batch(database: str) -> None:
 
 async def test_an_order_that_is_none_is_refused(file: str) -> None:
     async with Pressroom(file, workers=1) as press:
-        job = await press.settled(await press.submit(rerender_requests.NAME, {"which": "some"}), timeout=60)
+        job = await press.wait_until_ended(await press.submit(rerender_requests.NAME, {"which": "some"}), timeout=60)
 
     assert (job.status, job.errors[-1]["code"]) == (Status.FAILED, "invalid_payload")
     assert batches.READ_BATCH > batches.SUBMIT_BATCH

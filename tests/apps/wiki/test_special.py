@@ -48,7 +48,7 @@ async def test_everything_is_rendered_again_by_an_operator_and_nobody_else(datab
             (batch,) = (await stage.press.list(kind=rerender_requests.NAME)).jobs
             assert await stage.press.wait(batch, timeout=60) == {"queued": 1}
             (render, *_) = (await stage.press.list(kind="wiki.render", parent=batch)).jobs
-            await stage.press.settled(render, timeout=60)
+            await stage.press.wait_until_ended(render, timeout=60)
             told = await operator.get("/wiki/Special:RerenderAll")
 
     assert (refused.status_code, not_done.status_code) == (403, 403)

@@ -65,7 +65,7 @@ async def test_a_running_job_is_cancelled_with_obans_tools(
         job = await press.submit("hold")
         await eventually(lambda: gate.came)
         await oban.cancel_job(tables.of(job.uid)["id"])
-        assert (await press.settled(job, timeout=60)).status is Status.CANCELLED
+        assert (await press.wait_until_ended(job, timeout=60)).status is Status.CANCELLED
         await eventually(lambda: "executing" not in tables.states())
 
 

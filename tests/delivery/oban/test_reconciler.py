@@ -125,7 +125,7 @@ async def test_a_job_whose_oban_job_was_cancelled_is_cancelled(
         async with client(tables) as oban:
             await oban.cancel_many_jobs([tables.of(job.uid)["id"] for job in jobs[:2]])
         for job in jobs[:2]:
-            ended = await press.settled(job, timeout=60)
+            ended = await press.wait_until_ended(job, timeout=60)
             assert ended.status is Status.CANCELLED
         assert (await press.get(jobs[2])).status is Status.QUEUED
 
@@ -142,7 +142,7 @@ async def test_a_cancel_is_looked_for_once_and_none_is_passed_over(
         async with client(tables) as oban:
             await oban.cancel_many_jobs([row["id"] for row in tables.jobs()])
         for one in answers:
-            assert (await press.settled(one, timeout=60)).status is Status.CANCELLED
+            assert (await press.wait_until_ended(one, timeout=60)).status is Status.CANCELLED
         await eventually(lambda: found._looked_at is not None)
 
 

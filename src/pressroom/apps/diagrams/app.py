@@ -5,15 +5,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pressroom.app import App, Core, RunningApp
-from pressroom.apps.diagrams.named import embed_keys
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.model import Work
-from pressroom.store.operators.lookup import LookupResult, Viewer
 
 if TYPE_CHECKING:
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
 
@@ -28,6 +27,8 @@ class DiagramsApp(RunningApp):
 
     async def open(self) -> None:
         """Encrypts what an older version has stored as it is. See sealing.py."""
+        from pressroom.apps.diagrams.named import embed_keys
+
         database, keyring = self._core.database, self._core.keyring
         if keyring.can_seal and await database.read(embed_keys.any_unsealed_embed_key):
             await database.run(partial(embed_keys.seal_embed_keys, keyring), name="version")
@@ -52,7 +53,7 @@ class DiagramsApp(RunningApp):
         items = (NavItem("Playground", "/playground"), NavItem("Named diagrams", "/playground/names"))
         return Pages("Diagrams", "/playground", routes, items)
 
-    def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
+    def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:
         from pressroom.apps.diagrams.search_box import find_diagrams
 
         return (yield from find_diagrams(text, viewer))

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.model import Work
-from pressroom.store.operators.lookup import LookupResult, Viewer
 
 if TYPE_CHECKING:
+    from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
 
@@ -42,7 +42,7 @@ class Wiki(RunningApp):
         items = (NavItem("Home", "/wiki/Home"), NavItem("All pages", "/wiki/Special:AllPages"))
         return Pages("Wiki", "/wiki", pages.router(site, self.articles), items)
 
-    def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
+    def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:
         from pressroom.apps.wiki.search_box import find_articles
 
         return (yield from find_articles(text, viewer))

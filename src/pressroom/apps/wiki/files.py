@@ -68,7 +68,7 @@ def article_url(place: PurePosixPath) -> str:
     return clean_url("/".join(parts))
 
 
-def read_text(path: Path) -> str:
+def read_source(path: Path) -> str:
     """Raises SourceInvalid, with the place, for what is no text."""
     data = read_regular(path)
     try:

@@ -106,7 +106,7 @@ def _drafts(
 
 
 def _draft(path: Path, name: str, listed: ListedArticle | None, author: str, comment: str) -> ArticleDraft:
-    source = files.read_text(path)
+    source = files.read_source(path)
     url = listed.url if listed else files.article_url(PurePosixPath(name))
     title = listed.title if listed else files.find_title(source, url)
     return make_draft(url, source, title=title, comment=comment or f"from {name}"[:500], author=author, previous=0)

@@ -1,0 +1,46 @@
+"""The kinds that the core brings: renders, deliveries to webhooks, and work on many jobs."""
+
+from datetime import timedelta
+
+from pressroom.bulk import Bulk
+from pressroom.clock import Clock
+from pressroom.config import Settings
+from pressroom.configured_artifact_store import ConfiguredArtifactStore
+from pressroom.lifecycle import Lifecycle
+from pressroom.model import Kind
+from pressroom.queue import Queue
+from pressroom.queue_backend import QueueBackend
+from pressroom.rendering import Rendering
+from pressroom.sealing import Keyring
+from pressroom.webhooks import Webhooks
+
+
+class CoreKinds(Lifecycle):
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        keyring: Keyring,
+        backend: QueueBackend,
+        queue: Queue,
+        artifact_store: ConfiguredArtifactStore,
+    ) -> None:
+        lifetime = timedelta(seconds=settings.cache_ttl)
+        self.rendering = Rendering(presses=settings.presses, cache_for=lifetime, clock=clock)
+        self.webhooks = Webhooks(clock, allow=settings.webhook_allow, base_url=settings.base_url, keyring=keyring)
+        self.bulk = Bulk()
+        self._backend = backend
+        self._queue = queue
+        self._artifact_store = artifact_store
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return self.rendering.kind, self.webhooks.kind, self.bulk.kind
+
+    async def open(self) -> None:
+        self.rendering.open(self._backend.database, self._artifact_store.make)
+        self.webhooks.open(self._backend.database, self._backend.announce_here)
+        self.bulk.open(self._backend.database, self._queue)
+
+    async def close(self) -> None:
+        await self.rendering.close()

@@ -1,0 +1,42 @@
+"""The apps of a Pressroom: makes, opens and stops them."""
+
+from collections.abc import Sequence
+
+from pressroom.app import App, Core, RunningApp
+from pressroom.clock import Clock
+from pressroom.config import Settings
+from pressroom.lifecycle import Lifecycle, retry_while_busy
+from pressroom.model import Kind, Schedule
+from pressroom.queue import Queue
+from pressroom.rendering import Rendering
+from pressroom.sealing import Keyring
+
+
+class RunningApps(Lifecycle):
+    def __init__(
+        self, apps: Sequence[App], settings: Settings, clock: Clock, keyring: Keyring, queue: Queue, rendering: Rendering
+    ) -> None:
+        self.by_name: dict[str, RunningApp] = {}
+        for app in apps:
+            own = settings.sections.get(app.name)
+            if own is None and app.settings is not None:
+                own = app.settings()
+            self.by_name[app.name] = app.make(Core(queue, rendering, settings, own, clock, keyring))
+        self._opened: list[RunningApp] = []
+
+    @property
+    def kinds(self) -> list[Kind]:
+        return [kind for app in self.by_name.values() for kind in app.kinds]
+
+    @property
+    def schedules(self) -> list[Schedule]:
+        return [schedule for app in self.by_name.values() for schedule in app.schedules]
+
+    async def open(self) -> None:
+        for app in self.by_name.values():
+            await retry_while_busy(app.open)
+            self._opened.append(app)
+
+    async def close(self) -> None:
+        while self._opened:
+            await self._opened.pop(0).stop()
