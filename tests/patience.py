@@ -31,7 +31,7 @@ def limits() -> Iterator[tuple[Any, str, float]]:
         yield module, "CONNECT_TIMEOUT", 120
     yield lease, "RENEWALS_PER_LEASE", 20  # as many in a second as with the usual lease
     yield readiness, "LONGEST", 60.0
-    yield waiting, "SYNC", 600.0
+    yield waiting, "SYNC_WAIT", 600.0
     yield terminal, "SECONDS", 600.0
     for module in (comparison_sides, embeds, kroki, playground, views):
         yield module, "PATIENCE", 600.0

@@ -23,7 +23,7 @@ from pressroom.errors import (
 from pressroom.fingerprint import Fingerprint
 from pressroom.lifecycle import Lifecycle
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
-from pressroom.notify.inside import Switchboard
+from pressroom.notify.listeners import JobListeners
 from pressroom.overview import Overview
 from pressroom.queue_backend import QueueBackend
 from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
@@ -70,14 +70,14 @@ class Queue(Lifecycle):
         stop_running: Callable[[int], None] | None = None,
     ) -> None:
         self.kinds = kinds
-        self.switchboard = Switchboard()
+        self.listeners = JobListeners()
         self._backend = backend
         self._max_queued = max_queued
         self._stop_running = stop_running
         self._accepting = False
 
     async def open(self) -> None:
-        self.switchboard = Switchboard()
+        self.listeners = JobListeners()
         self._admission = Admission(self._max_queued)
         self._batcher = SubmitBatcher(self._database, self._plain_unit, self._submitted_many)
         self._last_submit = LastSubmit()
@@ -88,11 +88,11 @@ class Queue(Lifecycle):
 
     async def stop(self) -> None:
         """Tasks that wait for jobs are told that the queue closes."""
-        self.switchboard.close()
+        self.listeners.close()
 
     def notify(self, job_ids: Iterable[int]) -> None:
         """Something happened to these jobs."""
-        self.switchboard.tell(job_ids)
+        self.listeners.notify(job_ids)
 
     @property
     def _database(self) -> Database:
@@ -229,13 +229,13 @@ class Queue(Lifecycle):
         uid = uid_of(job)
         id = (await self.get(uid)).id if isinstance(job, str) else job.id
         deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
-        with self.switchboard.listen(id) as news:
+        with self.listeners.listen(id) as news:
             while True:
                 news.clear()
                 current = await self.get(uid)
                 if current.status.ended:
                     return current
-                if self.switchboard.closed:
+                if self.listeners.closed:
                     raise QueueClosed(f"the queue is closing; job_{uid} can be waited for again when it is open")
                 try:
                     async with asyncio.timeout_at(deadline):
@@ -259,7 +259,7 @@ class Queue(Lifecycle):
     async def watch(self, job: JobLike, *, after: int = 0) -> AsyncGenerator[Event]:
         """The job's events, from its first (or from the one after `after`) to its last, as they happen."""
         current = await self.get(job)
-        with self.switchboard.listen(current.id) as news:
+        with self.listeners.listen(current.id) as news:
             while True:
                 news.clear()
                 events, ended = await self._database.read(partial(queries.news_of, current.uid, current.id, after))
@@ -272,7 +272,7 @@ class Queue(Lifecycle):
                     continue
                 if ended:
                     return  # it was asked for what came after the ending
-                if self.switchboard.closed:
+                if self.listeners.closed:
                     raise QueueClosed(f"the queue is closing; watch job_{current.uid} again after event {after}")
                 await news.wait()
 
@@ -289,8 +289,8 @@ class Queue(Lifecycle):
     ) -> AsyncGenerator[Event]:
         """Jobs' events as they happen; from now on, or from the one after `after`. An org or a kind leaves the others out."""
         last = await self._database.read(queries.last_event) if after is None else after
-        with self.switchboard.listen(None) as news:
-            while not self.switchboard.closed:
+        with self.listeners.listen(None) as news:
+            while not self.listeners.closed:
                 news.clear()
                 events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind))
                 for event in events:
@@ -310,7 +310,7 @@ class Queue(Lifecycle):
         def then(id: int) -> None:
             if self._stop_running is not None:
                 self._stop_running(id)
-            self.switchboard.tell([id])
+            self.listeners.notify([id])
 
         await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=then)
         return await self.get(uid)
@@ -391,12 +391,12 @@ class Queue(Lifecycle):
         if job.answer is not Answer.HIT:
             self._backend.delivery.announce((job,))
         if job.answer is not Answer.NEW:
-            self.switchboard.tell((job.id,))
+            self.listeners.notify((job.id,))
 
     def _submitted_many(self, submitted: Answers) -> None:
         if announced := [job for job in submitted if job.answer is not Answer.HIT]:
             self._backend.delivery.announce(announced)
-        self.switchboard.tell(job.id for job in submitted if job.answer is not Answer.NEW)
+        self.listeners.notify(job.id for job in submitted if job.answer is not Answer.NEW)
 
     def _check(self, request: Request) -> NewJob:
         self.refuse_when_closed()

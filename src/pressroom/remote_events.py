@@ -3,7 +3,7 @@
 import asyncio
 
 from pressroom.lifecycle import Lifecycle, cancel_tasks
-from pressroom.notify.tail import Tail
+from pressroom.notify.event_poller import EventPoller
 from pressroom.queue import Queue
 from pressroom.queue_backend import QueueBackend
 from pressroom.store.jobs import queries
@@ -20,7 +20,7 @@ class RemoteEvents(Lifecycle):
 
     async def start(self) -> None:
         changed = self._backend.database.changed_elsewhere
-        tail = Tail(self._queue.switchboard, changed, self._events_after, self._newest_event, self._interval)
+        tail = EventPoller(self._queue.listeners, changed, self._events_after, self._newest_event, self._interval)
         self._tasks = [asyncio.create_task(tail.run())]
 
     async def stop(self) -> None:

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import msgspec
+from cachetools import LRUCache
 
 from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
@@ -86,8 +87,8 @@ class Rendering:
     def __init__(self, *, presses: int, cache_for: timedelta, clock: Clock) -> None:
         self._size = presses
         self._clock = clock
-        self._links: dict[str, tuple[int, Artifact]] = {}
-        self._seen: dict[str, int] = {}  # artifacts whose bytes were there, and when
+        self._links: LRUCache[str, tuple[int, Artifact]] = LRUCache(LINKS)
+        self._seen: LRUCache[str, int] = LRUCache(LINKS)  # artifacts whose bytes were there, and when
         self.kinds: set[str] = set()
         self._recent = Recent(RECENT)
         self.presses = Presses(self._size or None)  # no process before its first use
@@ -193,8 +194,6 @@ class Rendering:
             log.error("the bytes of artifact %s are gone from the artifact store; what it was made from is rendered again", uid)
             await self.database.run(partial(render_cache.forget, uid), name="renew")
             return False
-        if len(self._seen) >= LINKS:
-            self._seen.clear()
         self._seen[uid] = moment
         return True
 
@@ -242,8 +241,6 @@ class Rendering:
         if is_use_due:
             await self.database.run(partial(render_cache.use, found.uid), name="renew", durable=False)
             found = await self.database.read(partial(artifacts.by_link, link))
-        if len(self._links) >= LINKS:
-            self._links.clear()
         self._links[link] = (moment, found)
         return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
 

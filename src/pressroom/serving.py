@@ -11,7 +11,7 @@ from pressroom.api import serve as server
 from pressroom.api import webhooks as webhook_routes
 from pressroom.api.access import Gate, is_loopback
 from pressroom.api.app import make_app
-from pressroom.api.basic import Basic
+from pressroom.api.basic import BasicAuth
 from pressroom.api.metrics import Metrics
 from pressroom.api.routes import Route
 from pressroom.api.routing import Application
@@ -71,7 +71,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     gate = Gate(
         press.tokens.lookup,
         open_to_loopback=alone,
-        basic=Basic(settings.auth_user, settings.auth_pass) if settings.auth_enabled else None,
+        basic=BasicAuth(settings.auth_user, settings.auth_pass) if settings.auth_enabled else None,
         quota=quotas,
         own_host=urlsplit(settings.base_url).hostname,
         origins=settings.cors_origins,

@@ -1,7 +1,7 @@
-"""The kind `webhook`: whoever asked to be told of a job's end is told, by a job.
+"""The kind `webhook`: a job for each delivery, which posts it to the receiver.
 
-What is owed is written by a trigger in the transaction that ends the job. A periodic task gives each debt its job, and the job
-posts it. A crash at any point leaves the debt or the job; a receiver may be told twice, with the same webhook-id.
+A trigger inserts the deliveries in the transaction that ends a job. A periodic task submits a webhook job for each. A crash
+at any point leaves the delivery or its job; a receiver may get a delivery twice, with the same webhook-id.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from pressroom.clock import Clock
 from pressroom.errors import Backpressure, Cancelled, CannotUnseal, InvalidPayload, Refused, Transient
 from pressroom.ids import new_uid
 from pressroom.model import Ending, Kind, OnKey, Statement, Status, Work
-from pressroom.notify import webhook as rules
-from pressroom.notify.addresses import examine
-from pressroom.notify.post import Answer, NoAnswer, Poster, Silence
+from pressroom.notify import standard_webhooks as rules
+from pressroom.notify.addresses import parse_target
+from pressroom.notify.webhook_client import NoResponse, ResponseTimeout, WebhookClient, WebhookResponse
 from pressroom.request import Request, checked
 from pressroom.sealing import Keyring
 from pressroom.store import Database
@@ -34,13 +34,15 @@ from pressroom.worker.worker import Worker
 log = logging.getLogger("pressroom.webhooks")
 
 NAME = "webhook"
-TIMES = len(rules.SCHEDULE)
-AT_ONCE = 4  # deliveries to one webhook; a slow receiver must not take every slot
-WEBHOOK_SLOTS = 16  # deliveries at once in one process, beside the slots of its worker: they wait for others and take no core
-QUIET = 60.0  # seconds for which one that did not answer is left alone, by all of its deliveries: each would wait as long
-KEY_PATIENCE = 60.0  # seconds until a delivery is tried again whose secret this process cannot decrypt
-OVERLAP = timedelta(days=1)  # both secrets sign
-KEPT = timedelta(days=30)
+MAX_ATTEMPTS = len(rules.SCHEDULE)
+MAX_PER_WEBHOOK = 4  # deliveries at once to one webhook; a slow receiver must not take every slot
+WEBHOOK_SLOTS = (
+    16  # deliveries at once in one process, beside the slots of its worker: they wait for the network and use little CPU
+)
+PAUSE_AFTER_TIMEOUT = 60.0  # seconds without further deliveries to a receiver that timed out: each would wait as long
+KEY_RETRY_AFTER = 60.0  # seconds until a delivery is tried again whose secret this process cannot decrypt
+SECRET_OVERLAP = timedelta(days=1)  # both secrets sign
+DELIVERY_RETENTION = timedelta(days=30)
 DISPATCH_INTERVAL = 0.5
 FORGET_INTERVAL = 600.0
 BATCH = 200
@@ -52,8 +54,8 @@ class Undeliverable(Refused):
     code = "undeliverable"
 
 
-class _Order(msgspec.Struct, frozen=True):
-    """What the job carries: names, and nothing that is worth stealing."""
+class _DeliveryReference(msgspec.Struct, frozen=True):
+    """The payload of the job: ids only, no URL and no secret."""
 
     delivery: str
     webhook: str = ""
@@ -63,23 +65,23 @@ type MakeWorker = Callable[[], Worker]
 
 
 class Webhooks:
-    """`open` hands it the database; `start` begins the periodic tasks, in processes that work. With
-    `make_worker` it delivers as well."""
+    """`open` takes the database; `start` begins the periodic tasks, in processes with workers. With a `make_worker`, this
+    process delivers as well."""
 
     def __init__(
         self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "", keyring: Keyring | None = None
     ) -> None:
-        self.poster = Poster(allow)
+        self.client = WebhookClient(allow)
         self._clock = clock
         self._base_url = base_url
         self._keyring = keyring or Keyring()
-        self._quiet_until: dict[str, float] = {}
+        self._paused_until: dict[str, float] = {}
         self.worker: Worker | None = None  # until there is something to deliver here
         self.kind = Kind(
             NAME,
             self.handle,
-            max_attempts=TIMES,
-            backoff=rules.Patience(),
+            max_attempts=MAX_ATTEMPTS,
+            backoff=rules.WebhookBackoff(),
             timeout=30,
             on_key=OnKey.LINE_UP,
             max_crashes=10,
@@ -123,7 +125,7 @@ class Webhooks:
         self, org_id: str | None, url: str, events: Sequence[str], kinds: Sequence[str] | None
     ) -> tuple[Webhook, str]:
         """A new webhook, and its secret, which is not shown again. Raises AddressRefused."""
-        examine(url, self.poster.allow)
+        parse_target(url, self.client.allow)
         secret, uid = rules.new_secret(), new_uid()
         sealed = self._keyring.seal(secret, webhook_context(uid))
         unit = partial(webhooks.add, uid, org_id or "", url, events, kinds, sealed)
@@ -140,14 +142,14 @@ class Webhooks:
         await self._database.run(partial(webhooks.remove, webhook.uid), name="webhook")
 
     async def enable(self, webhook: Webhook) -> Webhook:
-        """Tell it again what happens from now on."""
+        """Resume deliveries, of events from now on."""
         await self._database.run(partial(webhooks.disable, webhook.uid, None), name="webhook")
         return await self.get(webhook.uid)
 
     async def rotate(self, webhook: Webhook) -> str:
         """A new secret. For a day every delivery is signed with both, so that receivers can change theirs in peace."""
         secret = rules.new_secret()
-        overlap = int(OVERLAP.total_seconds() * 1000)
+        overlap = int(SECRET_OVERLAP.total_seconds() * 1000)
         sealed = self._keyring.seal(secret, webhook_context(webhook.uid))
         await self._database.run(partial(webhooks.rotate, webhook.uid, sealed, overlap), name="webhook")
         return secret
@@ -178,7 +180,7 @@ class Webhooks:
         return sent
 
     async def start_worker_if_due(self) -> None:
-        """Most processes never have a delivery, and need no second worker."""
+        """Start the worker for deliveries once there is one: most processes never need it."""
         async with self._worker_lock:
             if self._make_worker is None or self.worker is not None or not await self._database.read(_any_ready):
                 return
@@ -187,37 +189,37 @@ class Webhooks:
             self.worker = worker
 
     async def forget(self) -> int:
-        kept_for = int(KEPT.total_seconds() * 1000)
+        kept_for = int(DELIVERY_RETENTION.total_seconds() * 1000)
         return await self._database.run(partial(webhooks.forget, kept_for, 5 * BATCH), name="webhook", durable=False)
 
     async def handle(self, job: Any, payload: Any) -> dict[str, Any]:
         try:
-            order = msgspec.convert(payload, _Order)
+            order = msgspec.convert(payload, _DeliveryReference)
         except msgspec.ValidationError as reason:
             raise InvalidPayload(f"a webhook's job names its delivery: {reason}") from None
-        self._refuse_while_quiet(order.webhook)
+        self._refuse_while_paused(order.webhook)
         uid = order.delivery
         parcel = await self._take(uid, job)
         note = partial(webhooks.note, uid, job.uid)
         try:
             answer = await self._post(uid, parcel)
-        except NoAnswer as reason:
-            if isinstance(reason, Silence):
-                self._quiet_until[parcel.webhook.uid] = time.monotonic() + QUIET
+        except NoResponse as reason:
+            if isinstance(reason, ResponseTimeout):
+                self._paused_until[parcel.webhook.uid] = time.monotonic() + PAUSE_AFTER_TIMEOUT
             await self._write(partial(note, None, None, str(reason)))
             raise
-        verdict = rules.judge(answer, self._clock.now_ms() / 1000)
+        verdict = rules.judge_response(answer, self._clock.now_ms() / 1000)
         await self._write(partial(note, answer.status, answer.excerpt, verdict.words))
         if verdict.meaning == "gone":
             await self._write(partial(webhooks.disable, parcel.webhook.uid, verdict.words))
         _raise_unless_delivered(verdict, parcel.attempt)
         return {"status": answer.status, "attempts": parcel.attempt}
 
-    def _refuse_while_quiet(self, webhook: str) -> None:
-        left = self._quiet_until.get(webhook, 0.0) - time.monotonic()
+    def _refuse_while_paused(self, webhook: str) -> None:
+        left = self._paused_until.get(webhook, 0.0) - time.monotonic()
         if left > 0:
             raise Backpressure("the receiver did not answer a moment ago, and is left alone for a while", retry_after=left)
-        self._quiet_until.pop(webhook, None)
+        self._paused_until.pop(webhook, None)
 
     async def _take(self, uid: str, job: Any) -> Parcel:
         unit = partial(webhooks.take, uid, job.uid, job.org_id or "")
@@ -230,11 +232,11 @@ class Webhooks:
             opened = [self._keyring.open(one, webhook_context(parcel.webhook.uid)) for one in parcel.secrets]
         except CannotUnseal as reason:  # it costs no attempt: the operator has to give this process the key
             log.error("a delivery waits: %s", reason)
-            raise Backpressure(str(reason), retry_after=KEY_PATIENCE) from None
+            raise Backpressure(str(reason), retry_after=KEY_RETRY_AFTER) from None
         return msgspec.structs.replace(parcel, secrets=opened)
 
     async def seal_stored_secrets(self) -> None:
-        """Encrypt what an older version, or another key, has left."""
+        """Encrypt secrets that are stored in plain text or under an older key."""
         if not await self._database.read(partial(count_unsealed_webhook_secrets, self._keyring.prefix)):
             return
         if not self._keyring.can_seal:
@@ -245,10 +247,10 @@ class Webhooks:
         except CannotUnseal as reason:
             log.error("webhook secrets stay as they are: %s", reason)
 
-    async def _post(self, uid: str, parcel: Parcel) -> Answer:
-        body = rules.payload(parcel.type, parcel.at, parcel.facts, self._base_url)
-        headers = rules.headers(f"msg_{uid}", self._clock.now_ms() // 1000, body, parcel.secrets)
-        return await self.poster.post(parcel.webhook.url, headers, body)
+    async def _post(self, uid: str, parcel: Parcel) -> WebhookResponse:
+        body = rules.encode_payload(parcel.type, parcel.at, parcel.facts, self._base_url)
+        headers = rules.signed_headers(f"msg_{uid}", self._clock.now_ms() // 1000, body, parcel.secrets)
+        return await self.client.post(parcel.webhook.url, headers, body)
 
     async def _write(self, unit: Callable[[], Work[None]]) -> None:
         await self._database.run(unit, name="webhook", durable=False)
@@ -257,7 +259,7 @@ class Webhooks:
         request = Request(
             NAME,
             {"delivery": due.uid, "webhook": due.webhook},
-            key=f"webhook {due.webhook} {due.id % AT_ONCE}",
+            key=f"webhook {due.webhook} {due.id % MAX_PER_WEBHOOK}",
             org_id=due.org_id or None,
             subject=f"{due.type} for wh_{due.webhook}",
         )
@@ -268,12 +270,12 @@ def _any_ready() -> Work[bool]:
     return bool((yield Statement("any_ready", {"kind": NAME})))
 
 
-def _raise_unless_delivered(verdict: rules.Verdict, attempt: int) -> None:
+def _raise_unless_delivered(verdict: rules.ResponseVerdict, attempt: int) -> None:
     """A receiver that names a time is left alone until then. That costs the job no attempt, so they are counted here."""
     if verdict.meaning == "delivered":
         return
     words = verdict.words or ""
-    if verdict.meaning == "gone" or attempt >= TIMES:
+    if verdict.meaning == "gone" or attempt >= MAX_ATTEMPTS:
         raise Undeliverable(words)
     if verdict.wait:
         raise Backpressure(words, retry_after=max(verdict.wait, rules.SCHEDULE[attempt]))

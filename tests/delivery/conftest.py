@@ -9,7 +9,7 @@ import pytest
 
 from pressroom import Kind, Pressroom
 from pressroom.delivery import redis
-from pressroom.delivery.oban import instance
+from pressroom.delivery.oban import internals
 from tests.patience import be_patient
 from tests.servers import valkey
 
@@ -20,9 +20,9 @@ _numbers = itertools.count(1)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch)
     monkeypatch.setattr(redis, "LEAVE_WITHIN", 60.0)
-    monkeypatch.setattr(redis, "COMPLAIN_EVERY", 3600.0)  # what is told once is told once however long a test takes
-    monkeypatch.setattr(instance, "FINISH_WITHIN", 60.0)
-    monkeypatch.setattr(instance, "STOP_WITHIN", 90.0)
+    monkeypatch.setattr(redis, "WARN_INTERVAL", 3600.0)  # what is told once is told once however long a test takes
+    monkeypatch.setattr(internals, "FINISH_WITHIN", 60.0)
+    monkeypatch.setattr(internals, "STOP_WITHIN", 90.0)
 
 
 @pytest.fixture(scope="session")

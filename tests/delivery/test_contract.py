@@ -76,7 +76,7 @@ async def test_interactive_work_goes_first(open_press: Open, eventually: Eventua
         waiting = [await press.submit("note", f"background {n}") for n in range(3)]
         waiting.append(await press.submit("note", "interactive", tier=Tier.INTERACTIVE))
         if isinstance(press._delivery, Redis):
-            await press._delivery._all_said.wait()
+            await press._delivery._all_announced.wait()
         gate.open()
         for job in [first, *waiting]:
             await press.wait(job, timeout=60)

@@ -161,7 +161,7 @@ async def test_a_plain_blpop_beside_ours_loses_nothing(on_redis: OnRedis, redis_
 )
 def test_a_malformed_message_is_logged_and_names_nothing(message: bytes, caplog: pytest.LogCaptureFixture) -> None:
     """R18: also one that is nested so deep that reading it would overflow, which used to end the delivery again and again."""
-    assert messages.read(message) is None
+    assert messages.parse(message) is None
     (line,) = caplog.records
     assert line.levelno == logging.ERROR
     assert len(line.getMessage()) < 1_500
@@ -302,10 +302,10 @@ async def _length_is(look: Any, name: str, length: int) -> bool:
 
 
 def test_large_messages_are_pushed_in_pieces() -> None:
-    from pressroom.delivery.lists import PIECE, _pieces
+    from pressroom.delivery.lists import PUSH_BYTES, _push_batches
 
-    many = [b"x" * (PIECE // 3)] * 7 + [b"y" * (2 * PIECE)]
-    pieces = list(_pieces(many))
+    many = [b"x" * (PUSH_BYTES // 3)] * 7 + [b"y" * (2 * PUSH_BYTES)]
+    pieces = list(_push_batches(many))
     assert [message for piece in pieces for message in piece] == many
     assert max(len(piece) for piece in pieces) == 3
 
@@ -335,8 +335,8 @@ async def test_a_process_that_submits_and_goes_has_announced_it(on_redis: OnRedi
 def test_a_notice_without_a_payload_makes_a_message_that_we_can_read() -> None:
     uid = new_uid()
     for payload in (None, "null", "[1]", '{"render_request": 7}'):
-        named = messages.read(messages.write(Notice(uid, "echo", 0, payload)))
-        assert named == messages.Named(uid, "echo")
+        named = messages.parse(messages.encode(Notice(uid, "echo", 0, payload)))
+        assert named == messages.ParsedMessage(uid, "echo")
 
 
 @pytest.mark.parametrize(
@@ -352,9 +352,9 @@ def test_a_notice_without_a_payload_makes_a_message_that_we_can_read() -> None:
 def test_message_fields_that_are_wrong_spoil_no_message(fields: Any) -> None:
     uid = new_uid()
 
-    message = messages.write(Notice(uid, "echo", 0, "{}", fields))
+    message = messages.encode(Notice(uid, "echo", 0, "{}", fields))
 
-    assert messages.read(message) == messages.Named(uid, "echo")
+    assert messages.parse(message) == messages.ParsedMessage(uid, "echo")
     assert {*json.loads(message)} == {"job_id", "kind", "render_request"}
 
 

@@ -191,7 +191,7 @@ async def test_a_message_that_was_put_back_meanwhile_is_not_returned_once_more(r
     async with announcing(redis_server, lists) as front, looking_into(redis_server) as look:
         ours = front.delivery._lists
         await look.rpush(lists, first, second)
-        taken = [await ours.first(lists, "sleeper"), *await ours.more(lists, "sleeper", 5)]
+        taken = [await ours.take_first(lists, "sleeper"), *await ours.take_more(lists, "sleeper", 5)]
         await look.sadd(f"{lists}:workers", "sleeper")
         assert await ours.put_back(lists) == [("sleeper", 2)]
 
@@ -249,8 +249,8 @@ async def test_messages_for_others_are_handed_on_at_rest_and_in_the_end_dropped(
             await eventually(lambda: mine.offers, within=60)
 
         await eventually(lambda: look.llen(lists))
-        monkeypatch.setattr(redis, "NOT_OURS", (0.001, 0.001))
-        monkeypatch.setattr(redis, "PASSES", 3)
+        monkeypatch.setattr(redis, "FOREIGN_BACKOFF", (0.001, 0.001))
+        monkeypatch.setattr(redis, "MAX_PASSES", 3)
         mine.make_room(1)
         await eventually(lambda: _none_waiting(look, lists), within=60)
 
@@ -261,15 +261,15 @@ async def _none_waiting(look: Any, lists: str) -> bool:
 
 def test_a_line_rests_longer_while_nothing_is_for_it() -> None:
     async def rests() -> list[float]:
-        line = redis._Line("list", 0, NotingTaker())
+        line = redis._ListConsumer("list", 0, NotingTaker())
         line._rest = 0.3
         await line.rest(all_foreign=True)
         longer = line._rest
-        line._rest = redis.NOT_OURS[1]
+        line._rest = redis.FOREIGN_BACKOFF[1]
         await line.rest(all_foreign=False)
         return [longer, line._rest]
 
-    assert asyncio.run(rests()) == [0.6, redis.NOT_OURS[0]]
+    assert asyncio.run(rests()) == [0.6, redis.FOREIGN_BACKOFF[0]]
 
 
 async def test_interactive_messages_are_taken_while_background_ones_wait(

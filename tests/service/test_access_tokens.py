@@ -130,7 +130,7 @@ async def test_what_is_remembered_of_tokens_is_bounded(file: str) -> None:
         for _ in range(1_100):
             assert await stage.press.tokens.lookup(tokens.new_secret()) is None
 
-        assert len(stage.press.tokens._known) <= 1_000
+        assert len(stage.press.tokens._cache) <= 1_000
 
 
 @pytest.mark.parametrize(

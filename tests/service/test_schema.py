@@ -17,7 +17,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.core.parameters import ParameterLocation
 
-from pressroom.api.routing import Table
+from pressroom.api.routing import RouteTable
 from pressroom.errors import StoreUnavailable
 from tests import postgres
 from tests.depth import by_depth
@@ -259,7 +259,7 @@ async def test_what_nobody_foresaw_is_a_500_that_the_document_names(file: str, m
         async def broken(*_: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(Table, "__call__", broken)
+        monkeypatch.setattr(RouteTable, "__call__", broken)
         for path, method, operation in _places(stage.app.document):
             answer = await client.request(method, path)
 

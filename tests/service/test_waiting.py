@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from pressroom.api.metrics import Metrics
-from pressroom.api.middleware import Around
+from pressroom.api.middleware import RequestMiddleware
 from pressroom.api.waiting import wait_until_ended
 from pressroom.errors import QueueClosed, WaitTimeout
 from tests.service.access_stage import Stage, on_stage
@@ -18,7 +18,7 @@ SOON = 50.0  # seconds; a wait that nobody ends would take sixty
 
 
 def waiting(stage: Stage) -> int:
-    return sum(map(len, stage.press.queue.switchboard._listeners.values()))
+    return sum(map(len, stage.press.queue.listeners._listeners.values()))
 
 
 async def closed_while_they_wait(
@@ -105,7 +105,7 @@ async def test_what_still_waits_when_the_grace_is_over_is_told_so() -> None:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     scope = {"type": "http", "method": "POST", "path": "/jobs", "query_string": b"", "headers": [], "server": ("here", 80)}
-    request = asyncio.create_task(Around(slow, Metrics())(scope, receive, send))
+    request = asyncio.create_task(RequestMiddleware(slow, Metrics())(scope, receive, send))
     await reached.wait()
     request.cancel()
     await request

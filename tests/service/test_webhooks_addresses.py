@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pressroom.notify.addresses import AddressRefused, examine, is_public, reach
-from pressroom.notify.post import NoAnswer, Poster
+from pressroom.notify.addresses import AddressRefused, is_public, parse_target, resolve_public
+from pressroom.notify.webhook_client import NoResponse, WebhookClient
 from tests.service.webhook_stage import NAME, Resolver, receiving, trusting
 
 PUBLIC = "93.184.215.14"
@@ -110,7 +110,7 @@ PUBLIC = "93.184.215.14"
 )
 def test_an_address_that_leads_elsewhere_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
-        examine(url)
+        parse_target(url)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_address_that_leads_elsewhere_is_refused(url: str) -> None:
     ],
 )
 def test_a_public_address_is_taken_as_it_is(url: str, host: str, port: int, path: str) -> None:
-    target = examine(url)
+    target = parse_target(url)
 
     assert (target.host, target.port, target.path, target.trusted) == (host, port, path, False)
 
@@ -135,9 +135,9 @@ def test_a_public_address_is_taken_as_it_is(url: str, host: str, port: int, path
 def test_the_operator_may_name_hosts_that_are_private_and_speak_http() -> None:
     allow = ("127.0.0.1:9000", "hooks.internal", "[::1]")
 
-    assert examine("http://127.0.0.1:9000/x", allow).trusted
-    assert examine("http://hooks.internal:81/", allow).trusted
-    assert examine("https://[::1]/", allow).trusted
+    assert parse_target("http://127.0.0.1:9000/x", allow).trusted
+    assert parse_target("http://hooks.internal:81/", allow).trusted
+    assert parse_target("https://[::1]/", allow).trusted
     for other in (
         "http://127.0.0.1:9001/",
         "http://127.0.0.2:9000/",
@@ -145,13 +145,13 @@ def test_the_operator_may_name_hosts_that_are_private_and_speak_http() -> None:
         "ftp://hooks.internal/",
     ):
         with pytest.raises(AddressRefused):
-            examine(other, allow)
+            parse_target(other, allow)
 
 
 def test_an_empty_list_of_hosts_allows_none() -> None:
     """Another product took two empty lists for permission to go anywhere (CVE-2026-39383)."""
     with pytest.raises(AddressRefused):
-        examine("http://127.0.0.1/", ())
+        parse_target("http://127.0.0.1/", ())
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_public_means_globally_routable_unicast(address: str, public: bool) -> N
 )
 async def test_one_bad_address_in_the_answer_rejects_all(answers: list[str]) -> None:  # N6
     with pytest.raises(AddressRefused):
-        await reach(examine("https://rebind.example.com/"), Resolver(answers))
+        await resolve_public(parse_target("https://rebind.example.com/"), Resolver(answers))
 
 
 async def test_a_name_that_changes_its_mind_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:  # N6
@@ -194,39 +194,39 @@ async def test_a_name_that_changes_its_mind_changes_nothing(monkeypatch: pytest.
 
     monkeypatch.setattr(asyncio, "open_connection", dial)
     resolver = Resolver([PUBLIC], ["127.0.0.1"])
-    poster = Poster(resolve=resolver)
+    client = WebhookClient(resolve=resolver)
 
-    with pytest.raises(NoAnswer, match="no connection"):
-        await poster.post("https://rebind.example.com/", {}, b"{}")
+    with pytest.raises(NoResponse, match="no connection"):
+        await client.post("https://rebind.example.com/", {}, b"{}")
     assert (dialled, resolver.asked) == ([PUBLIC], 1)
 
-    with pytest.raises(NoAnswer, match="not public"):
-        await poster.post("https://rebind.example.com/", {}, b"{}")
+    with pytest.raises(NoResponse, match="not public"):
+        await client.post("https://rebind.example.com/", {}, b"{}")
     assert dialled == [PUBLIC]
 
 
 async def test_the_checked_address_is_dialled_and_the_certificate_is_for_the_name() -> None:
     async with receiving(tls=True) as receiver:
         allow = (f"{NAME}:{receiver.port}", f"other.example.com:{receiver.port}")
-        poster = Poster(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
+        client = WebhookClient(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
 
-        assert (await poster.post(f"https://{NAME}:{receiver.port}/hook?a=b", {}, b"{}")).status == 204
+        assert (await client.post(f"https://{NAME}:{receiver.port}/hook?a=b", {}, b"{}")).status == 204
         assert receiver.received[0].path == "/hook?a=b"
         assert receiver.received[0].headers["host"] == f"{NAME}:{receiver.port}"
 
-        with pytest.raises(NoAnswer, match="certificate"):
-            await poster.post(f"https://other.example.com:{receiver.port}/hook", {}, b"{}")
-        with pytest.raises(NoAnswer, match="certificate"):
-            await Poster(allow, resolve=Resolver(["127.0.0.1"])).post(f"https://{NAME}:{receiver.port}/", {}, b"{}")
+        with pytest.raises(NoResponse, match="certificate"):
+            await client.post(f"https://other.example.com:{receiver.port}/hook", {}, b"{}")
+        with pytest.raises(NoResponse, match="certificate"):
+            await WebhookClient(allow, resolve=Resolver(["127.0.0.1"])).post(f"https://{NAME}:{receiver.port}/", {}, b"{}")
         assert len(receiver.received) == 1
 
 
 async def test_a_host_that_may_be_named_must_still_be_named_in_full() -> None:
     """A name of somebody else's that points at the same machine is judged by its address."""
     async with receiving(tls=True) as receiver:
-        poster = Poster((f"127.0.0.1:{receiver.port}",), tls=trusting(), resolve=Resolver(["127.0.0.1"]))
+        client = WebhookClient((f"127.0.0.1:{receiver.port}",), tls=trusting(), resolve=Resolver(["127.0.0.1"]))
 
-        with pytest.raises(NoAnswer, match="not public"):
-            await poster.post(f"https://{NAME}:{receiver.port}/hook", {}, b"{}")
+        with pytest.raises(NoResponse, match="not public"):
+            await client.post(f"https://{NAME}:{receiver.port}/hook", {}, b"{}")
 
         assert receiver.connections == 0

@@ -69,7 +69,7 @@ async def test_making_one_asks_no_name_server(database: str, monkeypatch: pytest
         raise AssertionError("asked")
 
     async with quiet(database) as stage:
-        monkeypatch.setattr(stage.press.webhooks.poster, "_resolve", ask)
+        monkeypatch.setattr(stage.press.webhooks.client, "_resolve", ask)
         await stage.webhook(url="https://internal.example.com/")
 
 

@@ -20,9 +20,9 @@ from pressroom import webhooks as hooks
 from pressroom.clock import ManualClock
 from pressroom.ids import new_uid
 from pressroom.model import GaveUp, Status, Succeeded
-from pressroom.notify import post
-from pressroom.notify import webhook as rules
-from pressroom.notify.post import Answer, NoAnswer, Poster
+from pressroom.notify import standard_webhooks as rules
+from pressroom.notify import webhook_client
+from pressroom.notify.webhook_client import NoResponse, WebhookClient, WebhookResponse
 from pressroom.request import Request, checked
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import claiming, endings, rescue, submitting
@@ -47,8 +47,8 @@ def verified(secret: str, received: Any) -> dict[str, Any]:
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """And give a busy machine time to deliver."""
     monkeypatch.setattr(hooks, "DISPATCH_INTERVAL", 0.02)
-    monkeypatch.setattr(post, "TIMEOUT", 600.0)
-    monkeypatch.setattr(post, "EXCERPT_WAIT", 60.0)
+    monkeypatch.setattr(webhook_client, "TIMEOUT", 600.0)
+    monkeypatch.setattr(webhook_client, "EXCERPT_WAIT", 60.0)
 
 
 # What is sent
@@ -153,7 +153,7 @@ def test_a_long_result_is_left_out_and_a_body_stays_below_20_kilobytes() -> None
         "started": None,
         "completed": 2,
     }
-    body = rules.payload("job.failed", datetime(2026, 1, 1), facts, "https://press.test")
+    body = rules.encode_payload("job.failed", datetime(2026, 1, 1), facts, "https://press.test")
 
     assert len(body) < 20_000
     told = json.loads(body)["data"]
@@ -236,7 +236,7 @@ async def test_a_delivery_is_tried_ten_times_over_three_days_and_then_fails(data
 
 
 def test_the_waits_are_those_of_the_standard_spread_by_jitter() -> None:
-    patience = rules.Patience()
+    patience = rules.WebhookBackoff()
 
     assert [patience.delay(failures, 0.5) for failures in range(1, 10)] == list(rules.SCHEDULE[1:])
     assert patience.delay(1, 0.0) == pytest.approx(4.5)
@@ -294,7 +294,7 @@ async def test_a_receiver_that_always_asks_for_time_is_given_up_all_the_same(dat
     ],
 )
 def test_retry_after_is_read_in_both_spellings_and_is_a_day_at_most(retry_after: str | None, wait: float) -> None:
-    assert rules.wait_asked(retry_after, now=0.0) == wait
+    assert rules.retry_after_seconds(retry_after, now=0.0) == wait
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_retry_after_is_read_in_both_spellings_and_is_a_day_at_most(retry_after:
     ],
 )
 def test_only_2xx_is_success(status: int, meaning: str) -> None:
-    assert rules.judge(Answer(status, None, ""), now=0.0).meaning == meaning
+    assert rules.judge_response(WebhookResponse(status, None, ""), now=0.0).meaning == meaning
 
 
 @pytest.mark.parametrize("status", [302, 308])
@@ -344,7 +344,7 @@ async def test_410_disables_the_webhook_until_it_is_enabled_again(database: str,
 async def test_a_receiver_that_says_nothing_is_not_waited_for(
     database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(post, "TIMEOUT", 0.1)
+    monkeypatch.setattr(webhook_client, "TIMEOUT", 0.1)
     async with on_stage(database) as stage:
         webhook = await stage.webhook()
         stage.receiver.hold = 0.3
@@ -375,7 +375,7 @@ async def test_the_first_kilobyte_of_an_answer_is_kept_and_no_more(sent: bytes, 
     async with receiving() as receiver:
         receiver.script = [sent]
 
-        got = await Poster((f"127.0.0.1:{receiver.port}",)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"{}")
+        got = await WebhookClient((f"127.0.0.1:{receiver.port}",)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"{}")
 
         assert (got.status, got.excerpt) == (status, kept)
 
@@ -394,12 +394,12 @@ async def test_what_is_not_http_is_no_answer(sent: bytes) -> None:
     async with receiving() as receiver:
         receiver.script = [sent]
 
-        with pytest.raises(NoAnswer):
-            await Poster((f"127.0.0.1:{receiver.port}",)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"{}")
+        with pytest.raises(NoResponse):
+            await WebhookClient((f"127.0.0.1:{receiver.port}",)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"{}")
 
 
 async def test_a_body_that_never_ends_does_not_undo_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post, "EXCERPT_WAIT", 0.05)
+    monkeypatch.setattr(webhook_client, "EXCERPT_WAIT", 0.05)
 
     async def dawdle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -410,7 +410,7 @@ async def test_a_body_that_never_ends_does_not_undo_a_success(monkeypatch: pytes
 
     async with await asyncio.start_server(dawdle, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        assert (await Poster((f"127.0.0.1:{port}",)).post(f"http://127.0.0.1:{port}/", {}, b"{}")).status == 200
+        assert (await WebhookClient((f"127.0.0.1:{port}",)).post(f"http://127.0.0.1:{port}/", {}, b"{}")).status == 200
 
 
 async def test_a_slow_receiver_does_not_take_every_worker(database: str, eventually: Eventually) -> None:
@@ -419,12 +419,12 @@ async def test_a_slow_receiver_does_not_take_every_worker(database: str, eventua
         stage.receiver.gate = asyncio.Event()
         for _ in range(12):
             await stage.ended()
-        await eventually(lambda: stage.receiver.busy == hooks.AT_ONCE)
+        await eventually(lambda: stage.receiver.busy == hooks.MAX_PER_WEBHOOK)
         await stage.ended(org="other")  # there is room for work
         stage.receiver.gate.set()
         await eventually(lambda: len(set(stage.receiver.ids)) == 12)
 
-        assert stage.receiver.busiest == hooks.AT_ONCE
+        assert stage.receiver.busiest == hooks.MAX_PER_WEBHOOK
 
 
 async def test_slow_receivers_take_no_slot_from_other_work(database: str, eventually: Eventually) -> None:
@@ -469,7 +469,7 @@ async def test_one_that_did_not_answer_is_left_alone_by_its_other_deliveries(
     database: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A receiver that never answers would take fifteen seconds of a worker for each of its deliveries."""
-    monkeypatch.setattr(post, "TIMEOUT", 1.0)
+    monkeypatch.setattr(webhook_client, "TIMEOUT", 1.0)
     monkeypatch.setattr(hooks, "WEBHOOK_SLOTS", 1)
     async with on_stage(database, workers=1) as stage:
         webhook = await stage.webhook()

@@ -21,7 +21,7 @@ from pressroom.api.metrics import Metrics
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.app import BUILT_IN
-from pressroom.notify.post import Poster
+from pressroom.notify.webhook_client import WebhookClient
 
 NAME = "hooks.example.com"  # what the certificate is for
 ALL = ["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled"]
@@ -179,6 +179,6 @@ async def on_stage(database: str, *, tls: bool = False, workers: int | None = 2,
         options = {"poll_interval": 0.01, "webhook_allow": allow, "base_url": "https://press.test"} | options
         async with Pressroom(database, kinds=[shout], apps=BUILT_IN, workers=workers, **options) as press:
             if tls:
-                press.webhooks.poster = Poster(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
+                press.webhooks.client = WebhookClient(allow, tls=trusting(), resolve=Resolver(["127.0.0.1"]))
             service = Service(press.queue, press.rendering, press.settings, Gate(_lookup), Metrics())
             yield Stage(press, make_app(service, [webhooks.router(service, press.webhooks)]), receiver)

@@ -10,7 +10,7 @@ from pressroom.api import logs
 def lines_of(message: str, error: Exception | None = None) -> list[str]:
     info = (type(error), error, error.__traceback__) if error is not None else None
     record = logging.LogRecord("pressroom.access", logging.INFO, __file__, 1, "%s", (message,), info)
-    return logs.AsText("%(asctime)s %(levelname)s %(name)s %(message)s").format(record).split("\n")
+    return logs.TextFormatter("%(asctime)s %(levelname)s %(name)s %(message)s").format(record).split("\n")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.web.browsing import member
 
 
 class Leaving:
-    """Around an application: the client is gone when `left` is set."""
+    """RequestMiddleware an application: the client is gone when `left` is set."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -207,7 +207,7 @@ async def test_a_hundred_pages_that_come_and_go_leave_nobody_listening(file: str
             await ear.__aexit__()
 
         assert streams(stage) == 0
-        assert not stage.press.queue.switchboard._everything
+        assert not stage.press.queue.listeners._all_jobs
         assert [task for task in asyncio.all_tasks() if "Heard" in str(task)] == []
 
 

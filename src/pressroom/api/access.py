@@ -54,7 +54,7 @@ def cache_visibility(caller: Caller, org_id: str | None) -> str:
 type Lookup = Callable[[str], Awaitable[Caller | None]]
 
 
-class Basic(Protocol):
+class BasicCredentials(Protocol):
     def caller(self, credentials: str) -> Caller | None:
         """Whose name and password these are, or None."""
         ...
@@ -73,16 +73,16 @@ class Quota(Protocol):
 
 
 class Gate:
-    """`open_to_loopback` lets whoever sits at this machine in without a token. `own_host` is what they may call it, beside
-    localhost. With `basic`, a name and password will do as well, and writing needs one or the other even from here.
-    `origins` are the web pages that may read our answers; those that are named are let in as whoever sits here."""
+    """`open_to_loopback` admits requests from this machine without a token. `own_host` is a host name that they may use, beside
+    localhost. With `basic`, a name and password are accepted as well, and writing needs one or the other even from here.
+    `origins` are the web pages that may read our responses; those that are named are admitted like this machine."""
 
     def __init__(
         self,
         lookup: Lookup | None = None,
         *,
         open_to_loopback: bool = True,
-        basic: Basic | None = None,
+        basic: BasicCredentials | None = None,
         quota: Quota | None = None,
         own_host: str | None = None,
         origins: Collection[str] = (),
@@ -103,7 +103,7 @@ class Gate:
         return self.admit(request, await self._who(request, needed), needed)
 
     def admit(self, request: Request, caller: Caller, needed: Scope) -> Caller:
-        """Count a request of somebody who is known, and refuse what they may not do."""
+        """Count a request of an authenticated caller, and refuse it if the scope does not allow it."""
         if self._quota is not None:
             self._quota.charge(request, caller)
         if caller.scope < needed:
@@ -116,7 +116,7 @@ class Gate:
         return caller
 
     def seen_as(self, request: Request, caller: Caller) -> Caller:
-        """What a page may offer to somebody who was let in for a look: whoever would have to prove more is a viewer."""
+        """The caller with the scope that a page may offer: a viewer, if writing would need credentials that were not sent."""
         is_anonymous = "authorization" not in request.headers
         return msgspec.structs.replace(caller, scope=Scope.VIEWER) if is_anonymous and self._basic is not None else caller
 
@@ -128,7 +128,7 @@ class Gate:
         return found
 
     async def proven(self, request: Request, kind: str, secret: str) -> Caller | None:
-        """Whoever guesses too often is refused before anything is hashed: guessing must cost us less than them."""
+        """An address with too many wrong guesses is refused before anything is hashed, so that guessing costs us little."""
         if self._quota is not None:
             self._quota.refuse_guesser(request)
         found = await self._holder(kind, secret)
@@ -187,7 +187,7 @@ def _is_local(request: Request) -> bool:
 
 
 def _meant_us(request: Request, own_host: str | None, origins: Collection[str]) -> bool:
-    """Whether it was not a web page that sent the browser of whoever sits here.
+    """Whether the request is not from a web page of another site in a browser on this machine.
 
     A page may post to any address, and by pointing its own name at 127.0.0.1 it may even read the answer. The first shows in
     what browsers say of the sender, the second in the name that they were asked to call. A page that the operator named

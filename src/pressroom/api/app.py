@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from pressroom.api import artifacts, cors, docs, events, jobs, operations, queue, schema, workers
-from pressroom.api.hosts import Guarded, names_served
-from pressroom.api.limits import Limited
-from pressroom.api.middleware import Around
+from pressroom.api.hosts import HostMiddleware, names_served
+from pressroom.api.limits import RateLimitMiddleware
+from pressroom.api.middleware import RequestMiddleware
 from pressroom.api.routes import Route
 from pressroom.api.routing import Application
 from pressroom.api.service import Service
@@ -25,12 +25,12 @@ def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Applic
     )
     app = Application([*routes], schema.document)
     if service.quotas.counts:
-        app.put_around(Limited, quotas=service.quotas)
+        app.add_middleware(RateLimitMiddleware, quotas=service.quotas)
     settings = service.settings
     hosts = names_served(settings, needs_token=not service.gate.is_open)
-    app.put_around(Guarded, hosts=hosts, origins=settings.cors_origins, base_url=settings.base_url)
-    app.put_around(
-        Around,
+    app.add_middleware(HostMiddleware, hosts=hosts, origins=settings.cors_origins, base_url=settings.base_url)
+    app.add_middleware(
+        RequestMiddleware,
         metrics=service.metrics,
         body_limit=settings.body_limit,
         form_limit=settings.form_limit,

@@ -15,7 +15,7 @@ from pressroom.api.access import Caller, Scope, cache_visibility
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, header, path, query, says, sends
+from pressroom.api.schema import binary_response, header, json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.artifacts import CHUNK, DOWNLOAD
 from pressroom.artifacts.disposition import content_disposition
@@ -29,17 +29,17 @@ FOREVER = "max-age=31536000, immutable"
 
 
 class Link(msgspec.Struct, frozen=True):
-    """Anybody who has it may fetch the bytes, for `expires_in` seconds."""
+    """Its holder may fetch the bytes without a token, for `expires_in` seconds."""
 
     url: str
     expires_in: int
 
 
-_BYTES = sends("The bytes", "*/*", example=examples.SVG)
+_BYTES = binary_response("The bytes", "*/*", example=examples.SVG)
 _UID = path("uid", examples.ARTIFACT_ID, "The artifact")
 _RESPONSES: dict[int | str, Any] = {
     200: _BYTES,
-    206: sends("Some of the bytes", "*/*", example=examples.SVG[:4]),
+    206: binary_response("Some of the bytes", "*/*", example=examples.SVG[:4]),
     304: {"description": "You have it"},
 }
 
@@ -50,8 +50,8 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/artifacts/{uid}",
         operation_id="get_artifact",
-        responses=answers(_RESPONSES, 401, 404, 416, 422),
-        asks={
+        responses=responses(_RESPONSES, 401, 404, 416, 422),
+        openapi={
             "parameters": [
                 _UID,
                 header("Range", "One range of bytes"),
@@ -70,9 +70,9 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/artifacts/{uid}/link",
         operation_id="link_artifact",
-        responses=answers(
+        responses=responses(
             {
-                200: says(
+                200: json_response(
                     Link,
                     "A link that works without a token, for a while",
                     example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": DOWNLOAD},
@@ -80,7 +80,7 @@ def router(service: Service) -> Routes:
             },
             *(401, 404),
         ),
-        asks={"parameters": [_UID]},
+        openapi={"parameters": [_UID]},
     )
     async def link_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)

@@ -8,7 +8,7 @@ import hmac
 from pressroom.api.access import Caller, Scope
 
 
-class Basic:
+class BasicAuth:
     """One user, who may submit into the default organisation."""
 
     def __init__(self, user: str, password: str) -> None:

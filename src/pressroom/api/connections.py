@@ -56,7 +56,7 @@ class Connections:
     def admit(self, connection: "BoundedProtocol") -> str | None:
         """None, or why there may not be one more."""
         network = network_of(connection.client[0]) if connection.client else ""
-        # A proxy on this machine connects for everybody.
+        # A proxy on this machine connects for all clients.
         counts = self.most_per_address and network and connection.client and not is_loopback(connection.client[0])
         if self.most and len(self.open) >= self.most:
             return "too many connections"

@@ -21,8 +21,8 @@ _APART = ("/webhooks", "/metrics")  # whom we tell, and how we fare, is no page'
 def share(app: Application, origins: Sequence[str]) -> None:
     """To be called last, because what stands around all else also answers for what refuses."""
     if origins:
-        app.put_around(
-            _Shared,
+        app.add_middleware(
+            _RestrictedCors,
             allow_origins=origins,
             allow_methods=METHODS,
             allow_headers=SENT,
@@ -31,7 +31,7 @@ def share(app: Application, origins: Sequence[str]) -> None:
         )
 
 
-class _Shared(CORSMiddleware):
+class _RestrictedCors(CORSMiddleware):
     """Without credentials: a token travels in a header that a page sets itself, never in a cookie that a browser adds."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

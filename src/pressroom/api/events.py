@@ -1,4 +1,4 @@
-"""What happens, as it happens: one job's events, or everybody's."""
+"""Event streams: of one job, or of all jobs of the caller."""
 
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from pressroom.api.access import Scope
 from pressroom.api.jobs import found
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, header, path, query
+from pressroom.api.schema import header, path, query, responses
 from pressroom.api.service import Service
 from pressroom.store.jobs import queries
 
@@ -39,8 +39,8 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/jobs/{id}/events",
         operation_id="watch_job",
-        responses=answers({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
-        asks={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
+        responses=responses({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
+        openapi={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
     )
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
@@ -56,11 +56,11 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/events",
         operation_id="watch_all",
-        responses=answers({200: _STREAM}, 401, 422),
-        asks={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
+        responses=responses({200: _STREAM}, 401, 422),
+        openapi={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
     )
     async def watch_all(request: Request) -> Response:
-        """Everybody's events, from now on or from where it is resumed. Does not end by itself."""
+        """The events of all jobs that the caller may see, from now on or from where it is resumed. Does not end by itself."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         org = None if caller.everywhere else caller.org_id or ""
         after = _after(request)

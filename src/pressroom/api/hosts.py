@@ -27,7 +27,7 @@ _PORTS = {"http": "80", "https": "443"}
 class HostNames:
     """`names` are host names; one that begins with a dot stands for all below it, and `*` for every name.
 
-    `needs_token` is a service that admits nobody without a token. A page that was pointed there by a name of its own gains
+    `needs_token` is a service that admits no request without a token. A page that was pointed there by a name of its own gains
     nothing, so addresses, names without a dot and the name of this machine are accepted as well.
     """
 
@@ -55,7 +55,7 @@ def names_served(settings: Settings, *, needs_token: bool) -> HostNames:
     return HostNames(names, needs_token=needs_token)
 
 
-class Guarded:
+class HostMiddleware:
     """Refuses requests for names that are not ours, and changes that a page of another site asks for.
 
     `origins` are the sites that the operator lets in (`cors_origins`). `base_url` is how browsers reach us, where that is set.

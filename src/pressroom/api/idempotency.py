@@ -64,7 +64,7 @@ async def _kept_or_new(service: Service, scope: str, key: str, digest: str, act:
 
 
 def _turn(service: Service, scope: str, key: str) -> asyncio.Lock:
-    """Forgotten as soon as nobody holds it or waits for it."""
+    """Removed as soon as no request holds it or waits for it."""
     return _turns.setdefault((id(service), scope, key), asyncio.Lock())
 
 

@@ -18,11 +18,11 @@ from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError, problem, request_id_of
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import ONCE, answers, path, query, says, takes
+from pressroom.api.schema import IDEMPOTENCY_KEY, json_body, json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.api.submitting import require_repeat, require_submit
 from pressroom.api.views import Estimate, JobView, Place, format_job, view, view_types
-from pressroom.api.waiting import WaitPreference, wait_preference, wait_until_ended
+from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.renderers.documents import RenderRequest
@@ -84,16 +84,16 @@ def router(service: Service) -> Routes:
     @routes.post(
         "/jobs",
         operation_id="submit_job",
-        responses=answers(
-            {202: says(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
+        responses=responses(
+            {202: json_response(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
             *(400, 401, 403, 413, 422),
         ),
-        asks=takes(
+        openapi=json_body(
             NewJob,
             "The job",
             example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
         )
-        | {"parameters": [ONCE]},
+        | {"parameters": [IDEMPOTENCY_KEY]},
     )
     async def submit_job(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -109,9 +109,9 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/jobs",
         operation_id="list_jobs",
-        responses=answers(
+        responses=responses(
             {
-                200: says(
+                200: json_response(
                     JobList,
                     "Jobs, newest first",
                     headers={"Link": "The next page"},
@@ -120,7 +120,7 @@ def router(service: Service) -> Routes:
             },
             *(401, 422),
         ),
-        asks={"parameters": _FILTERS},
+        openapi={"parameters": _FILTERS},
     )
     async def list_jobs(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -129,52 +129,53 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/jobs/{id}",
         operation_id="get_job",
-        responses=answers(
-            {200: says(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}}, *(401, 404, 422)
+        responses=responses(
+            {200: json_response(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}},
+            *(401, 404, 422),
         ),
-        asks={"parameters": [_ID, _WAIT]},
+        openapi={"parameters": [_ID, _WAIT]},
     )
     async def get_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await found(service, caller, id)
-        patience = wait_preference(request)
-        if patience.seconds and not job.status.ended:
-            job = await _waited(service, job, patience)
+        preference = parse_wait_preference(request)
+        if preference.seconds and not job.status.ended:
+            job = await _wait(service, job, preference)
         return await shown(service, request, job)
 
     @routes.get(
         "/jobs/{id}/result",
         operation_id="get_result",
-        responses=answers(
+        responses=responses(
             {
-                200: says(Any, "What the job returned, if that is not an artifact", example={"pages": 12}),
-                202: says(job_view, "It has not ended yet", headers=_LOCATION, example=examples.QUEUED_JOB),
+                200: json_response(Any, "What the job returned, if that is not an artifact", example={"pages": 12}),
+                202: json_response(job_view, "It has not ended yet", headers=_LOCATION, example=examples.QUEUED_JOB),
                 303: {"description": "The artifact", "headers": {"Location": {"schema": {"type": "string"}}}},
             },
             *(401, 404, 409, 422),
         ),
-        asks={"parameters": [_ID, _WAIT]},
+        openapi={"parameters": [_ID, _WAIT]},
     )
     async def get_result(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await found(service, caller, id)
-        patience = wait_preference(request)
-        if patience.seconds and not job.status.ended:
-            job = await _waited(service, job, patience)
+        preference = parse_wait_preference(request)
+        if preference.seconds and not job.status.ended:
+            job = await _wait(service, job, preference)
         return await _result(service, request, job)
 
     @routes.post(
         "/jobs/{id}/cancel",
         small_body=True,
         operation_id="cancel_job",
-        responses=answers(
+        responses=responses(
             {
-                200: says(job_view, "It has ended", example=examples.CANCELLED_JOB),
-                202: says(job_view, "It is being stopped", example=examples.STOPPING_JOB),
+                200: json_response(job_view, "It has ended", example=examples.CANCELLED_JOB),
+                202: json_response(job_view, "It is being stopped", example=examples.STOPPING_JOB),
             },
             *(400, 401, 403, 404, 413, 422),
         ),
-        asks={"parameters": [_ID, ONCE]},
+        openapi={"parameters": [_ID, IDEMPOTENCY_KEY]},
     )
     async def cancel_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -187,11 +188,11 @@ def router(service: Service) -> Routes:
         "/jobs/{id}/retry",
         small_body=True,
         operation_id="retry_job",
-        responses=answers(
-            {202: says(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
+        responses=responses(
+            {202: json_response(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
             *(400, 401, 403, 404, 409, 413, 422),
         ),
-        asks={"parameters": [_ID, ONCE]},
+        openapi={"parameters": [_ID, IDEMPOTENCY_KEY]},
     )
     async def retry_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
@@ -203,7 +204,7 @@ def router(service: Service) -> Routes:
 
 
 async def _submit(service: Service, request: Request, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
-    submitted = await service.queue.submit(new.kind, new.payload, within=within, **_how(request, caller, new))
+    submitted = await service.queue.submit(new.kind, new.payload, within=within, **_submit_options(request, caller, new))
     return _counted(service, submitted)
 
 
@@ -216,7 +217,7 @@ async def _submit_render(service: Service, request: Request, caller: Caller, new
     if payload.source is None:
         raise HttpError(422, "invalid_argument", "payload: a render needs a source")
     asked = RenderRequest(payload.language, payload.output, payload.source.encode(), payload.options, payload.engine)
-    how = _how(request, caller, new)
+    how = _submit_options(request, caller, new)
     submitted = await service.rendering.submit(service.queue, asked, filename=payload.filename, kind=new.kind, **how)
     return _counted(service, submitted)
 
@@ -230,8 +231,8 @@ async def _retry(service: Service, job: Job, within: Transaction | None) -> Resp
     return accepted(service, await service.queue.retry(job, within=within))
 
 
-def _how(request: Request, caller: Caller, new: NewJob) -> dict[str, Any]:
-    """What a submit is told besides its kind and payload. The trace lives on in the job's row."""
+def _submit_options(request: Request, caller: Caller, new: NewJob) -> dict[str, Any]:
+    """Keyword arguments of a submit besides its kind and payload. The trace is kept in the job's row."""
     optional = ("key", "subject", "project_id", "max_attempts")
     given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
     trace = {"request_id": request_id_of(request)}
@@ -245,7 +246,7 @@ def _counted(service: Service, submitted: Submitted) -> Response:
 
 def accepted(service: Service, submitted: Submitted) -> Response:
     where = f"{service.base_url}/jobs/{submitted}"
-    told = Accepted(
+    body = Accepted(
         id=str(submitted),
         kind=submitted.kind,
         answer=submitted.answer.value,
@@ -253,7 +254,7 @@ def accepted(service: Service, submitted: Submitted) -> Response:
         status_url=where,
         differs=submitted.differs,
     )
-    return reply(told, status=202, headers={"Location": where, "Retry-After": "1"})
+    return reply(body, status=202, headers={"Location": where, "Retry-After": "1"})
 
 
 async def found(service: Service, caller: Caller, id: str) -> Job:
@@ -264,20 +265,20 @@ async def found(service: Service, caller: Caller, id: str) -> Job:
     return require_own(caller, job)
 
 
-async def _waited(service: Service, job: Job, patience: WaitPreference) -> Job:
+async def _wait(service: Service, job: Job, preference: WaitPreference) -> Job:
     """As long as the caller wants, but not longer than the service is open: the job goes on, and can be asked for again."""
     try:
-        return await wait_until_ended(service, job, patience.seconds)
+        return await wait_until_ended(service, job, preference.seconds)
     except (WaitTimeout, QueueClosed):
         return await service.queue.get(job)
 
 
 async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
     where = await _place(service, job) if job.status is Status.QUEUED else None
-    told = await format_job(job, view(job, where, prefix=service.base_url), service.job_formatters)
+    body = await format_job(job, view(job, where, prefix=service.base_url), service.job_formatters)
     headers = {} if job.status.ended else {"Retry-After": "1"}
     return reply(
-        told, request=request if status == 200 else None, status=status, headers=headers | {"Cache-Control": "no-cache"}
+        body, request=request if status == 200 else None, status=status, headers=headers | {"Cache-Control": "no-cache"}
     )
 
 
@@ -325,7 +326,7 @@ async def _listed(service: Service, request: Request, caller: Caller) -> Respons
             limit=limit,
             cursor=cursor,
         )
-    except NotFound:  # a malformed id names no parent, and nobody has none
+    except NotFound:  # a malformed id names no job
         return reply(JobList([], None))
     headers = {"Cache-Control": "no-cache"}
     if page.cursor:

@@ -1,15 +1,15 @@
 """How many requests a minute: for each token, and for each address before it is known whose it is. And how many wrong guesses.
 
-A bucket of drops for each: a request takes one, and they fall back in evenly. They are in memory, so a restart forgives.
+Token buckets in memory; a restart resets them.
 """
 
 import ipaddress
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,13 +20,12 @@ PER_TOKEN = 600
 PER_ADDRESS = 1200
 
 _WINDOW = 60
-# What is forgotten first was used longest ago, and had the most time to fill up again.
-_REMEMBERED = 10_000
+MAX_KEYS = 10_000
 _UNCOUNTED = ("/livez", "/readyz")
 
 
-class Standing(NamedTuple):
-    """How a caller stands with one policy. `wait` is seconds until all is restored or, when refused, until the next try."""
+class QuotaState(NamedTuple):
+    """A caller's quota under one policy. `wait` is seconds until all is restored or, when refused, until the next try."""
 
     policy: str
     quota: int
@@ -42,25 +41,23 @@ class Buckets:
         self._policy = policy
         self._quota = quota
         self._clock = clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        # The key that is evicted was used longest ago, and its bucket had the most time to fill up again.
+        self._levels: LRUCache[str, tuple[float, float]] = LRUCache(MAX_KEYS)
 
     def wait(self, key: str) -> int:
-        """Seconds until there is a drop to take, without taking it."""
+        """Seconds until a request is allowed, without counting one."""
         level = self._level(key, self._clock())
         return 0 if level >= 1 else math.ceil((1 - level) * _WINDOW / self._quota)
 
-    def take(self, key: str) -> Standing:
+    def take(self, key: str) -> QuotaState:
         now = self._clock()
         level = self._level(key, now)
         refused = level < 1
         if not refused:
             level -= 1
         self._levels[key] = (level, now)
-        self._levels.move_to_end(key)
-        if len(self._levels) > _REMEMBERED:
-            self._levels.popitem(last=False)
         missing = (1 if refused else self._quota) - level
-        return Standing(self._policy, self._quota, int(level), math.ceil(missing * _WINDOW / self._quota), refused)
+        return QuotaState(self._policy, self._quota, int(level), math.ceil(missing * _WINDOW / self._quota), refused)
 
     def _level(self, key: str, now: float) -> float:
         if key not in self._levels:
@@ -95,7 +92,7 @@ class Quotas:
         """Once for a request, however often it is asked who sent it."""
         if self.tokens is None or caller.token is None:
             return
-        if all(one.policy != "token" for one in _standings(request.scope)):
+        if all(one.policy != "token" for one in _quota_states(request.scope)):
             refuse_or_note(request.scope, self.tokens.take(caller.token))
 
     def refuse_guesser(self, request: Request) -> None:
@@ -115,7 +112,7 @@ class Quotas:
             refuse_or_note(scope, self.addresses.take(network_of(client[0])))
 
 
-class Limited:
+class RateLimitMiddleware:
     """Counts by address before anything else is looked at, and tells on every answer how the caller stands."""
 
     def __init__(self, app: ASGIApp, quotas: Quotas) -> None:
@@ -128,8 +125,8 @@ class Limited:
             return
 
         async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start" and (standings := _standings(scope)):
-                message["headers"] = [*message.get("headers", ()), *_headers(standings)]
+            if message["type"] == "http.response.start" and (states := _quota_states(scope)):
+                message["headers"] = [*message.get("headers", ()), *_headers(states)]
             await send(message)
 
         try:
@@ -140,29 +137,29 @@ class Limited:
         await self._app(scope, receive, answer)
 
 
-def refuse_or_note(scope: Scope, standing: Standing) -> None:
+def refuse_or_note(scope: Scope, state: QuotaState) -> None:
     """Raises the 429 if it is one. Every answer tells how the caller stands, a refusal too."""
-    _standings(scope).append(standing)
-    if standing.refused:
-        words = f"more than {standing.quota:,} requests a minute for this {standing.policy}; try again in {standing.wait} s"
-        raise HttpError(429, "quota_exceeded", words, {"Retry-After": str(standing.wait)})
+    _quota_states(scope).append(state)
+    if state.refused:
+        words = f"more than {state.quota:,} requests a minute for this {state.policy}; try again in {state.wait} s"
+        raise HttpError(429, "quota_exceeded", words, {"Retry-After": str(state.wait)})
 
 
-def _standings(scope: Scope) -> list[Standing]:
-    state: dict[str, Any] = scope.setdefault("state", {})
-    kept: list[Standing] = state.setdefault("quotas", [])
-    return kept
+def _quota_states(scope: Scope) -> list[QuotaState]:
+    scope_state: dict[str, Any] = scope.setdefault("state", {})
+    states: list[QuotaState] = scope_state.setdefault("quotas", [])
+    return states
 
 
-def _headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
+def _headers(states: list[QuotaState]) -> list[tuple[bytes, bytes]]:
     """draft-ietf-httpapi-ratelimit-headers-11."""
-    policies = ", ".join(f'"{one.policy}";q={one.quota};w={_WINDOW}' for one in standings)
-    levels = ", ".join(f'"{one.policy}";r={one.left};t={one.wait}' for one in standings)
+    policies = ", ".join(f'"{one.policy}";q={one.quota};w={_WINDOW}' for one in states)
+    levels = ", ".join(f'"{one.policy}";r={one.left};t={one.wait}' for one in states)
     return [(b"ratelimit-policy", policies.encode()), (b"ratelimit", levels.encode())]
 
 
 def network_of(host: str) -> str:
-    """Whoever has one address of IPv6 has 2**64 of them."""
+    """The /64 of an IPv6 address, because a client usually has all of it; an IPv4 address itself."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

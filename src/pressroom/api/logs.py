@@ -24,7 +24,7 @@ _FIELDS = ("request_id", "job_id", "ms")  # attributes of a record that a JSON l
 
 def set_log_format(log_format: str) -> None:
     """Write every line of the log as `text` or as `json` from here on."""
-    formatter = AsJson() if log_format == "json" else AsText(_TEXT)
+    formatter = JsonFormatter() if log_format == "json" else TextFormatter(_TEXT)
     for handler in logging.getLogger().handlers:
         handler.setFormatter(formatter)
 
@@ -41,7 +41,7 @@ def redacted(text: str) -> str:
     return text
 
 
-class AsText(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """One line an event; the lines of a traceback follow, each set in. Control characters are escaped in both.
 
     A request chooses its path and much of what an error says. Neither may forge a line or speak to a terminal.
@@ -62,7 +62,7 @@ def escaped(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-class AsJson(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """`ts`, `level`, `logger`, `event`; `request_id`, `job_id` and `ms` where they are known; `error` with its traceback."""
 
     def format(self, record: logging.LogRecord) -> str:

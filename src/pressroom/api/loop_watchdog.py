@@ -41,26 +41,26 @@ class LoopWatchdog:
         self._frame: FrameType | None = None
         self._since = self._cpu_then = self._last = self._cpu_last = 0.0
         self._seen = 0.0  # of the time since then; when samples come late the machine is busy, and may be all that holds
-        self._is_told = False
+        self._is_logged = False
 
     def sample(self, now: float, cpu: float) -> None:
         """What runs now, at a time and with so much processor time used by the loop's thread."""
         stack = sys._current_frames().get(self._thread)
         frame = _callback_frame(stack)
         if frame is None or frame is not self._frame:
-            if self._is_told:
+            if self._is_logged:
                 hold = Hold(self._last - self._since, self._cpu_last - self._cpu_then)
                 log.warning("the event loop was held for %.2f s, %.2f s of it on the processor", *hold)
                 self._ended(hold)
-            self._frame, self._since, self._cpu_then, self._is_told = frame, now, cpu, False
+            self._frame, self._since, self._cpu_then, self._is_logged = frame, now, cpu, False
             self._seen = 0.0
         else:
             self._seen += min(now - self._last, 2 * INTERVAL)
-        if not self._is_told and self._seen > self._limit:
-            self._is_told = True
+        if not self._is_logged and self._seen > self._limit:
+            self._is_logged = True
             self._began()
-            told = "".join(traceback.format_stack(stack))
-            log.warning("a callback holds the event loop for more than %.0f ms:\n%s", self._limit * 1000, told)
+            trace = "".join(traceback.format_stack(stack))
+            log.warning("a callback holds the event loop for more than %.0f ms:\n%s", self._limit * 1000, trace)
         self._last, self._cpu_last = now, cpu
 
 

@@ -31,7 +31,7 @@ HEADERS_LIMIT = 200
 HEADER_BYTES_LIMIT = 64 * 1024
 
 
-class Around:
+class RequestMiddleware:
     """Pure ASGI, because the usual base class buffers streams and loses their cancellation."""
 
     def __init__(
@@ -76,7 +76,7 @@ class Around:
             except asyncio.CancelledError:
                 if status:
                     raise
-                # The grace of a stop is over. Whoever still waits is told so, and that another try is worth it.
+                # The grace of a stop is over. The client gets a 503, which says that it may retry.
                 await problem(request, QueueClosed("the service is closing"))(scope, receive, answer)
             except ClientDisconnect:
                 log.info("request %s: the client went away while it sent its body", id)
@@ -135,7 +135,7 @@ def _body_too_large(limit: int) -> HttpError:
 
 
 def _refuse_oversized(scope: Scope, limit: int) -> None:
-    """The server reads until it has 64 KB without an end, and more when they come all at once; nobody sends so many."""
+    """The server reads until it has 64 KB without an end, and more when they come all at once; no client needs so many."""
     headers = scope["headers"]
     size = sum([len(name) + len(value) for name, value in headers])
     if len(headers) > HEADERS_LIMIT or size > limit:
@@ -143,7 +143,7 @@ def _refuse_oversized(scope: Scope, limit: int) -> None:
 
 
 def _refuse_encoded(scope: Scope) -> None:
-    """A compressed body may be a thousand times what it seems, and nobody needs to send one."""
+    """A compressed body may be a thousand times what it seems, and no client needs to send one."""
     for name, value in scope["headers"]:
         if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
             words = "send the body as it is, without a Content-Encoding"

@@ -14,7 +14,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.readiness import SUBMIT_FAILED, Readiness
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, says, sends
+from pressroom.api.schema import binary_response, json_response, responses
 from pressroom.api.service import Service
 from pressroom.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
@@ -72,7 +72,9 @@ def router(service: Service) -> Routes:
     readiness = Readiness(service)
     dependencies = Dependencies(service.settings)
 
-    @routes.get("/livez", operation_id="livez", responses={200: says(Answer, "The process runs", example={"status": "pass"})})
+    @routes.get(
+        "/livez", operation_id="livez", responses={200: json_response(Answer, "The process runs", example={"status": "pass"})}
+    )
     async def livez(_: Request) -> Response:
         return reply(Answer("pass"))
 
@@ -80,8 +82,10 @@ def router(service: Service) -> Routes:
         "/readyz",
         operation_id="readyz",
         responses={
-            200: says(Answer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}),
-            503: says(Answer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
+            200: json_response(
+                Answer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
+            ),
+            503: json_response(Answer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
         },
     )
     async def readyz(_: Request) -> Response:
@@ -96,7 +100,7 @@ def router(service: Service) -> Routes:
         "/health",
         operation_id="health",
         responses={
-            200: says(
+            200: json_response(
                 Health,
                 "All is well",
                 example={
@@ -109,21 +113,23 @@ def router(service: Service) -> Routes:
                     "warnings": [],
                 },
             ),
-            503: says(Health, "It is not"),
+            503: json_response(Health, "It is not"),
         },
-        asks={"security": [{}, {"token": []}]},
+        openapi={"security": [{}, {"token": []}]},
     )
     async def health(request: Request) -> Response:
-        """Anybody may know whether all is well; how much there is to do is for viewers."""
+        """The status is public; the numbers of jobs are for viewers."""
         cause, statuses = await asyncio.gather(readiness.cause(), dependencies.current())
         checked = [DependencyHealth("database", "fail" if cause else "pass", cause), *map(_dependency, statuses)]
-        told = await _health(service, checked, shows_totals=await _may_view(service, request))
-        return reply(told, status=503 if told.status == "fail" else 200)
+        health = await _health(service, checked, shows_totals=await _may_view(service, request))
+        return reply(health, status=503 if health.status == "fail" else 200)
 
     @routes.get(
         "/metrics",
         operation_id="metrics",
-        responses=answers({200: sends("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403),
+        responses=responses(
+            {200: binary_response("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403
+        ),
     )
     async def metrics(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)

@@ -63,7 +63,7 @@ def problem(request: Request, error: PressroomError, *, status: int | None = Non
     return Response(msgspec.json.encode(described), described.status, headers, MEDIA_TYPE)
 
 
-_STORE_TROUBLE = {
+_STORE_PROBLEMS = {
     "store_unavailable": "the store cannot be reached just now; try again in a moment",
     "store_busy": "the store is busy with others just now; try again in a moment",
     "store_full": "the store has no room left; nothing was written",
@@ -81,7 +81,7 @@ def describe(request: Request, error: PressroomError, *, status: int | None = No
     # Their own words name addresses and folders, which are the operator's business.
     if isinstance(error, StoreUnavailable | ArtifactStoreMismatch):
         log.warning("request %s was refused: %s", request_id_of(request), error)
-        detail = _STORE_TROUBLE.get(code, _STORE_TROUBLE[StoreUnavailable.code])
+        detail = _STORE_PROBLEMS.get(code, _STORE_PROBLEMS[StoreUnavailable.code])
     place: dict[str, Any] = {}
     if isinstance(error, Ended) and error.error:
         code, detail = error.error.get("code", code), error.error.get("message", detail)
@@ -110,7 +110,7 @@ def internal(request: Request, error: Exception) -> Response:
 
 def without_request(status: int, code: str, detail: str) -> bytes:
     """For a connection without a whole request: there is no path and no request id to name."""
-    told = Problem(
+    body = Problem(
         type=f"urn:pressroom:problem:{code}",
         title=title_of(status),
         status=status,
@@ -120,7 +120,7 @@ def without_request(status: int, code: str, detail: str) -> bytes:
         request_id="",
         retryable=status in (429, 503),
     )
-    return msgspec.json.encode(told)
+    return msgspec.json.encode(body)
 
 
 def retry_after(error: PressroomError) -> int:

@@ -13,7 +13,7 @@ from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, path, query, says
+from pressroom.api.schema import json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.overview import CURSOR, LONGEST, PAGE_LIMIT, SLOW
 from pressroom.request import NAME_LIMIT
@@ -27,7 +27,7 @@ class Switched(msgspec.Struct, frozen=True):
     paused: bool
 
 
-_NOBODY = "-" * (NAME_LIMIT + 1)  # an organisation that cannot be
+_NO_ORG = "-" * (NAME_LIMIT + 1)  # longer than any id of an organisation
 _FRESH = {"Cache-Control": "no-store"}
 _NEXT = {"Link": "The next page"}
 _ORG = query("org", {"type": "string"}, "Only this organisation; for callers who see more than one")
@@ -52,8 +52,8 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/backlog",
         operation_id="get_backlog",
-        responses=answers({200: says(BacklogReport, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
-        asks={"parameters": [_ORG]},
+        responses=responses({200: json_response(BacklogReport, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
+        openapi={"parameters": [_ORG]},
     )
     async def get_backlog(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -62,10 +62,11 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/active",
         operation_id="list_active",
-        responses=answers(
-            {200: says(ActiveList, "What runs, the longest first", headers=_NEXT, example=examples.ACTIVE_LIST)}, *(401, 422)
+        responses=responses(
+            {200: json_response(ActiveList, "What runs, the longest first", headers=_NEXT, example=examples.ACTIVE_LIST)},
+            *(401, 422),
         ),
-        asks={"parameters": [_ORG, _KIND, _LIMIT, _CURSOR]},
+        openapi={"parameters": [_ORG, _KIND, _LIMIT, _CURSOR]},
     )
     async def list_active(request: Request) -> Response:
         """Items are counted by state; the first twenty in progress, and that failed, are named. The job has them all."""
@@ -76,11 +77,15 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/slow",
         operation_id="list_slow",
-        responses=answers(
-            {200: says(ActiveList, "What runs for too long, the slowest first", headers=_NEXT, example=examples.ACTIVE_LIST)},
+        responses=responses(
+            {
+                200: json_response(
+                    ActiveList, "What runs for too long, the slowest first", headers=_NEXT, example=examples.ACTIVE_LIST
+                )
+            },
             *(401, 422),
         ),
-        asks={"parameters": [_OVER, _ORG, _KIND, _LIMIT, _CURSOR]},
+        openapi={"parameters": [_OVER, _ORG, _KIND, _LIMIT, _CURSOR]},
     )
     async def list_slow(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -90,10 +95,11 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/conflicts",
         operation_id="list_conflicts",
-        responses=answers(
-            {200: says(Conflicts, "Who updates items of a project", headers=_NEXT, example=examples.CONFLICTS)}, *(401, 422)
+        responses=responses(
+            {200: json_response(Conflicts, "Who updates items of a project", headers=_NEXT, example=examples.CONFLICTS)},
+            *(401, 422),
         ),
-        asks={"parameters": [_PROJECT, _NOUN, _ITEM, _ORG, _LIMIT, _CURSOR]},
+        openapi={"parameters": [_PROJECT, _NOUN, _ITEM, _ORG, _LIMIT, _CURSOR]},
     )
     async def list_conflicts(request: Request) -> Response:
         """`conflicts` are the items that more than one of these jobs names, whatever page of the jobs this is."""
@@ -105,8 +111,10 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/errors",
         operation_id="get_error_rate",
-        responses=answers({200: says(ErrorRate, "What went wrong within the last hour", example=examples.ERROR_RATE)}, 401),
-        asks={"parameters": [_ORG]},
+        responses=responses(
+            {200: json_response(ErrorRate, "What went wrong within the last hour", example=examples.ERROR_RATE)}, 401
+        ),
+        openapi={"parameters": [_ORG]},
     )
     async def get_error_rate(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -115,10 +123,10 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/queue/throughput",
         operation_id="get_throughput",
-        responses=answers(
-            {200: says(Throughput, "Whose jobs ended within the last hour", example=examples.THROUGHPUT)}, *(401, 422)
+        responses=responses(
+            {200: json_response(Throughput, "Whose jobs ended within the last hour", example=examples.THROUGHPUT)}, *(401, 422)
         ),
-        asks={"parameters": [_ORG, _LIMIT]},
+        openapi={"parameters": [_ORG, _LIMIT]},
     )
     async def get_throughput(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
@@ -128,10 +136,11 @@ def router(service: Service) -> Routes:
     @routes.post(
         "/queue/{kind}/pause",
         operation_id="pause_kind",
-        responses=answers(
-            {200: says(Switched, "No worker claims its jobs", example={"kind": "render", "paused": True})}, *(401, 403, 404)
+        responses=responses(
+            {200: json_response(Switched, "No worker claims its jobs", example={"kind": "render", "paused": True})},
+            *(401, 403, 404),
         ),
-        asks={"parameters": [_NAME]},
+        openapi={"parameters": [_NAME]},
     )
     async def pause_kind(request: Request, kind: str) -> Response:
         """What runs goes on, and submits are accepted. Again and again, if you like."""
@@ -142,10 +151,11 @@ def router(service: Service) -> Routes:
     @routes.post(
         "/queue/{kind}/resume",
         operation_id="resume_kind",
-        responses=answers(
-            {200: says(Switched, "Workers claim its jobs", example={"kind": "render", "paused": False})}, *(401, 403, 404)
+        responses=responses(
+            {200: json_response(Switched, "Workers claim its jobs", example={"kind": "render", "paused": False})},
+            *(401, 403, 404),
         ),
-        asks={"parameters": [_NAME]},
+        openapi={"parameters": [_NAME]},
     )
     async def resume_kind(request: Request, kind: str) -> Response:
         await _require_all(service, request)
@@ -156,7 +166,7 @@ def router(service: Service) -> Routes:
 
 
 async def _require_all(service: Service, request: Request) -> None:
-    """A kind is everybody's: who may only see to one organisation must not stop the others."""
+    """A kind is shared by all organisations: a caller of one of them must not stop the others."""
     caller = await service.gate.caller(request, Scope.OPERATOR)
     if not caller.everywhere:
         raise HttpError(403, "forbidden", "a kind is shared by all organisations; this needs a token made with --all-orgs")
@@ -168,7 +178,7 @@ def _org(request: Request, caller: Caller) -> str | None:
     if caller.everywhere:
         return asked
     own = caller.org_id or ""
-    return own if asked is None or asked == own else _NOBODY
+    return own if asked is None or asked == own else _NO_ORG
 
 
 def _page(request: Request, caller: Caller) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether this process can take jobs now, for whoever decides where requests go."""
+"""Whether this process can take jobs now, for load balancers."""
 
 import asyncio
 import logging

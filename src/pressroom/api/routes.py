@@ -7,12 +7,12 @@ from typing import Any
 from starlette.responses import Response
 
 type Handler = Callable[..., Awaitable[Response]]
-type Taking = Callable[[Handler], Handler]
+type HandlerDecorator = Callable[[Handler], Handler]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Without an `operation_id` it is not in the document. `asks` is what OpenAPI has for what it reads.
+    """Without an `operation_id` it is not in the document. `openapi` is what the document says of what it reads.
     A route with `small_body` reads at most `form_limit` bytes, others at most `body_limit`.
     """
 
@@ -22,7 +22,7 @@ class Route:
     operation_id: str | None = None
     tags: tuple[str, ...] = ()
     responses: Mapping[Any, Any] = field(default_factory=dict)
-    asks: Mapping[str, Any] = field(default_factory=dict)
+    openapi: Mapping[str, Any] = field(default_factory=dict)
     small_body: bool = False
 
 
@@ -39,27 +39,27 @@ class Routes:
     def include(self, others: "Routes") -> None:
         self._routes += [replace(route, tags=(*self._tags, *route.tags)) for route in others]
 
-    def add(self, path: str, handler: Handler, *methods: str, **told: Any) -> None:
-        self._routes.append(Route(path, methods, handler, tags=self._tags, **told))
+    def add(self, path: str, handler: Handler, *methods: str, **options: Any) -> None:
+        self._routes.append(Route(path, methods, handler, tags=self._tags, **options))
 
-    def on(self, *methods: str, path: str, **told: Any) -> Taking:
+    def on(self, *methods: str, path: str, **options: Any) -> HandlerDecorator:
         def take(handler: Handler) -> Handler:
-            self.add(path, handler, *methods, **told)
+            self.add(path, handler, *methods, **options)
             return handler
 
         return take
 
-    def get(self, path: str, **told: Any) -> Taking:
-        return self.on("GET", path=path, **told)
+    def get(self, path: str, **options: Any) -> HandlerDecorator:
+        return self.on("GET", path=path, **options)
 
-    def head(self, path: str, **told: Any) -> Taking:
-        return self.on("HEAD", path=path, **told)
+    def head(self, path: str, **options: Any) -> HandlerDecorator:
+        return self.on("HEAD", path=path, **options)
 
-    def post(self, path: str, **told: Any) -> Taking:
-        return self.on("POST", path=path, **told)
+    def post(self, path: str, **options: Any) -> HandlerDecorator:
+        return self.on("POST", path=path, **options)
 
-    def put(self, path: str, **told: Any) -> Taking:
-        return self.on("PUT", path=path, **told)
+    def put(self, path: str, **options: Any) -> HandlerDecorator:
+        return self.on("PUT", path=path, **options)
 
-    def delete(self, path: str, **told: Any) -> Taking:
-        return self.on("DELETE", path=path, **told)
+    def delete(self, path: str, **options: Any) -> HandlerDecorator:
+        return self.on("DELETE", path=path, **options)

@@ -21,23 +21,23 @@ class Application:
 
     def __init__(self, routes: Sequence[Route], openapi: Callable[[Sequence[Route]], dict[str, Any]]) -> None:
         self.routes = routes
-        self._describe = openapi
-        self._app: ASGIApp = Table(routes)
+        self._openapi = openapi
+        self._app: ASGIApp = RouteTable(routes)
 
-    def put_around(self, middleware: Callable[..., ASGIApp], **options: Any) -> None:
-        """What is put around last is met first."""
+    def add_middleware(self, middleware: Callable[..., ASGIApp], **options: Any) -> None:
+        """The one that is added last is called first."""
         self._app = middleware(self._app, **options)
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        return self._describe(self.routes)
+        return self._openapi(self.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
         await self._app(scope, receive, send)
 
 
-class Entry(NamedTuple):
+class RouteEntry(NamedTuple):
     path: str
     pattern: re.Pattern[str]
     methods: Collection[str]
@@ -46,49 +46,53 @@ class Entry(NamedTuple):
     is_documented: bool = False
 
 
-class Table:
-    """Routes by the first part of their path, so that a request is compared with few of them."""
+class RouteTable:
+    """Routes by the first segment of their path, so that a request is compared with few of them. Order counts, as in
+    Starlette's router, which compares with all of them (docs/decisions.md has what that costs)."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        self._by_first: dict[str, list[Entry]] = {}
-        for route in routes:
-            entry = Entry(
-                route.path, _pattern(route.path), route.methods, route.handler, route.small_body, bool(route.operation_id)
-            )
-            self._by_first.setdefault(_first(route.path), []).append(entry)
+        entries = [
+            RouteEntry(one.path, _pattern(one.path), one.methods, one.handler, one.small_body, bool(one.operation_id))
+            for one in routes
+        ]
+        self._with_parameter = [entry for entry in entries if "{" in _first_segment(entry.path)]
+        self._by_first_segment = {
+            first: [entry for entry in entries if _first_segment(entry.path) == first or entry in self._with_parameter]
+            for first in {_first_segment(entry.path) for entry in entries}
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive, send)
         try:
-            response = await self._answer(request)
+            response = await self._respond(request)
         except PressroomError as error:
             response = problem(request, error)
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _respond(self, request: Request) -> Response:
         scope = request.scope
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         allowed: list[str] = []
-        for entry, found in self._matching(path):
+        for entry, parameters in self._matching(path):
             if scope["method"] in entry.methods:
                 scope["route"] = entry
-                return await entry.handler(request, **found)
+                return await entry.handler(request, **parameters)
             allowed += entry.methods
         if allowed:
             words = "not with this method"
             raise HttpError(405, "method_not_allowed", words, {"Allow": ", ".join(sorted(set(allowed)))})
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         if path != "/" and any(self._matching(other)) and not self._lacks_id(path):
-            return RedirectResponse(_relative(path, request.url.query))
+            return RedirectResponse(_relative_redirect(path, request.url.query))
         raise HttpError(404, "not_found", "there is nothing here")
 
     def _lacks_id(self, path: str) -> bool:
         """`/jobs/` is a job without an id, not another spelling of the list of jobs."""
         return path.endswith("/") and any(entry.is_documented for entry, _ in self._matching(f"{path}0"))
 
-    def _matching(self, path: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
-        for entry in self._by_first.get(_first(path), ()):
-            if found := entry.pattern.match(path):
+    def _matching(self, path: str) -> Iterator[tuple[RouteEntry, dict[str, Any]]]:
+        for entry in self._by_first_segment.get(_first_segment(path), self._with_parameter):
+            if found := entry.pattern.fullmatch(path):  # `$` in the pattern would also match before a line break
                 yield entry, found.groupdict()
 
 
@@ -97,14 +101,14 @@ def _pattern(path: str) -> re.Pattern[str]:
     return compile_path(path)[0]
 
 
-def _relative(path: str, query: str) -> str:
-    """The same place with a slash at its end, or without the one that it has.
+def _relative_redirect(path: str, query: str) -> str:
+    """The same path with a slash at its end, or without the one that it has.
 
-    Relative, because neither the name nor the prefix that the client knows us by is known here.
+    Relative, because the host name and the prefix that the client uses are not known here.
     """
     last = quote(path.rstrip("/").rpartition("/")[2])
     return (f"../{last}" if path.endswith("/") else f"./{last}/") + (f"?{query}" if query else "")
 
 
-def _first(path: str) -> str:
-    return path.split("/", 2)[1]
+def _first_segment(path: str) -> str:
+    return path.split("/", 2)[1] if path.startswith("/") else ""

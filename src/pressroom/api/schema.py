@@ -13,26 +13,26 @@ from pressroom.api.routes import Route
 from pressroom.model import VERSION
 
 _REFERENCE = "#/components/schemas/{name}"
-_known: dict[str, Any] = {}
-_announced: dict[str, Any] = {}
+_components: dict[str, Any] = {}
+_webhooks: dict[str, Any] = {}
 _PART = re.compile(r"\{(\w+)(?::\w+)?\}")
-_UNCOUNTED = ("/livez", "/readyz")  # nobody is refused these for asking too often
+_WITHOUT_RATE_LIMIT = ("/livez", "/readyz")
 
 
 @cache
 def reference(*kinds: Any) -> dict[str, Any]:
-    """A schema that refers to a structure, which is put among the components; or to any of several. Nobody changes it."""
+    """A schema that refers to a component, or to any of several, and adds them to the document. Shared: do not change it."""
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
-    _known.update(components)
+    _components.update(components)
     return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}
 
 
-def announces(requests: Mapping[str, Any]) -> None:
+def add_webhooks(requests: Mapping[str, Any]) -> None:
     """What we send to others of our own accord: the `webhooks` of the document."""
-    _announced.update(requests)
+    _webhooks.update(requests)
 
 
-def says(
+def json_response(
     kind: Any,
     description: str,
     *,
@@ -40,7 +40,7 @@ def says(
     headers: Mapping[str, str] | None = None,
     example: Any = None,
 ) -> dict[str, Any]:
-    """An answer with a structure, or with any of a tuple of them."""
+    """A response with a structure, or with any of a tuple of them."""
     content: dict[str, Any] = {"schema": reference(*kind) if isinstance(kind, tuple) else reference(kind)}
     if example is not None:
         content["example"] = example
@@ -50,7 +50,7 @@ def says(
     return answer
 
 
-def sends(description: str, *media_types: str, example: str) -> dict[str, Any]:
+def binary_response(description: str, *media_types: str, example: str) -> dict[str, Any]:
     """Bytes, of which the schema says nothing more."""
     content = {"schema": {"type": "string", "format": "binary"}, "example": example}
     return {"description": description, "content": dict.fromkeys(media_types, content)}
@@ -60,7 +60,7 @@ _PROBLEMS = {
     400: "The request or its source is wrong",
     401: "No valid token",
     403: "The token's scope does not allow it",
-    404: "Unknown, expired, or somebody else's",
+    404: "Unknown, expired, or another organisation's",
     409: "Its state does not allow it",
     413: "Too large",
     414: "The source is too long for a URL",
@@ -75,10 +75,10 @@ _PROBLEMS = {
     504: "Not within the time limit",
 }
 _WHEN_AGAIN = {"Retry-After": "When to try again, in seconds"}
-_TOLD = {401: {"WWW-Authenticate": "How to say who you are"}, 429: _WHEN_AGAIN, 503: _WHEN_AGAIN}
+_RESPONSE_HEADERS = {401: {"WWW-Authenticate": "How to say who you are"}, 429: _WHEN_AGAIN, 503: _WHEN_AGAIN}
 
 
-def answers(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
+def responses(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
     """The responses of a route: those that are given, and the problems with these statuses.
 
     Not those that any request may meet on its way to a route: `document` adds them.
@@ -87,10 +87,10 @@ def answers(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[st
 
 
 def _problem(status: int) -> dict[str, Any]:
-    return says(Problem, _PROBLEMS[status], media_type=MEDIA_TYPE, headers=_TOLD.get(status))
+    return json_response(Problem, _PROBLEMS[status], media_type=MEDIA_TYPE, headers=_RESPONSE_HEADERS.get(status))
 
 
-def takes(
+def json_body(
     kind: Any,
     description: str,
     *,
@@ -98,7 +98,7 @@ def takes(
     example: Any,
     text: str | None = None,
 ) -> dict[str, Any]:
-    """What a route reads itself. `text` is an example for those types that are not JSON. Goes into `asks`."""
+    """The request body of a route. `text` is an example for those types that are not JSON. Goes into `openapi`."""
     content = {
         media_type: {"schema": reference(kind), "example": example}
         if media_type == "application/json"
@@ -117,7 +117,7 @@ def header(name: str, description: str, **bounds: Any) -> dict[str, Any]:
     return {"name": name, "in": "header", "required": False, "schema": schema, "description": description}
 
 
-ONCE = header("Idempotency-Key", "The same key and body: the same answer, for a day", minLength=1, maxLength=255)
+IDEMPOTENCY_KEY = header("Idempotency-Key", "The same key and body: the same answer, for a day", minLength=1, maxLength=255)
 
 
 def path(name: str, example: str, description: str, **bounds: Any) -> dict[str, Any]:
@@ -136,46 +136,46 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
         "info": {"title": "Pressroom", "summary": "Sources into documents, as durable jobs.", "version": VERSION},
         "paths": paths,
         "components": {
-            "schemas": dict(_known),
+            "schemas": dict(_components),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "tags": [{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
-        "webhooks": dict(_announced),
+        "webhooks": dict(_webhooks),
         "security": [{}, {"token": []}],  # without a token on the loopback, and nowhere else
     }
 
 
 def _operation(route: Route) -> dict[str, Any]:
-    told = {
+    operation = {
         "tags": list(route.tags),
         "summary": route.handler.__name__.replace("_", " ").title(),
         "description": inspect.getdoc(route.handler),
         "operationId": route.operation_id,
-        **route.asks,
+        **route.openapi,
         "parameters": _parameters(route),
     }
-    operation = {name: value for name, value in told.items() if value}
+    operation = {name: value for name, value in operation.items() if value}
     responses = {str(status): response for status, response in route.responses.items()}
     if "401" not in responses:
         operation.setdefault("security", [])
-    for status in _on_the_way(route, responses):
+    for status in _statuses_before_route(route, responses):
         responses.setdefault(str(status), _problem(status))
     return operation | {"responses": dict(sorted(responses.items()))}
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
     """Every part of the path, also those of which the route says nothing; then the rest."""
-    told = {(one["in"], one["name"]): one for one in route.asks.get("parameters", ())}
+    declared = {(one["in"], one["name"]): one for one in route.openapi.get("parameters", ())}
     parts = {("path", name): {"name": name, "in": "path", "schema": {"type": "string"}} for name in _PART.findall(route.path)}
-    return [{"required": place == "path"} | one for (place, _), one in (parts | told).items()]
+    return [{"required": place == "path"} | one for (place, _), one in (parts | declared).items()]
 
 
-def _on_the_way(route: Route, responses: Collection[str]) -> Iterator[int]:
+def _statuses_before_route(route: Route, responses: Collection[str]) -> Iterator[int]:
     """What a request may be answered before its route is reached, or instead of it."""
     yield from (415, 431, 500)
-    if route.path not in _UNCOUNTED:
+    if route.path not in _WITHOUT_RATE_LIMIT:
         yield 429
-    if "requestBody" in route.asks:
+    if "requestBody" in route.openapi:
         yield 413
     if "{" in route.path:
         yield 404  # a slash in a part makes it a path that leads nowhere

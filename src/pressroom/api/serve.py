@@ -30,7 +30,7 @@ class _Server(uvicorn.Server):
 def heed_signals(service: Service, grace: float) -> None:
     """SIGTERM and SIGINT let the service stop. A second one ends the process there and then.
 
-    Before anybody is told where it listens: whoever knows that may stop it.
+    Before the address is printed: a process that reads it may stop this one at once.
     """
     loop = asyncio.get_running_loop()
 

@@ -33,5 +33,5 @@ class Service:
         return self.settings.base_url
 
     def address_for(self, request: Request) -> str:
-        """Where whoever asks reaches us: as the settings say, or else as they did just now."""
+        """The base URL for links: from the settings, or else that of the request."""
         return self.base_url or str(request.base_url).rstrip("/")

@@ -24,9 +24,9 @@ def respond(
     after: int | None = None,
     still_admitted: Callable[[], Awaitable[bool]],
 ) -> StreamingResponse:
-    """`after` is the event that the stream follows. It is told first: whoever is cut off before the next one resumes there.
+    """`after` is the event that the stream follows. Its id is sent first, so that a client can always resume there.
 
-    `still_admitted` is asked at every heartbeat; a caller whose token was revoked or has expired hears nothing more.
+    `still_admitted` is asked at every heartbeat; a caller whose token was revoked or has expired gets no more events.
     """
     frames = _frames(events, closing, metrics, _opening(after), still_admitted)
     return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)

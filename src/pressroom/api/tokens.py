@@ -1,4 +1,4 @@
-"""Tokens: made here, told once, and known afterwards only by their hash."""
+"""Tokens: created and looked up. The secret is shown once; only its hash is stored."""
 
 import asyncio
 import hashlib
@@ -7,10 +7,10 @@ import logging
 import re
 import secrets
 import zlib
-from collections import OrderedDict
 from functools import partial
 
 import msgspec
+from cachetools import LRUCache
 
 from pressroom.api.access import Caller, Scope
 from pressroom.clock import Clock
@@ -30,13 +30,13 @@ _SECRET = re.compile(rf"pr_[0-9A-Za-z]{{{_RANDOM + _CHECKSUM}}}")
 _SHOWN = 9
 
 # A revocation by another process takes effect after this long. Long enough that a busy caller costs one read.
-REMEMBERED = 5_000
-_REMEMBERED_AT_MOST = 1_000
+CACHE_MS = 5_000
+MAX_CACHED = 1_000
 LONGEST_TTL = 3650 * 24 * 3600 * 1000
 
 
-class Made(msgspec.Struct, frozen=True):
-    """`secret` is told to whoever asked for it, and to nobody ever again."""
+class CreatedToken(msgspec.Struct, frozen=True):
+    """`secret` is shown once, to the caller that created the token; afterwards only its hash is stored."""
 
     secret: str
     token: Token
@@ -46,13 +46,13 @@ class Tokens:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._known: OrderedDict[str, tuple[int, Token | None]] = OrderedDict()
+        self._cache: LRUCache[str, tuple[int, Token | None]] = LRUCache(MAX_CACHED)
         self._touched: dict[str, int] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
     async def create(
         self, scope: Scope, *, org: str | None = None, everywhere: bool = False, name: str = "", ttl_ms: int | None = None
-    ) -> Made:
+    ) -> CreatedToken:
         """A new token. Without an org it is the default one's; `everywhere` is all of them."""
         _check(org, everywhere, name, ttl_ms)
         secret = new_secret()
@@ -66,7 +66,7 @@ class Tokens:
             everywhere=everywhere,
             ttl=ttl_ms,
         )
-        return Made(secret, await self._database.run(partial(tokens.create, new), name="token"))
+        return CreatedToken(secret, await self._database.run(partial(tokens.create, new), name="token"))
 
     async def all(self) -> list[Token]:
         return await self._database.read(tokens.list_all)
@@ -75,12 +75,12 @@ class Tokens:
         return await self._database.read(tokens.any_holds)
 
     async def revoke(self, name: str) -> None:
-        """By its id or its beginning. From here on nobody gets in with it; other processes learn it within seconds."""
+        """By its id or its beginning. It is refused from here on; other processes refuse it within seconds."""
         await self._database.run(partial(tokens.revoke, name), name="token")
-        self._known.clear()
+        self._cache.clear()
 
     async def lookup(self, secret: str) -> Caller | None:
-        """Who holds this secret. None if it is malformed, unknown, expired or revoked: nobody is told which."""
+        """Who holds this secret. None if it is malformed, unknown, expired or revoked; callers cannot tell which."""
         if not is_well_formed(secret):
             return None
         token = await self._find(digest_of(secret))
@@ -91,20 +91,17 @@ class Tokens:
 
     async def _find(self, digest: str) -> Token | None:
         moment = self._clock.now_ms()
-        known = self._known.get(digest)
-        if known is not None and 0 <= moment - known[0] < REMEMBERED:
-            self._known.move_to_end(digest)
+        known = self._cache.get(digest)
+        if known is not None and 0 <= moment - known[0] < CACHE_MS:
             return known[1]
         token = await self._database.read(partial(tokens.find, digest))
         if token is not None and not hmac.compare_digest(token.digest, digest):
             token = None
-        self._known[digest] = (moment, token)
-        while len(self._known) > _REMEMBERED_AT_MOST:
-            self._known.popitem(last=False)
+        self._cache[digest] = (moment, token)
         return token
 
     def _note_use(self, token: Token) -> None:
-        """On the side: a request never waits for the note that it was made."""
+        """In a task of its own: a request does not wait for the update of `last used`."""
         moment = self._clock.now_ms()
         if moment - self._touched.get(token.uid, 0) < tokens.USED_AT_MOST_EVERY:
             return

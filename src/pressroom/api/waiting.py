@@ -12,8 +12,8 @@ from pressroom.errors import QueueClosed
 from pressroom.model import Job
 from pressroom.request import JobLike
 
-LONGEST = 60.0
-SYNC = 45.0  # more than a diagram may take, so that its own time limit is told and not the end of the wait
+MAX_WAIT = 60.0
+SYNC_WAIT = 45.0  # more than a diagram may take, so that its own time limit is the error and not the end of the wait
 
 _PREFERENCE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",;]*)"?)?', re.IGNORECASE)
 
@@ -26,12 +26,12 @@ class WaitPreference(msgspec.Struct, frozen=True):
     sync: bool = False  # the caller wants the result and not a job: past the time it is an error
 
 
-def wait_preference(request: Request) -> WaitPreference:
+def parse_wait_preference(request: Request) -> WaitPreference:
     mode = request.query_params.get("mode")
     if mode == "sync":
-        return WaitPreference(SYNC, sync=True)
-    if (seconds_text := request.query_params.get("wait")) is not None:
-        return WaitPreference(_parse_seconds(seconds_text))
+        return WaitPreference(SYNC_WAIT, sync=True)
+    if (asked := request.query_params.get("wait")) is not None:
+        return WaitPreference(_parse_seconds(asked))
     preferences = {
         found[1].lower(): found[2]
         for part in ",".join(request.headers.getlist("prefer")).split(",")
@@ -39,7 +39,7 @@ def wait_preference(request: Request) -> WaitPreference:
     }
     if "wait" in preferences:
         try:
-            seconds = min(LONGEST, max(0.0, float(preferences["wait"] or 0)))
+            seconds = min(MAX_WAIT, max(0.0, float(preferences["wait"] or 0)))
         except ValueError:
             return WaitPreference()  # a preference that cannot be understood is not followed
         return WaitPreference(seconds, f"wait={seconds:g}")
@@ -57,14 +57,14 @@ async def wait_until_ended(service: Service, job: JobLike, seconds: float) -> Jo
     closing = asyncio.ensure_future(service.closing.wait())
     try:
         await asyncio.wait({ending, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return ending.result() if ending.done() else await _last_look(service, job)
+        return ending.result() if ending.done() else await _ended_or_closing(service, job)
     finally:
         ending.cancel()
         closing.cancel()
 
 
-async def _last_look(service: Service, job: JobLike) -> Job:
-    """A job that ended in time is returned although the service closes."""
+async def _ended_or_closing(service: Service, job: JobLike) -> Job:
+    """A last look: what ended in time is an answer."""
     current = await service.queue.get(job)
     if not current.status.ended:
         raise QueueClosed(f"the service is closing; {current} goes on, and can be asked for again")
@@ -73,5 +73,5 @@ async def _last_look(service: Service, job: JobLike) -> Job:
 
 def _parse_seconds(text: str) -> float:
     if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
-        raise HttpError(422, "invalid_argument", f"wait is a number of seconds, of which at most {LONGEST:g} are waited")
-    return min(LONGEST, float(text))
+        raise HttpError(422, "invalid_argument", f"wait is a number of seconds, of which at most {MAX_WAIT:g} are waited")
+    return min(MAX_WAIT, float(text))

@@ -17,10 +17,10 @@ from pressroom.api.jobs import decoded
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import announces, answers, path, query, reference, says, takes
+from pressroom.api.schema import add_webhooks, json_body, json_response, path, query, reference, responses
 from pressroom.api.service import Service
 from pressroom.errors import NotFound
-from pressroom.notify.webhook import EVENTS, Payload
+from pressroom.notify.standard_webhooks import EVENTS, Payload
 from pressroom.store.jobs.queries import BEYOND
 from pressroom.store.webhooks import webhooks as store
 from pressroom.webhooks import Webhooks
@@ -111,15 +111,15 @@ def _cursor(pattern: str) -> dict[str, Any]:
 
 def router(service: Service, webhooks: Webhooks) -> Routes:
     routes = Routes("webhooks")
-    announces(_requests())
+    add_webhooks(_requests())
 
     @routes.post(
         "/webhooks",
         small_body=True,
         operation_id="create_webhook",
-        responses=answers(
+        responses=responses(
             {
-                201: says(
+                201: json_response(
                     WebhookCreated,
                     "Made; the secret is shown this once",
                     headers={"Location": "The webhook"},
@@ -128,24 +128,28 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 422),
         ),
-        asks=takes(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
+        openapi=json_body(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
     )
     async def create_webhook(request: Request) -> Response:
         """Of this organisation's jobs only. An address is https and public, unless the operator allows its host."""
         caller = await service.gate.caller(request, Scope.OPERATOR)
         new = decoded(request, await request.body(), NewWebhook)
         made, secret = await webhooks.add(caller.org_id, new.url, _once(new.events), new.kinds and _once(new.kinds))
-        told = WebhookCreated(**_fields(made), secret=secret)
-        return reply(told, status=201, headers={"Location": f"{service.base_url}/webhooks/{told.id}", **_PRIVATE})
+        created = WebhookCreated(**_fields(made), secret=secret)
+        return reply(created, status=201, headers={"Location": f"{service.base_url}/webhooks/{created.id}", **_PRIVATE})
 
     @routes.get(
         "/webhooks",
         operation_id="list_webhooks",
-        responses=answers(
-            {200: says(WebhookList, "Oldest first", headers=_NEXT, example={"items": [examples.WEBHOOK], "next_cursor": None})},
+        responses=responses(
+            {
+                200: json_response(
+                    WebhookList, "Oldest first", headers=_NEXT, example={"items": [examples.WEBHOOK], "next_cursor": None}
+                )
+            },
             *(401, 403, 422),
         ),
-        asks={"parameters": [_LIMIT, _cursor(_UID)]},
+        openapi={"parameters": [_LIMIT, _cursor(_UID)]},
     )
     async def list_webhooks(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.OPERATOR)
@@ -159,8 +163,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.get(
         "/webhooks/{id}",
         operation_id="get_webhook",
-        responses=answers({200: says(WebhookView, "The webhook", example=examples.WEBHOOK)}, 401, 403, 404),
-        asks={"parameters": [_ID]},
+        responses=responses({200: json_response(WebhookView, "The webhook", example=examples.WEBHOOK)}, 401, 403, 404),
+        openapi={"parameters": [_ID]},
     )
     async def get_webhook(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -169,8 +173,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.delete(
         "/webhooks/{id}",
         operation_id="delete_webhook",
-        responses=answers({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404),
-        asks={"parameters": [_ID]},
+        responses=responses({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404),
+        openapi={"parameters": [_ID]},
     )
     async def delete_webhook(request: Request, id: str) -> Response:
         await webhooks.remove(await _own(request, id))
@@ -179,9 +183,9 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.post(
         "/webhooks/{id}/rotate",
         operation_id="rotate_webhook",
-        responses=answers(
+        responses=responses(
             {
-                200: says(
+                200: json_response(
                     Secret,
                     "The new secret. The last one signs beside it for a day",
                     example={"id": examples.WEBHOOK_ID, "secret": examples.SIGNING},
@@ -189,20 +193,20 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 404),
         ),
-        asks={"parameters": [_ID]},
+        openapi={"parameters": [_ID]},
     )
     async def rotate_webhook(request: Request, id: str) -> Response:
-        """Only the last two secrets sign: whoever rotates twice is rid of the old one at once."""
+        """Only the last two secrets sign: two rotations invalidate the old one at once."""
         webhook = await _own(request, id)
         return reply(Secret(id=_name(webhook), secret=await webhooks.rotate(webhook)), headers=_PRIVATE)
 
     @routes.post(
         "/webhooks/{id}/enable",
         operation_id="enable_webhook",
-        responses=answers(
-            {200: says(WebhookView, "It is told again, from now on", example=examples.WEBHOOK)}, *(401, 403, 404)
+        responses=responses(
+            {200: json_response(WebhookView, "It is told again, from now on", example=examples.WEBHOOK)}, *(401, 403, 404)
         ),
-        asks={"parameters": [_ID]},
+        openapi={"parameters": [_ID]},
     )
     async def enable_webhook(request: Request, id: str) -> Response:
         """For one that was disabled because its receiver answered 410."""
@@ -212,9 +216,9 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.post(
         "/webhooks/{id}/test",
         operation_id="test_webhook",
-        responses=answers(
+        responses=responses(
             {
-                202: says(
+                202: json_response(
                     DeliveryView,
                     "An event of the type webhook.test is on its way",
                     example=examples.WAITING_DELIVERY | {"type": "webhook.test", "job_id": None},
@@ -222,7 +226,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 404),
         ),
-        asks={"parameters": [_ID]},
+        openapi={"parameters": [_ID]},
     )
     async def test_webhook(request: Request, id: str) -> Response:
         made = await webhooks.test(await _own(request, id))
@@ -231,9 +235,9 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.get(
         "/webhooks/{id}/deliveries",
         operation_id="list_deliveries",
-        responses=answers(
+        responses=responses(
             {
-                200: says(
+                200: json_response(
                     DeliveryList,
                     "Newest first, for thirty days",
                     headers=_NEXT,
@@ -242,7 +246,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 404, 422),
         ),
-        asks={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
+        openapi={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
         webhook = await _own(request, id)
@@ -257,8 +261,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.get(
         "/webhooks/deliveries/{id}",
         operation_id="get_delivery",
-        responses=answers({200: says(DeliveryView, "The delivery", example=examples.DELIVERY)}, 401, 403, 404),
-        asks={"parameters": [_DELIVERY]},
+        responses=responses({200: json_response(DeliveryView, "The delivery", example=examples.DELIVERY)}, 401, 403, 404),
+        openapi={"parameters": [_DELIVERY]},
     )
     async def get_delivery(request: Request, id: str) -> Response:
         return reply(_shown(await _own_delivery(request, id)), headers=_PRIVATE)
@@ -266,11 +270,15 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     @routes.post(
         "/webhooks/deliveries/{id}/replay",
         operation_id="replay_delivery",
-        responses=answers(
-            {202: says(DeliveryView, "It is delivered again, with the same webhook-id", example=examples.WAITING_DELIVERY)},
+        responses=responses(
+            {
+                202: json_response(
+                    DeliveryView, "It is delivered again, with the same webhook-id", example=examples.WAITING_DELIVERY
+                )
+            },
             *(401, 403, 404),
         ),
-        asks={"parameters": [_DELIVERY]},
+        openapi={"parameters": [_DELIVERY]},
     )
     async def replay_delivery(request: Request, id: str) -> Response:
         """Whatever became of it. One that still waits for its next attempt is tried now."""
@@ -298,7 +306,7 @@ def _requests() -> dict[str, Any]:
         for name, text in signed
     ]
     body = {"required": True, "content": {"application/json": {"schema": reference(Payload)}}}
-    told = {"2XX": {"description": "Received. Anything else is tried again"}, "410": {"description": "Send nothing more"}}
+    declared = {"2XX": {"description": "Received. Anything else is tried again"}, "410": {"description": "Send nothing more"}}
     return {
         name: {
             "post": {
@@ -307,7 +315,7 @@ def _requests() -> dict[str, Any]:
                 "summary": f"A job ended: {name}",
                 "parameters": parameters,
                 "requestBody": body,
-                "responses": told,
+                "responses": declared,
             }
         }
         for name in EVENTS

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pressroom.api.metrics import CONTENT_TYPE, PressCollector, RequestDurations, add_build_info
-from pressroom.api.middleware import Around
+from pressroom.api.middleware import RequestMiddleware
 from pressroom.api.operations import Answer
 from pressroom.api.problems import HttpError
 from pressroom.api.readiness import SharedCheck
@@ -86,7 +86,7 @@ def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Ca
     registry.register(PressCollector(presses))
     add_build_info(registry)
     endpoint = WorkerEndpoint(process, registry)
-    return Around(
+    return RequestMiddleware(
         endpoint,
         RequestDurations(registry),
         body_limit=settings.form_limit,

@@ -12,7 +12,7 @@ from pressroom.api.jobs import decoded
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, path, says, takes
+from pressroom.api.schema import json_body, json_response, path, responses
 from pressroom.api.service import Service
 from pressroom.model import VERSION
 from pressroom.queue import MOST_SLOTS
@@ -57,7 +57,7 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/workers",
         operation_id="list_workers",
-        responses=answers({200: says(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
+        responses=responses({200: json_response(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
     )
     async def list_workers(request: Request) -> Response:
         """Every worker, wherever it runs. One that is not `alive` was not seen for the length of its lease: its jobs run again
@@ -69,12 +69,13 @@ def router(service: Service) -> Routes:
         "/queue/{kind}/scale",
         small_body=True,
         operation_id="scale_kind",
-        responses=answers(
-            {200: says(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})}, *(401, 403, 404, 422)
+        responses=responses(
+            {200: json_response(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})},
+            *(401, 403, 404, 422),
         ),
-        asks={
+        openapi={
             "parameters": [path("kind", "render", "The kind")],
-            **takes(Scale, "How many at once", example={"slots": 2}),
+            **json_body(Scale, "How many at once", example={"slots": 2}),
         },
     )
     async def scale_kind(request: Request, kind: str) -> Response:

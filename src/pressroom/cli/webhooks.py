@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pressroom.cli import exits
 from pressroom.cli.commands import Commands, add_home, on_webhooks
 from pressroom.cli.output import Output, ago
-from pressroom.notify.webhook import EVENTS
+from pressroom.notify.standard_webhooks import EVENTS
 
 if TYPE_CHECKING:
     from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery

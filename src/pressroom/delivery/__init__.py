@@ -1,4 +1,4 @@
-"""How a worker hears that work waits. Delivery may repeat itself and may forget: the store decides."""
+"""How a worker is notified of ready jobs. A notification may be repeated or lost: the store decides."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -74,7 +74,7 @@ class Taker(Protocol):
 
 
 class Delivery(Protocol):
-    """`sweep` is how many seconds a worker waits at least between two looks for work that nobody announced to it."""
+    """`sweep` is how many seconds a worker waits at least between two looks for work that was not announced to it."""
 
     @property
     def sweep(self) -> float: ...

@@ -8,7 +8,7 @@ from pressroom.model import Submitted
 
 
 class Embedded:
-    """However many jobs are announced while nobody listens, the latch is set once; whoever comes finds it set."""
+    """However many jobs are announced while no worker waits, the latch is set once; the next worker finds it set."""
 
     sweep = 0.0
     keeps_time = False

@@ -12,12 +12,12 @@ from redis.backoff import NoBackoff
 from pressroom.errors import InvalidSettings
 
 BLOCK = 5  # seconds that Redis holds on to us when there is no message
-BRISK = 5.0  # seconds that any other answer may take
+RESPONSE_TIMEOUT = 5.0  # seconds that any other answer may take
 SILENT_AFTER = 15_000  # milliseconds without a sign of life; longer than BLOCK, so that a silent worker takes nothing any more
-LOOK_AFTER_OTHERS = 2_500  # milliseconds in which one look at the others is enough, whoever takes it
-KEEP = 86_400  # seconds after which what nobody knows of any more is gone from Redis
-MANY = 10_000  # connections: one waits at each list, and redis-py's own limit is below sixty kinds with lists of their own
-PIECE = 1 << 20  # bytes to push at once, about
+PUT_BACK_INTERVAL = 2_500  # milliseconds; one worker of all checks for silent workers once in this time
+KEY_TTL = 86_400  # seconds after which keys that no worker uses any more expire
+MAX_CONNECTIONS = 10_000  # one waits at each list, and redis-py's own limit is below sixty kinds with lists of their own
+PUSH_BYTES = 1 << 20  # bytes to push at once, about
 
 # Move up to ARGV[1] messages from one list to another, and say which.
 TAKE = """
@@ -30,11 +30,11 @@ end
 redis.call('EXPIRE', KEYS[2], ARGV[2])
 return taken
 """
-# Let go of messages, each once.
-LET_GO = """
+# Remove messages from a worker's list, each once.
+REMOVE = """
 for i = 1, #ARGV do redis.call('LREM', KEYS[1], 1, ARGV[i]) end
 """
-# Return messages to the list by ARGV[1], unless somebody has done so: then they are not ours to return.
+# Return messages to the list by ARGV[1], unless they were put back already: then they are not ours to return.
 RETURN = """
 for i = 2, #ARGV do
     if redis.call('LREM', KEYS[2], 1, ARGV[i]) > 0 then redis.call(ARGV[1], KEYS[1], ARGV[i]) end
@@ -62,16 +62,16 @@ return silent
 
 
 def connect(url: str, place: str) -> Client:
-    """Talks to nobody yet. Raises InvalidSettings, which shows no more of the address than `place` does."""
-    # A command is never sent twice: a BLMOVE that was answered to nobody has moved a message all the same.
+    """Does not connect yet. Raises InvalidSettings, which shows no more of the address than `place` does."""
+    # A command is never sent twice: a BLMOVE whose reply was lost has moved a message all the same.
     ours = {
-        "socket_connect_timeout": BRISK,
+        "socket_connect_timeout": RESPONSE_TIMEOUT,
         "socket_timeout": BLOCK + 10,
         "decode_responses": False,
         "retry": Retry(NoBackoff(), 0),
     }
     try:
-        pool = ConnectionPool.from_url(url, max_connections=MANY)
+        pool = ConnectionPool.from_url(url, max_connections=MAX_CONNECTIONS)
         pool.connection_kwargs |= ours  # also over what the address says: these are not a matter of taste
         pool.make_connection()  # type: ignore[no-untyped-call]
     except (TypeError, ValueError):
@@ -91,91 +91,95 @@ class Lists:
         self._client = client
         self._reached = reached
         self._take = client.register_script(TAKE)
-        self._let_go = client.register_script(LET_GO)
+        self._remove = client.register_script(REMOVE)
         self._return = client.register_script(RETURN)
         self._give_back = client.register_script(GIVE_BACK)
         self._put_back = client.register_script(PUT_BACK)
 
-    async def push(self, name: str, messages: Sequence[bytes]) -> None:
-        for piece in _pieces(messages):
-            await self._ask(self._client.rpush(name, *piece))
+    async def push(self, list_name: str, messages: Sequence[bytes]) -> None:
+        for batch in _push_batches(messages):
+            await self._await_reply(self._client.rpush(list_name, *batch))
 
-    async def is_empty(self, name: str) -> bool:
-        return not await self._ask(self._client.llen(name))
+    async def is_empty(self, list_name: str) -> bool:
+        return not await self._await_reply(self._client.llen(list_name))
 
-    async def first(self, name: str, worker: str) -> bytes | None:
+    async def take_first(self, list_name: str, worker: str) -> bytes | None:
         """Wait for a message, and take it. None if there was none for a while."""
-        waiting = self._client.blmove(name, _own(name, worker), BLOCK, "LEFT", "RIGHT")
-        message: bytes | None = await self._ask(waiting, within=BLOCK + BRISK)
+        waiting = self._client.blmove(list_name, _taken_list(list_name, worker), BLOCK, "LEFT", "RIGHT")
+        message: bytes | None = await self._await_reply(waiting, within=BLOCK + RESPONSE_TIMEOUT)
         return message
 
-    async def more(self, name: str, worker: str, count: int) -> list[bytes]:
-        messages: list[bytes] = await self._ask(self._take(keys=[name, _own(name, worker)], args=[count, KEEP]))
+    async def take_more(self, list_name: str, worker: str, count: int) -> list[bytes]:
+        messages: list[bytes] = await self._await_reply(
+            self._take(keys=[list_name, _taken_list(list_name, worker)], args=[count, KEY_TTL])
+        )
         return messages
 
-    async def let_go(self, name: str, worker: str, messages: Collection[bytes]) -> None:
+    async def remove(self, list_name: str, worker: str, messages: Collection[bytes]) -> None:
         if messages:
-            await self._ask(self._let_go(keys=[_own(name, worker)], args=list(messages)))
+            await self._await_reply(self._remove(keys=[_taken_list(list_name, worker)], args=list(messages)))
 
-    async def hand_on(self, name: str, worker: str, messages: Collection[bytes]) -> None:
-        """To the tail: they are for somebody else, and must not be in the way."""
+    async def hand_on(self, list_name: str, worker: str, messages: Collection[bytes]) -> None:
+        """To the tail: they are for workers of other kinds, and must not block the head of the list."""
         if messages:
-            await self._ask(self._return(keys=[name, _own(name, worker)], args=["RPUSH", *messages]))
+            await self._await_reply(self._return(keys=[list_name, _taken_list(list_name, worker)], args=["RPUSH", *messages]))
 
-    async def hand_back(self, name: str, worker: str, messages: Sequence[bytes]) -> None:
+    async def hand_back(self, list_name: str, worker: str, messages: Sequence[bytes]) -> None:
         """To the head, in the order in which they were there."""
         if messages:
-            await self._ask(self._return(keys=[name, _own(name, worker)], args=["LPUSH", *reversed(messages)]))
+            await self._await_reply(
+                self._return(keys=[list_name, _taken_list(list_name, worker)], args=["LPUSH", *reversed(messages)])
+            )
 
-    async def give_back(self, name: str, worker: str) -> int:
-        return int(await self._ask(self._give_back(keys=[name, _own(name, worker)])))
+    async def give_back(self, list_name: str, worker: str) -> int:
+        return int(await self._await_reply(self._give_back(keys=[list_name, _taken_list(list_name, worker)])))
 
-    async def show_life(self, name: str, worker: str) -> None:
+    async def heartbeat(self, list_name: str, worker: str) -> None:
         async with self._client.pipeline(transaction=False) as together:
-            together.set(f"{name}:alive:{worker}", b"1", px=SILENT_AFTER)
-            together.sadd(f"{name}:workers", worker)
-            together.expire(f"{name}:workers", KEEP)
-            await self._ask(together.execute())
+            together.set(f"{list_name}:alive:{worker}", b"1", px=SILENT_AFTER)
+            together.sadd(f"{list_name}:workers", worker)
+            together.expire(f"{list_name}:workers", KEY_TTL)
+            await self._await_reply(together.execute())
 
-    async def look_after_others(self, name: str) -> list[tuple[str, int]]:
-        """As `put_back`, unless somebody has just done so."""
-        if await self._ask(self._client.set(f"{name}:looked", b"1", nx=True, px=LOOK_AFTER_OTHERS)):
-            return await self.put_back(name)
+    async def put_back_if_due(self, list_name: str) -> list[tuple[str, int]]:
+        """As `put_back`, unless a worker did so within the interval."""
+        if await self._await_reply(self._client.set(f"{list_name}:looked", b"1", nx=True, px=PUT_BACK_INTERVAL)):
+            return await self.put_back(list_name)
         return []
 
-    async def put_back(self, name: str) -> list[tuple[str, int]]:
+    async def put_back(self, list_name: str) -> list[tuple[str, int]]:
         """Give the messages of silent workers back to their list. Says of each how many it had."""
-        silent = await self._ask(self._put_back(keys=[name]))
+        silent = await self._await_reply(self._put_back(keys=[list_name]))
         return [(worker.decode(errors="replace"), moved) for worker, moved in silent]
 
-    async def leave(self, name: str, worker: str) -> None:
+    async def leave(self, list_name: str, worker: str) -> None:
         # Our last BLMOVE was broken off. When Redis has answered this, it has seen that too, and moves nothing more.
-        await self._ask(self._client.delete(f"{name}:alive:{worker}"))
-        await self.give_back(name, worker)
-        await self._ask(self._client.srem(f"{name}:workers", worker))
+        await self._await_reply(self._client.delete(f"{list_name}:alive:{worker}"))
+        await self.give_back(list_name, worker)
+        await self._await_reply(self._client.srem(f"{list_name}:workers", worker))
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _ask(self, answer: Awaitable[Any], within: float = BRISK) -> Any:
+    async def _await_reply(self, answer: Awaitable[Any], within: float = RESPONSE_TIMEOUT) -> Any:
         async with asyncio.timeout(within):
             result = await answer
         self._reached()
         return result
 
 
-def _pieces(messages: Sequence[bytes]) -> Iterator[list[bytes]]:
-    piece: list[bytes] = []
+def _push_batches(messages: Sequence[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
     for message in messages:
-        if piece and size + len(message) > PIECE:
-            yield piece
-            piece, size = [], 0
-        piece.append(message)
+        if batch and size + len(message) > PUSH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(message)
         size += len(message)
-    if piece:
-        yield piece
+    if batch:
+        yield batch
 
 
-def _own(name: str, worker: str) -> str:
-    return f"{name}:taken:{worker}"
+def _taken_list(list_name: str, worker: str) -> str:
+    return f"{list_name}:taken:{worker}"

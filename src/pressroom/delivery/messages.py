@@ -16,14 +16,14 @@ log = logging.getLogger("pressroom.delivery")
 SHOWN = 200  # characters of a bad message that go into the log
 
 
-class Named(msgspec.Struct, frozen=True):
+class ParsedMessage(msgspec.Struct, frozen=True):
     """What a message says. One that another program wrote may not say the kind: then the store knows."""
 
     uid: str
     kind: str | None
 
 
-def write(notice: Notice) -> bytes:
+def encode(notice: Notice) -> bytes:
     """A worker that knows nothing but design 002 finds all that it asks for, if the kind has `message_fields` for it.
 
     If those fail, the message is sent without them: a worker of ours needs none of them.
@@ -48,8 +48,8 @@ def _extra_fields(notice: Notice) -> Mapping[str, Any]:
     return notice.message_fields(json.loads(notice.payload))
 
 
-def read(message: bytes) -> Named | None:
-    """What a message names, or None for one that nobody can use. Anybody may write to a list."""
+def parse(message: bytes) -> ParsedMessage | None:
+    """The job of a message, or None for one that is malformed: any program may write to a list."""
     try:
         fields = msgspec.json.decode(message)
         if not isinstance(fields, dict):
@@ -59,7 +59,7 @@ def read(message: bytes) -> Named | None:
         if not isinstance(fields.get("render_request"), dict):
             raise ValueError("its render_request is not an object")
         kind = fields.get("kind")
-        return Named(parse_uid(fields["job_id"]), kind if isinstance(kind, str) else None)
+        return ParsedMessage(parse_uid(fields["job_id"]), kind if isinstance(kind, str) else None)
     except (ValueError, RecursionError, NotFound) as reason:
         log.error("a message was dropped: %s: %r", reason, message[:SHOWN])
         return None

@@ -22,14 +22,17 @@ from pressroom.model import Submitted
 
 log = logging.getLogger("pressroom.delivery")
 
-BEAT = 3.0  # seconds between two signs of life
-AGAIN = 0.5  # seconds before a Redis that is gone is tried again
+HEARTBEAT_INTERVAL = 3.0  # seconds
+RECONNECT_INTERVAL = 0.5  # seconds before a Redis that is gone is tried again
 CHUNK = 500  # jobs to look up and to announce at once
-LEAVE_WITHIN = 2.0  # seconds for the last words of a worker, and of a process
-COMPLAIN_EVERY = 60.0  # seconds, about the same trouble
-NOT_OURS = 0.05, 1.0  # seconds of rest after messages for workers of other kinds only: at first, and when it goes on like that
-PASSES = 50  # of a message that is for other kinds; then those may find its job by themselves
-PASSED = 10_000  # messages whose passes are counted
+LEAVE_WITHIN = 2.0  # seconds to announce and to give messages back before a process or worker stops
+WARN_INTERVAL = 60.0  # seconds between two warnings of the same problem
+FOREIGN_BACKOFF = (
+    0.05,
+    1.0,
+)  # seconds of rest after messages for workers of other kinds only: at first, and when it goes on like that
+MAX_PASSES = 50  # of a message that is for other kinds; then those may find its job by themselves
+MAX_PASSES_COUNTED = 10_000  # messages whose passes are counted
 
 type LookUp = Callable[[Sequence[int]], Awaitable[list[Notice]]]
 
@@ -52,85 +55,85 @@ class Redis(Embedded):
         self._queue = queue
         self._look_up = look_up
         self._lists = Lists(connect(url, self._place), self._reached)
-        self._unsaid: list[int] = []
-        self._something_to_say = asyncio.Event()
-        self._all_said = asyncio.Event()
-        self._all_said.set()
-        self._deaf = False
-        self._complained: dict[str, float] = {}
-        self._speaking = asyncio.create_task(self._speak(), name="pressroom-announcing")
+        self._unannounced: list[int] = []
+        self._announcements_due = asyncio.Event()
+        self._all_announced = asyncio.Event()
+        self._all_announced.set()
+        self._unreachable = False
+        self._warned_at: dict[str, float] = {}
+        self._announcer = asyncio.create_task(self._announce_forever(), name="pressroom-announcing")
 
     def announce(self, jobs: Sequence[Submitted]) -> None:
         if not jobs:
             super().announce(jobs)
             return
-        self._unsaid += [job.id for job in jobs]
-        self._all_said.clear()
-        self._something_to_say.set()
+        self._unannounced += [job.id for job in jobs]
+        self._all_announced.clear()
+        self._announcements_due.set()
 
     async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:
         """If a list is empty, whatever of it waits was forgotten."""
-        names = {name for kind in kinds for name in self._names(kind)}
+        names = {name for kind in kinds for name in self._list_names(kind)}
         empty = {name for name in names if await self._is_empty(name)}
         if not empty:
             return
         try:
-            await self._push([notice for notice in await waiting() if self._name(notice) in empty])
+            await self._push([notice for notice in await waiting() if self._list_name(notice) in empty])
         except (RedisError, OSError) as reason:
-            self._note(reason)
+            self._record_error(reason)
 
     async def serve(self, taker: Taker) -> None:
-        names = {name: tier for kind in taker.kinds for tier, name in enumerate(self._names(kind))}
-        lines = [_Line(name, tier, taker) for name, tier in names.items()]
+        names = {name: tier for kind in taker.kinds for tier, name in enumerate(self._list_names(kind))}
+        consumers = [_ListConsumer(name, tier, taker) for name, tier in names.items()]
         try:
             async with asyncio.TaskGroup() as together:
                 together.create_task(super().serve(taker))
-                together.create_task(self._stay_alive(lines))
-                for line in lines:
-                    together.create_task(self._serve_line(line))
+                together.create_task(self._heartbeat_forever(consumers))
+                for consumer in consumers:
+                    together.create_task(self._consume_forever(consumer))
         finally:
             with suppress(RedisError, OSError):
                 async with asyncio.timeout(LEAVE_WITHIN):
-                    await asyncio.gather(*map(self._leave, lines))
+                    await asyncio.gather(*map(self._leave, consumers))
 
     async def close(self) -> None:
         """What was submitted just now is announced before we go, if Redis listens."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_WITHIN):
-                await self._all_said.wait()
-        self._speaking.cancel()
-        await asyncio.gather(self._speaking, return_exceptions=True)
+                await self._all_announced.wait()
+        self._announcer.cancel()
+        await asyncio.gather(self._announcer, return_exceptions=True)
         with suppress(RedisError, OSError):
             await self._lists.close()
 
-    def _names(self, kind: str) -> tuple[str, str]:
+    def _list_names(self, kind: str) -> tuple[str, str]:
         """One list for each tier. A plain BLPOP of both, in this order, is served in order."""
         name = self._queue.replace("{kind}", kind)
         return name, f"{name}:background"
 
-    def _name(self, notice: Notice) -> str:
-        return self._names(notice.kind)[notice.tier > 0]
+    def _list_name(self, notice: Notice) -> str:
+        return self._list_names(notice.kind)[notice.tier > 0]
 
-    async def _speak(self) -> None:
+    async def _announce_forever(self) -> None:
         while True:
-            await self._something_to_say.wait()
-            self._something_to_say.clear()
-            ids, self._unsaid = self._unsaid, []
+            await self._announcements_due.wait()
+            self._announcements_due.clear()
+            ids, self._unannounced = self._unannounced, []
             try:
                 for start in range(0, len(ids), CHUNK):
                     await self._push(await self._look_up(ids[start : start + CHUNK]))
             except (RedisError, OSError) as reason:
-                self._note(reason)
+                self._record_error(reason)
                 super().announce(())  # at least the workers of this process hear of it
             except Exception:
                 log.exception("announcing failed; workers will find the jobs by themselves")
-            if not self._unsaid:
-                self._all_said.set()
+            if not self._unannounced:
+                self._all_announced.set()
 
     async def _push(self, notices: Sequence[Notice]) -> None:
         by_list: dict[str, list[bytes]] = {}
         for notice in notices:
-            by_list.setdefault(self._name(notice), []).append(messages.write(notice))
+            by_list.setdefault(self._list_name(notice), []).append(messages.encode(notice))
         for name, said in by_list.items():
             await self._lists.push(name, said)
 
@@ -138,101 +141,101 @@ class Redis(Embedded):
         try:
             return await self._lists.is_empty(name)
         except (RedisError, OSError) as reason:
-            self._note(reason)
+            self._record_error(reason)
             return False
 
-    async def _serve_line(self, line: "_Line") -> None:
+    async def _consume_forever(self, consumer: "_ListConsumer") -> None:
         while True:
             try:
-                if line.unsure:
-                    await self._begin_anew(line)
-                if not line.room():
-                    await line.taker.slot_freed()
+                if consumer.unsure:
+                    await self._take_over(consumer)
+                if not consumer.room():
+                    await consumer.taker.slot_freed()
                     continue
-                first = await self._lists.first(line.name, line.worker)
+                first = await self._lists.take_first(consumer.name, consumer.worker)
                 if first is not None:
-                    more = await self._lists.more(line.name, line.worker, line.room() - 1)
-                    await self._hand_over(line, [first, *more])
+                    more = await self._lists.take_more(consumer.name, consumer.worker, consumer.room() - 1)
+                    await self._offer_messages(consumer, [first, *more])
             except (RedisError, OSError) as reason:
-                line.unsure = True
-                self._note(reason)
-                await asyncio.sleep(AGAIN)
+                consumer.unsure = True
+                self._record_error(reason)
+                await asyncio.sleep(RECONNECT_INTERVAL)
 
-    async def _begin_anew(self, line: "_Line") -> None:
+    async def _take_over(self, consumer: "_ListConsumer") -> None:
         """When we were cut off, a message may have been moved that we never saw. Offering the others twice does no harm."""
-        await self._lists.show_life(line.name, line.worker)
-        await self._lists.give_back(line.name, line.worker)
-        line.unsure = False
+        await self._lists.heartbeat(consumer.name, consumer.worker)
+        await self._lists.give_back(consumer.name, consumer.worker)
+        consumer.unsure = False
 
-    async def _hand_over(self, line: "_Line", taken: list[bytes]) -> None:
+    async def _offer_messages(self, consumer: "_ListConsumer", taken: list[bytes]) -> None:
         unusable: list[bytes] = []
         foreign: list[bytes] = []
         for message in taken:
-            named = messages.read(message)
+            named = messages.parse(message)
             if named is None:
                 unusable.append(message)
-            elif named.kind is None or named.kind in line.taker.kinds:
-                line.taker.offer(_Offer(named.uid, line.tier, self, line, message))
-            elif line.is_passed_in_vain(named.uid):
+            elif named.kind is None or named.kind in consumer.taker.kinds:
+                consumer.taker.offer(RedisOffer(named.uid, consumer.tier, self, consumer, message))
+            elif consumer.is_unclaimed(named.uid):
                 unusable.append(message)
             else:
                 foreign.append(message)
-        await self._lists.hand_on(line.name, line.worker, foreign)
-        await self._lists.let_go(line.name, line.worker, unusable)
-        await line.rest(all_foreign=len(foreign) == len(taken))
+        await self._lists.hand_on(consumer.name, consumer.worker, foreign)
+        await self._lists.remove(consumer.name, consumer.worker, unusable)
+        await consumer.rest(all_foreign=len(foreign) == len(taken))
 
-    def answered(self, line: "_Line", message: bytes, *, hand_back: bool = False) -> None:
+    def answered(self, consumer: "_ListConsumer", message: bytes, *, hand_back: bool = False) -> None:
         """Many are let go of together: one call for all that a turn has answered."""
-        (line.unwanted if hand_back else line.spent).append(message)
-        if len(line.unwanted) + len(line.spent) == 1:
-            task = asyncio.create_task(self._tidy(line))
-            line.tidying.add(task)
-            task.add_done_callback(line.tidying.discard)
+        (consumer.unwanted if hand_back else consumer.spent).append(message)
+        if len(consumer.unwanted) + len(consumer.spent) == 1:
+            task = asyncio.create_task(self._tidy(consumer))
+            consumer.tidying.add(task)
+            task.add_done_callback(consumer.tidying.discard)
 
-    async def _tidy(self, line: "_Line") -> None:
+    async def _tidy(self, consumer: "_ListConsumer") -> None:
         await asyncio.sleep(0)
-        spent, line.spent = line.spent, []
-        unwanted, line.unwanted = line.unwanted, []
+        spent, consumer.spent = consumer.spent, []
+        unwanted, consumer.unwanted = consumer.unwanted, []
         try:
-            await self._lists.let_go(line.name, line.worker, spent)
-            await self._lists.hand_back(line.name, line.worker, unwanted)
+            await self._lists.remove(consumer.name, consumer.worker, spent)
+            await self._lists.hand_back(consumer.name, consumer.worker, unwanted)
         except (RedisError, OSError) as reason:
-            line.unsure = True
-            self._note(reason)
+            consumer.unsure = True
+            self._record_error(reason)
 
-    async def _stay_alive(self, lines: Sequence["_Line"]) -> None:
+    async def _heartbeat_forever(self, consumers: Sequence["_ListConsumer"]) -> None:
         """Show that we live, and put back what those took who do not."""
         while True:
-            for line in lines:
+            for consumer in consumers:
                 try:
-                    await self._lists.show_life(line.name, line.worker)
-                    for worker, moved in await self._lists.look_after_others(line.name):
+                    await self._lists.heartbeat(consumer.name, consumer.worker)
+                    for worker, moved in await self._lists.put_back_if_due(consumer.name):
                         log.warning(
-                            "worker %s went silent; %d messages that it had taken are back in %s", worker, moved, line.name
+                            "worker %s went silent; %d messages that it had taken are back in %s", worker, moved, consumer.name
                         )
                 except (RedisError, OSError) as reason:
-                    self._note(reason)
-            await asyncio.sleep(BEAT)
+                    self._record_error(reason)
+            await asyncio.sleep(HEARTBEAT_INTERVAL)
 
-    async def _leave(self, line: "_Line") -> None:
-        await asyncio.gather(*line.tidying)
-        await self._lists.leave(line.name, line.worker)
+    async def _leave(self, consumer: "_ListConsumer") -> None:
+        await asyncio.gather(*consumer.tidying)
+        await self._lists.leave(consumer.name, consumer.worker)
 
     def _reached(self) -> None:
-        if self._deaf:
-            self._deaf = False
+        if self._unreachable:
+            self._unreachable = False
             log.warning("Redis at %s is back", self._place)
 
-    def _note(self, reason: Exception) -> None:
+    def _record_error(self, reason: Exception) -> None:
         """Redis is away, or it answers that it will not: a replica that is read-only, a key that is no list."""
         refused = isinstance(reason, ResponseError)
         self._count_error("redis_refused" if refused else "redis_unreachable")
-        trouble = str(reason) if refused else "away"
+        problem = str(reason) if refused else "away"
         now = time.monotonic()
-        fresh = now - self._complained.get(trouble, -COMPLAIN_EVERY) >= COMPLAIN_EVERY
+        fresh = now - self._warned_at.get(problem, -WARN_INTERVAL) >= WARN_INTERVAL
         if fresh:
-            self._complained[trouble] = now
-            self._deaf = self._deaf or not refused
+            self._warned_at[problem] = now
+            self._unreachable = self._unreachable or not refused
         what = "refuses what we ask" if refused else "cannot be reached"
         text = str(reason) or type(reason).__name__
         log.log(
@@ -242,7 +245,7 @@ class Redis(Embedded):
         )
 
 
-class _Line:
+class _ListConsumer:
     """One list as one worker sees it."""
 
     def __init__(self, name: str, tier: int, taker: Taker) -> None:
@@ -255,43 +258,43 @@ class _Line:
         self.unwanted: list[bytes] = []
         self.tidying: set[asyncio.Task[None]] = set()
         self._passed: Counter[str] = Counter()
-        self._rest = NOT_OURS[0]
+        self._rest = FOREIGN_BACKOFF[0]
 
     def room(self) -> int:
         return self.taker.free_slots()[self.tier]
 
-    def is_passed_in_vain(self, uid: str) -> bool:
+    def is_unclaimed(self, uid: str) -> bool:
         """Whether a message for workers of another kind has come round so often that there seem to be none."""
-        if len(self._passed) >= PASSED:
+        if len(self._passed) >= MAX_PASSES_COUNTED:
             self._passed.clear()
         self._passed[uid] += 1
-        if self._passed[uid] <= PASSES:
+        if self._passed[uid] <= MAX_PASSES:
             return False
         del self._passed[uid]
-        log.info("nobody takes job_%s from %s; a worker that knows its kind will find it in the store", uid, self.name)
+        log.info("no worker takes job_%s from %s; one that knows its kind will find it in the store", uid, self.name)
         return True
 
     async def rest(self, *, all_foreign: bool) -> None:
         if all_foreign:
             await asyncio.sleep(self._rest)
-            self._rest = min(2 * self._rest, NOT_OURS[1])
+            self._rest = min(2 * self._rest, FOREIGN_BACKOFF[1])
         else:
-            self._rest = NOT_OURS[0]
+            self._rest = FOREIGN_BACKOFF[0]
 
 
-class _Offer(Offer):
-    def __init__(self, uid: str, tier: int, delivery: Redis, line: _Line, message: bytes) -> None:
+class RedisOffer(Offer):
+    def __init__(self, uid: str, tier: int, delivery: Redis, consumer: _ListConsumer, message: bytes) -> None:
         super().__init__(uid, tier)
         self._delivery = delivery
-        self._line = line
+        self._consumer = consumer
         self._message = message
 
     def taken(self) -> None:
-        self._delivery.answered(self._line, self._message)
+        self._delivery.answered(self._consumer, self._message)
 
     def refused(self, again: float | None) -> None:
-        """Somebody else has it, or it is not its time: then a worker finds it when it is.
+        """Another worker has it, or it is not due: then a worker finds it when it is.
 
         A worker that is going refuses it for now: it is for the others.
         """
-        self._delivery.answered(self._line, self._message, hand_back=again == 0.0)
+        self._delivery.answered(self._consumer, self._message, hand_back=again == 0.0)

@@ -45,7 +45,7 @@ async def fill(settings: Settings, *, jobs: int, seed: int, add: bool, tell: Tel
     async with Pressroom(settings=settings, kinds=ours, schedules=schedules, workers=None, clock=clock) as press:
         if not add and (await press.list(limit=1)).jobs:
             raise InvalidArgument(f"{settings.place} has jobs; name another database, or let more stand beside them with --add")
-        press.webhooks.poster = Receivers(Random(seed))
+        press.webhooks.client = Receivers(Random(seed))
         hands = _hands(press, [kind.name for kind in ours])
         crew = Crew(press, timeline, seed, hands, upgraded_at=end - 5 * HOUR)
         day = Day(press, timeline, crew, seed, end, jobs)

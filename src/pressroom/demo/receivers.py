@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from urllib.parse import urlsplit
 
-from pressroom.notify.post import Answer, NoAnswer, Poster
+from pressroom.notify.webhook_client import NoResponse, WebhookClient, WebhookResponse
 
 WELL = "https://hooks.acme.example/pressroom"
 BUSY = "https://ci.northwind.example/hooks/renders"
@@ -12,20 +12,20 @@ GONE = "https://old.globex.example/notify"
 SILENT = "https://status.press.example/in"
 
 
-class Receivers(Poster):
+class Receivers(WebhookClient):
     def __init__(self, luck: Random) -> None:
         super().__init__()
         self._luck = luck
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG002
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> WebhookResponse:  # noqa: ARG002
         match urlsplit(url).hostname or "":
             case "hooks.acme.example":
-                return Answer(204, None, "")
+                return WebhookResponse(204, None, "")
             case "ci.northwind.example" if self._luck.random() < 0.5:
-                return Answer(503, None, "upstream connect error or disconnect/reset before headers")
+                return WebhookResponse(503, None, "upstream connect error or disconnect/reset before headers")
             case "ci.northwind.example":
-                return Answer(200, None, '{"ok":true}')
+                return WebhookResponse(200, None, '{"ok":true}')
             case "old.globex.example":
-                return Answer(410, None, "this endpoint was retired")
+                return WebhookResponse(410, None, "this endpoint was retired")
             case _:
-                raise NoAnswer("the connection was refused")
+                raise NoResponse("the connection was refused")

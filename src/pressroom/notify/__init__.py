@@ -1,1 +1,1 @@
-"""Telling those who wait. The worker persists, not the waiter: a caller that gives up changes nothing."""
+"""Notifications that a job changed: in this process, from other processes, and by webhooks."""

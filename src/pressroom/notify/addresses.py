@@ -1,8 +1,8 @@
-"""Where we may connect on somebody's behalf: to public addresses only, unless the operator names the host.
+"""Addresses that a webhook may be sent to: public ones only, unless the operator allows the host (against SSRF).
 
-Two steps, because a name proves nothing: `examine` reads an address that somebody wrote, and `reach` resolves its name once
-and checks every answer. Whoever connects dials what `reach` returned and never asks again, so a name that changes its
-mind in between changes nothing. Redirects are not followed; one would be an address that nobody examined.
+Two steps: `parse_target` checks the URL, and `resolve_public` resolves its name once and checks every address. The client
+connects to those addresses without resolving the name again, so that a DNS answer that changes in between (rebinding) has no
+effect. Redirects are not followed: their target would be unchecked.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ import msgspec
 
 from pressroom.errors import Refused
 
-LONGEST = 2048
+MAX_URL_LENGTH = 2048
 PORTS = {"https": 443, "http": 80}
-LEAST_PORT = 1024  # below it, but for 443, other services listen, which may take our words for theirs
+LOWEST_PORT = 1024  # below it, except for 443, other services listen, which might accept a POST as their protocol
 
 type Address = IPv4Address | IPv6Address
 
@@ -75,7 +75,7 @@ class AddressRefused(Refused):
     status = 422
 
 
-class Target(msgspec.Struct, frozen=True):
+class WebhookTarget(msgspec.Struct, frozen=True):
     """An address that was read and may be tried. `trusted` is one that the operator named."""
 
     scheme: str
@@ -95,13 +95,13 @@ class Target(msgspec.Struct, frozen=True):
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def examine(url: str, allow: Collection[str] = ()) -> Target:
+def parse_target(url: str, allow: Collection[str] = ()) -> WebhookTarget:
     """Read an address as strictly as can be: what two programs might read differently is refused.
 
     `allow` names hosts, as `host` or `host:port`, that may be private and may be spoken to without TLS.
     """
-    if len(url) > LONGEST:
-        raise AddressRefused(f"the address has {len(url):,} characters; the limit is {LONGEST:,}")
+    if len(url) > MAX_URL_LENGTH:
+        raise AddressRefused(f"the address has {len(url):,} characters; the limit is {MAX_URL_LENGTH:,}")
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise AddressRefused("the address has characters that must be encoded; write names as xn--… and the rest as %XX")
     if "#" in url:
@@ -111,18 +111,18 @@ def examine(url: str, allow: Collection[str] = ()) -> Target:
     found = _URL.fullmatch(url)
     if found is None:
         raise AddressRefused("that is not an address such as https://example.org/hooks")
-    scheme, host = found["scheme"].lower(), _host(found["host"].lower())
+    scheme, host = found["scheme"].lower(), _parse_host(found["host"].lower())
     if scheme not in PORTS:
         raise AddressRefused("the address must begin with https://, unless its host is named in webhook_allow")
     port = int(found["port"][1:]) if found["port"] else PORTS[scheme]
     path = found["path"] or "/"
-    target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}", _is_named(host, port, allow))
+    target = WebhookTarget(scheme, host, port, path if path.startswith("/") else f"/{path}", _is_allowed(host, port, allow))
     if not target.trusted:
-        _check(target)
+        _check_public(target)
     return target
 
 
-async def reach(target: Target, resolve: Resolver) -> list[Address]:
+async def resolve_public(target: WebhookTarget, resolve: Resolver) -> list[Address]:
     """The addresses to dial: all that the name has, or none if one of them is not public."""
     literal = target.literal
     given = [literal] if literal else [_unmapped(ipaddress.ip_address(one)) for one in await resolve(target.host, target.port)]
@@ -133,22 +133,22 @@ async def reach(target: Target, resolve: Resolver) -> list[Address]:
     return list(dict.fromkeys(given))
 
 
-async def ask_the_system(host: str, port: int) -> list[str]:
-    """The usual resolver. Somebody's name server may take its time, so it waits in threads that nobody else needs."""
-    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_threads, ask)
+async def resolve_by_system(host: str, port: int) -> list[str]:
+    """The resolver of the system, in threads of its own: a slow name server must not block other work."""
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_threads, look_up)
     return [str(address[0]) for *_, address in found]
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is globally routable unicast. An IPv4 address in IPv6 clothes is judged by what is inside."""
+    """Whether it is globally routable unicast. An IPv4 address mapped into IPv6 is judged as IPv4."""
     address = _unmapped(address)
     if isinstance(address, IPv4Address):
         return address.is_global and not any(address in network for network in _NOT_PUBLIC_4)
     return address.is_global and address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
 
 
-def _host(host: str) -> str:
+def _parse_host(host: str) -> str:
     if host.startswith("["):
         try:
             return str(_unmapped(IPv6Address(host[1:-1])))
@@ -166,16 +166,16 @@ def _host(host: str) -> str:
     return host
 
 
-def _is_named(host: str, port: int, allow: Collection[str]) -> bool:
+def _is_allowed(host: str, port: int, allow: Collection[str]) -> bool:
     shown = f"[{host}]" if ":" in host else host
     return shown in allow or f"{shown}:{port}" in allow
 
 
-def _check(target: Target) -> None:
+def _check_public(target: WebhookTarget) -> None:
     if target.scheme != "https":
         raise AddressRefused("the address must begin with https://, unless its host is named in webhook_allow")
-    if target.port != PORTS["https"] and not LEAST_PORT <= target.port <= 65_535:
-        raise AddressRefused(f"the port is 443, or one from {LEAST_PORT} to 65535")
+    if target.port != PORTS["https"] and not LOWEST_PORT <= target.port <= 65_535:
+        raise AddressRefused(f"the port is 443, or one from {LOWEST_PORT} to 65535")
     literal = target.literal
     if literal is None and ("." not in target.host or target.host.endswith(".localhost")):
         raise AddressRefused("the name of the host is a local one")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from cachetools import LRUCache
+
 from pressroom.api.service import Service
 from pressroom.overview import SLOW
 from pressroom.store.operators import dashboard
@@ -78,7 +80,7 @@ class Glances:
 
     def __init__(self, look: Callable[[str | None], Coroutine[None, None, Glance]]) -> None:
         self._look = look
-        self._kept: dict[str | None, Look] = {}
+        self._kept: LRUCache[str | None, Look] = LRUCache(PLACES)
 
     async def at(self, org_id: str | None, *, after: bool = False) -> Glance:
         """What is kept, or else a new look.
@@ -95,8 +97,6 @@ class Glances:
         return await kept.seen()
 
     def _look_anew(self, org_id: str | None) -> Look:
-        if len(self._kept) >= PLACES:
-            self._kept.clear()
         look = self._kept[org_id] = Look(self._look(org_id))
         return look
 

@@ -100,13 +100,13 @@ async def test_a_render_that_takes_too_long_says_so_itself_and_is_not_tried_agai
 
         assert (answer.status_code, told["code"]) == (504, "timeout")
         assert easel.sources == ["endless"]
-        assert Limits().seconds < waiting.SYNC
+        assert Limits().seconds < waiting.SYNC_WAIT
 
 
 async def test_past_the_time_limit_it_is_a_504_that_names_the_job_and_the_job_goes_on(
     staged: Staging, easel: Easel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pressroom.api.waiting.SYNC", 0.05)
+    monkeypatch.setattr("pressroom.api.waiting.SYNC_WAIT", 0.05)
     easel.hold()
     async with staged() as stage:
         answer = await stage.http.post("/render?mode=sync", json=ARROW)

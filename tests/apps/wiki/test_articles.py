@@ -176,7 +176,7 @@ async def test_who_saves_while_the_service_stops_is_told_that_it_is_kept(databas
     async with open_wiki(database, workers=None) as press:
         saving = asyncio.create_task(press.app("wiki").articles.post(None, draft("text"), wait=600))
         await eventually(lambda: jobs_of(press))
-        press.queue.switchboard.close()
+        press.queue.listeners.close()
         posted = await saving
 
     assert posted.saved.modified

@@ -13,8 +13,8 @@ from psycopg_pool import AsyncConnectionPool
 
 from pressroom import Pressroom
 from pressroom.delivery.oban import Oban as Delivery
-from pressroom.delivery.oban import serving as served
-from pressroom.delivery.oban.instance import Instance
+from pressroom.delivery.oban import registry
+from pressroom.delivery.oban.internals import Instance
 from pressroom.delivery.oban.node import Node
 from pressroom.delivery.oban.reconciler import Reconciler
 
@@ -70,7 +70,7 @@ async def serving(press: Pressroom) -> Instance:
 
 
 def node_of(instance: Instance) -> Node:
-    node = served.of_node(instance._node)
+    node = registry.find(instance._node)
     assert isinstance(node, Node)
     return node
 

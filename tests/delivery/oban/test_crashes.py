@@ -12,8 +12,7 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Request
-from pressroom.delivery.oban import instance as oban_instance
-from pressroom.delivery.oban import reconciler
+from pressroom.delivery.oban import internals, reconciler
 from tests import postgres
 from tests.delivery.oban.conftest import Eventually, Open
 from tests.delivery.oban.stage import Tables, reconciler_of, serving
@@ -109,7 +108,7 @@ async def test_a_server_that_was_killed_comes_back_and_so_do_the_producers(
 async def test_a_server_that_is_gone_keeps_nobody_from_stopping(
     folder: Path, tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oban_instance, "STOP_WITHIN", 8.0)
+    monkeypatch.setattr(internals, "STOP_WITHIN", 8.0)
     settings: dict[str, Any] = {"delivery": "oban", "home": str(tmp_path), "lease": 60.0, "workers": 2, "grace": 0.1}
     with postgres.server(folder, fsync=True) as server:
         press = _press_on(postgres.new_database(server), settings)

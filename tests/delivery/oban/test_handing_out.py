@@ -218,7 +218,7 @@ async def test_what_a_node_holds_is_not_given_back_however_long_it_takes(
                 )
                 held.attempted_at = row["at"]
         reconciler = await reconciler_of(press)
-        await reconciler.give_back(instance._node, node.held)
+        await reconciler.give_back(instance._node, node.held_job_ids)
         await reconciler.tidy()
         assert tables.of(job.uid)["state"] == "executing"
         gate.open()
@@ -250,10 +250,10 @@ async def test_background_work_does_not_take_the_slot_that_interactive_work_came
     taker = _OneSlot()
     node = Node(taker, *[None] * 3)  # type: ignore[arg-type]  # it does nothing but count here
     interactive, background = queues_of("render")
-    assert node.ask(interactive, 2) == 0
-    assert node.ask(background, 2) == 0
+    assert node.reserve(interactive, 2) == 0
+    assert node.reserve(background, 2) == 0
     taker.free = 1
-    assert node.ask(background, 2) == 0
-    assert node.ask(interactive, 2) == 1
-    node.came(interactive, 1, [])
-    assert node.ask(background, 2) == 1
+    assert node.reserve(background, 2) == 0
+    assert node.reserve(interactive, 2) == 1
+    node.fetched(interactive, 1, [])
+    assert node.reserve(background, 2) == 1

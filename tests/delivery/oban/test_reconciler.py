@@ -235,7 +235,7 @@ async def test_a_round_that_fails_is_counted_and_the_next_one_comes(eventually: 
     away: Any = Away()
     failing = reconciler.Reconciler(away, echo, "public", counted.append)  # type: ignore[arg-type]
 
-    tidying = asyncio.create_task(failing.keep_tidy("node", list, lambda: False))
+    tidying = asyncio.create_task(failing.run("node", list, lambda: False))
     await eventually(lambda: len(counted) >= 2)
     tidying.cancel()
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.problems import Problem, describe, retry_after
-from pressroom.api.schema import answers
+from pressroom.api.schema import responses
 from pressroom.apps.diagrams.accept import weights
 from pressroom.errors import PressroomError
 
@@ -51,7 +51,7 @@ def error_response(request: Request, error: PressroomError, *, status: int | Non
 
 def responses_with_images(given: Mapping[Any, Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documented responses of a route whose errors may be images."""
-    described = answers(given, *statuses)
+    described = responses(given, *statuses)
     for status in (410, *statuses) if 410 in given else statuses:
         described[status]["content"]["image/svg+xml"] = {"schema": {"type": "string"}}
     return described

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from pressroom.api.access import Caller
 from pressroom.api.problems import HttpError, request_id_of
 from pressroom.api.service import Service
-from pressroom.api.waiting import WaitPreference, wait_preference, wait_until_ended
+from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.apps.diagrams import error_images, requests
 from pressroom.apps.diagrams.cache_lookup import CacheLookup
 from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for
@@ -29,7 +29,7 @@ class RenderEndpoint:
 
     async def render(self, request: Request, caller: Caller, body: bytes, _: Transaction | None) -> Response:
         prepared = requests.read(request, body)
-        preference = wait_preference(request)
+        preference = parse_wait_preference(request)
         lookup = await self._diagrams.look_up(prepared, caller.org_id, waits=preference.sync)
         if lookup.hit is not None:
             return self._respond_with_hit(request, lookup.hit, preference)

@@ -10,7 +10,7 @@ from pressroom.api import examples, idempotency
 from pressroom.api.access import Scope
 from pressroom.api.artifacts import send
 from pressroom.api.routes import Routes
-from pressroom.api.schema import ONCE, header, path, query, says, sends, takes
+from pressroom.api.schema import IDEMPOTENCY_KEY, binary_response, header, json_body, json_response, path, query
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import error_images, requests, terminal
 from pressroom.apps.diagrams.named import embeds
@@ -47,19 +47,21 @@ _PARAMETERS = [
     query("mode", {"type": "string", "default": "async"}, "sync: wait for the picture; anything else is async"),
     query("wait", {"type": "number", "minimum": 0}, "Seconds to wait before the answer is a job"),
     header("Prefer", "wait=N or respond-async"),
-    ONCE,
+    IDEMPOTENCY_KEY,
 ]
 _RENDER: dict[str, Any] = {
     "operation_id": "render",
     "responses": error_images.responses_with_images(
         {
-            200: says(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
-            202: says(Pending, "A job, and on stable storage", headers=_EXPLAINED | {"Location": "The job"}, example=_PENDING),
+            200: json_response(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
+            202: json_response(
+                Pending, "A job, and on stable storage", headers=_EXPLAINED | {"Location": "The job"}, example=_PENDING
+            ),
             303: {"description": "The picture, for those who accept only pictures"},
         },
         *(400, 401, 403, 409, 413, 415, 422, 429, 500, 501, 503, 504),
     ),
-    "asks": takes(
+    "openapi": json_body(
         requests.NewRender,
         "What to render",
         media_types=(requests.JSON, "text/plain"),
@@ -72,13 +74,13 @@ _GET: dict[str, Any] = {
     "operation_id": "get_diagram",
     "responses": error_images.responses_with_images(
         {
-            200: sends("The bytes", "*/*", example=examples.SVG),
-            206: sends("Some of them", "*/*", example=examples.SVG[:4]),
+            200: binary_response("The bytes", "*/*", example=examples.SVG),
+            206: binary_response("Some of them", "*/*", example=examples.SVG[:4]),
             304: {"description": "You have it"},
         },
         *(404, 416, 422, 503),
     ),
-    "asks": {
+    "openapi": {
         "parameters": [
             path("shortlink", examples.LINK, "The link"),
             header("Range", "One range of bytes"),

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, query, sends, takes
+from pressroom.api.schema import binary_response, json_body, query, responses
 from pressroom.api.service import Service
-from pressroom.api.waiting import SYNC
+from pressroom.api.waiting import SYNC_WAIT
 from pressroom.apps.diagrams import requests
 from pressroom.apps.diagrams.render_endpoint import RenderEndpoint
 from pressroom.apps.diagrams.requests import Word
@@ -65,11 +65,11 @@ _PARAMETERS = [
 _OPTION_NAMES = frozenset(TerminalOptions.__struct_fields__)
 _RENDER: dict[str, Any] = {
     "operation_id": "render_for_terminal",
-    "responses": answers(
-        {200: sends("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
+    "responses": responses(
+        {200: binary_response("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
         *(400, 401, 403, 409, 413, 422, 501, 504),
     ),
-    "asks": takes(
+    "openapi": json_body(
         NewDrawing,
         "What to draw",
         media_types=(requests.JSON, "text/plain"),
@@ -97,7 +97,7 @@ class TerminalApi:
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         chafa = _find_chafa()
         options, prepared = _read(request, await request.body())
-        uid, _ = await self._render_endpoint.artifact(request, caller, prepared, SYNC)
+        uid, _ = await self._render_endpoint.artifact(request, caller, prepared, SYNC_WAIT)
         picture = await self._service.rendering.read(await self._service.rendering.artifact(uid))
         data = b"".join([chunk async for chunk in picture])
         async with self._turns:

@@ -19,14 +19,14 @@ from psycopg_pool import AsyncConnectionPool
 
 from pressroom.config import masked
 from pressroom.delivery import Taker, Waiting
-from pressroom.delivery.oban import hooks, serving
-from pressroom.delivery.oban.instance import Instance, understands
-from pressroom.delivery.oban.node import Dispatcher, Node
+from pressroom.delivery.oban import hooks, registry
+from pressroom.delivery.oban.internals import Instance, can_parse_cron
+from pressroom.delivery.oban.node import Node, OfferDispatcher
 from pressroom.delivery.oban.reconciler import Reconciler, compare_schemas
 from pressroom.errors import InvalidSettings, PrivilegesMissing
 from pressroom.model import Submitted
 
-INSTALLING = 4721004  # the lock of whoever changes the tables
+INSTALL_LOCK = 4721004  # advisory; held while tables and triggers are made or removed
 CONNECTIONS = 4
 TABLES = ("oban_jobs", "oban_leaders", "oban_producers")
 
@@ -51,7 +51,7 @@ class Oban:
     ) -> None:
         self._url = url
         self._schema = schema
-        self._crons = [cron for cron in dict.fromkeys(crons) if understands(cron)]
+        self._crons = [cron for cron in dict.fromkeys(crons) if can_parse_cron(cron)]
         self.keeps_time = len(self._crons) == len(set(crons))
         self._fire = fire
         self._cancel = cancel
@@ -65,7 +65,7 @@ class Oban:
         await install(self._url, self._schema)
 
     def announce(self, jobs: Sequence[Submitted]) -> None:
-        """It was said in the transaction that made them."""
+        """A trigger has already inserted the oban job."""
 
     async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:  # noqa: ARG002
         if self.reconciler is not None:
@@ -75,23 +75,23 @@ class Oban:
         hooks.install()
         node = Node(taker, self._fire, self._cancel, self._paused)
         async with self._make_pool() as pool:
-            queues = node.queues | {serving.TICKS: 1}
+            queues = node.queues | {registry.TICK_QUEUE: 1}
             instance = Instance(
                 pool=pool,
                 schema=self._schema,
                 node=node.name,
                 queues=queues,
-                dispatcher=Dispatcher(node),
+                dispatcher=OfferDispatcher(node),
                 crons=self._crons,
             )
-            node.producers = instance._producers
-            serving.begin(node.name, node)
+            node.producers = instance.producers
+            registry.register(node.name, node)
             try:
                 async with instance:
                     reconciler = Reconciler(pool, self._cancel, self._schema, self._count_error)
-                    await self._tend(instance, node, reconciler)
+                    await self._run(instance, node, reconciler)
             finally:
-                serving.end(node.name)
+                registry.unregister(node.name)
                 self.instance = self.reconciler = None
 
     async def close(self) -> None:
@@ -99,13 +99,15 @@ class Oban:
 
     def _make_pool(self) -> AsyncConnectionPool[Any]:
         named = {"application_name": "pressroom-oban"}
-        return AsyncConnectionPool(self._url, min_size=1, max_size=CONNECTIONS, kwargs=named, configure=_hurry, open=False)
+        return AsyncConnectionPool(
+            self._url, min_size=1, max_size=CONNECTIONS, kwargs=named, configure=_configure_connection, open=False
+        )
 
-    async def _tend(self, instance: Instance, node: Node, reconciler: Reconciler) -> None:
+    async def _run(self, instance: Instance, node: Node, reconciler: Reconciler) -> None:
         self.instance, self.reconciler = instance, reconciler
         async with asyncio.TaskGroup() as together:
-            together.create_task(node.tend())
-            together.create_task(reconciler.keep_tidy(node.name, lambda: node.held, lambda: instance.is_leader))
+            together.create_task(node.run())
+            together.create_task(reconciler.run(node.name, lambda: node.held_job_ids, lambda: instance.is_leader))
 
 
 async def install(url: str, schema: str = "public") -> None:
@@ -113,7 +115,7 @@ async def install(url: str, schema: str = "public") -> None:
     right to do so. Raises PrivilegesMissing, ObanSchemaMismatch and InvalidSettings."""
     try:
         async with await psycopg.AsyncConnection.connect(url) as connection:
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALLING,))
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALL_LOCK,))
             found = await connection.execute(hooks.statement("find_schema"))
             compare_schemas(await found.fetchall(), schema)
             await _install_oban(connection, schema)
@@ -145,24 +147,24 @@ async def _install_oban(connection: psycopg.AsyncConnection[Any], schema: str) -
 async def _install_triggers(connection: psycopg.AsyncConnection[Any], schema: str) -> None:
     ours = hooks.statement("install", schema)
     known = await connection.execute("SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')")
-    if await known.fetchone() != (_mark(ours),):
+    if await known.fetchone() != (_digest(ours),):
         await connection.execute(ours)
-        await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_mark(ours)}'")
+        await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_digest(ours)}'")
 
 
 async def uninstall(url: str) -> None:
     """Take our triggers away: new jobs are no longer made known to oban. Its own tables stay."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALLING,))
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALL_LOCK,))
         await connection.execute(hooks.statement("uninstall"))
 
 
-async def _hurry(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Losing a hand-out or an ack with the power only means that oban asks us once more."""
+async def _configure_connection(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Without waiting for the disk: if power is lost, a lost fetch or ack only means that oban calls us once more."""
     await connection.execute("SET synchronous_commit TO off")
     await connection.commit()
     set_json_loads(msgspec.json.decode, connection)  # three columns of each oban job
 
 
-def _mark(text: str) -> str:
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

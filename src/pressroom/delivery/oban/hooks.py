@@ -4,21 +4,18 @@ They are set for the whole process; the jobs of an oban that is not ours go the 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from oban._executor import AckAction
-from oban._extensions import get_ext, put_ext
-from oban._producer import Producer, _get_jobs
-from oban._query import Query, _ack_jobs
 from oban.job import Job
 
-from pressroom.delivery.oban import serving
+from pressroom.delivery.oban import internals, registry
+from pressroom.delivery.oban.internals import AckAction, Producer, Query
 
-_before: dict[str, Any] = {}
+_previous: dict[str, Callable[..., Any]] = {}
 
 
 @cache
@@ -29,56 +26,55 @@ def statement(name: str, schema: str | None = None) -> str:
 
 
 def install() -> None:
-    for name, ours, usual in (("query.ack_jobs", ack, _ack_jobs), ("producer.get_jobs", fetch, _get_jobs)):
-        there = get_ext(name, usual)
-        if there is not ours:
-            _before[name] = there
-            put_ext(name, ours)
+    for name, ours in (("query.ack_jobs", ack), ("producer.get_jobs", fetch)):
+        previous = internals.swap_extension(name, ours)
+        if previous is not ours:
+            _previous[name] = previous
 
 
 async def ack(query: Query, acks: Sequence[AckAction]) -> list[int]:
     if not all(_is_ours(one.job) for one in acks):
-        theirs: list[int] = await _before["query.ack_jobs"](query, acks)
-        return theirs
-    ordered = sorted(acks, key=lambda one: one.id or 0)  # so that two of these never wait for each other
+        acked: list[int] = await _previous["query.ack_jobs"](query, acks)
+        return acked
+    ordered = sorted(acks, key=lambda one: one.id or 0)  # two acks that lock rows in the same order cannot deadlock
     rows = {
         "ids": [one.id for one in ordered],
-        "handed_out": [_plain(one.attempted_at) for one in ordered],
+        "handed_out": [_naive_utc(one.attempted_at) for one in ordered],
         "states": [str(one.state) for one in ordered],
         "waits": [one.schedule_in for one in ordered],
         "changes": [one.attempt_change for one in ordered],
-        "errors": [_as_text(one.error) for one in ordered],
-        "metas": [_as_text(one.meta) for one in ordered],
+        "errors": [_json_or_none(one.error) for one in ordered],
+        "metas": [_json_or_none(one.meta) for one in ordered],
     }
     async with query.connection() as connection:
-        cursor = await connection.execute(statement("ack", query._prefix), rows)
+        cursor = await connection.execute(statement("ack", internals.schema_of(query)), rows)
         return [id for (id,) in await cursor.fetchall()]
 
 
 async def fetch(producer: Producer) -> list[Job]:
-    served = serving.of_node(producer._node)
-    if served is None or producer._queue == serving.TICKS:
-        theirs: list[Job] = await _before["producer.get_jobs"](producer)
-        return theirs
-    asked = served.ask(producer._queue, producer._limit - len(producer._running_jobs))
-    if asked <= 0:
+    node, queue = registry.find(internals.node_name(producer)), internals.queue_name(producer)
+    if node is None or queue == registry.TICK_QUEUE:
+        fetched: list[Job] = await _previous["producer.get_jobs"](producer)
+        return fetched
+    reserved = node.reserve(queue, internals.free_slots(producer))
+    if reserved <= 0:
         return []
     jobs: list[Job] = []
     try:
-        jobs = await producer._query.fetch_jobs(demand=asked, queue=producer._queue, node=producer._node, uuid=producer._uuid)
+        jobs = await internals.fetch_jobs(producer, reserved)
     finally:
-        served.came(producer._queue, asked, jobs)
+        node.fetched(queue, reserved, jobs)
     return jobs
 
 
 def _is_ours(job: Job) -> bool:
-    return bool(job.attempted_by) and serving.of_node(job.attempted_by[0]) is not None
+    return bool(job.attempted_by) and registry.find(job.attempted_by[0]) is not None
 
 
-def _plain(moment: datetime | None) -> datetime | None:
-    """As the column has it: UTC, unsaid."""
+def _naive_utc(moment: datetime | None) -> datetime | None:
+    """As the column has it: UTC without a time zone."""
     return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _as_text(value: dict[str, Any] | None) -> str | None:
+def _json_or_none(value: dict[str, Any] | None) -> str | None:
     return None if value is None else json.dumps(value)

@@ -7,19 +7,18 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from oban import Snooze
-from oban._executor import Executor
-from oban._producer import LocalDispatcher, Producer
 from oban.job import Job
 
 from pressroom.delivery import Offer, Taker
+from pressroom.delivery.oban import internals
+from pressroom.delivery.oban.internals import LocalDispatcher, ObanAttempt, Producer
 from pressroom.errors import PressroomError
 
 log = logging.getLogger("pressroom.delivery")
 
 PERFORM = "pressroom.delivery.oban.workers.Perform"
-LOOK_AROUND = 0.5  # seconds
-FIRST_FOR = 2.0  # seconds for which background work waits for a queue of interactive work to look again
+REFRESH_INTERVAL = 0.5  # seconds
+INTERACTIVE_FIRST_FOR = 2.0  # seconds for which background work waits for a queue of interactive work to fetch again
 
 
 def queues_of(kind: str) -> tuple[str, str]:
@@ -47,129 +46,128 @@ class Node:
         self._list_paused = paused
         self._paused: Collection[str] = ()
         self._expected = [0, 0]  # by tier: asked for or fetched, and not offered yet
-        self._on_the_way: dict[int, int] = {}  # what was fetched, with its tier
-        self._turned_away: set[str] = set()
-        self._looked: dict[str, float] = {}  # when each queue was fetched from
-        self._last_background = 0.0  # when background work was last given room
-        self._first: dict[str, float] = {}  # queues of interactive work that found no room, and when
+        self._in_transit: dict[int, int] = {}  # the tier of each job that was fetched and is not offered yet
+        self._without_slots: set[str] = set()  # queues that wanted to fetch when no slot was free
+        self._fetched_at: dict[str, float] = {}
+        self._last_background = 0.0  # when slots were last reserved for background work
+        self._interactive_waits: dict[str, float] = {}  # queues of interactive work that got no slot, and when
         self._cancelling: set[asyncio.Task[object]] = set()
 
-    async def tend(self) -> None:
+    async def run(self) -> None:
         async with asyncio.TaskGroup() as together:
-            together.create_task(self._look_around())
-            together.create_task(self._call_back())
+            together.create_task(self._refresh_forever())
+            together.create_task(self._fetch_when_slots_free())
 
     @property
-    def held(self) -> list[int]:
-        """The oban jobs that this node has, or has an answer for."""
-        producers = list(self.producers.values())
-        answered = [ack.id for producer in producers for ack in producer._pending_acks if ack.id is not None]
-        return [id for producer in producers for id in producer._running_jobs] + answered
+    def held_job_ids(self) -> list[int]:
+        """The oban jobs that run on this node, or whose outcome is not acked yet."""
+        return [id for producer in self.producers.values() for id in internals.held_job_ids(producer)]
 
-    async def _look_around(self) -> None:
-        """Jobs of a kind that is paused are not fetched at all: to refuse each of them again and again would be work.
+    async def _refresh_forever(self) -> None:
+        """Read which kinds are paused: their jobs are not fetched at all, which costs less than to refuse each again and again.
 
-        A producer whose acks the database did not take tries again when something comes into its queue. That may be never.
+        A producer whose acks failed tries them again only when its queue gets a job, which may be never: so notify it.
         """
         while True:
             with suppress(PressroomError):
                 self._paused = await self._list_paused()
             for producer in self.producers.values():
-                if producer._pending_acks:
+                if internals.has_pending_acks(producer):
                     producer.notify()
-            await asyncio.sleep(LOOK_AROUND)
+            await asyncio.sleep(REFRESH_INTERVAL)
 
-    async def _call_back(self) -> None:
+    async def _fetch_when_slots_free(self) -> None:
         while True:
             await self._taker.slot_freed()
-            self._let_look()
+            self._notify_waiting_producers()
 
-    def _let_look(self) -> None:
-        """Let those producers look again that came when there was no room, those of interactive work first."""
-        turned_away, self._turned_away = self._turned_away, set()
-        for queue in sorted(turned_away, key=lambda queue: self._kinds[queue][1]):
+    def _notify_waiting_producers(self) -> None:
+        """Let those producers fetch that found no free slot before, those of interactive work first."""
+        queues, self._without_slots = self._without_slots, set()
+        for queue in sorted(queues, key=lambda queue: self._kinds[queue][1]):
             if queue in self.producers:
                 self.producers[queue].notify()
 
-    def ask(self, queue: str, most: int) -> int:
-        """How many jobs of a queue to fetch. They are counted from now on, for other queues are fetched from meanwhile."""
+    def reserve(self, queue: str, limit: int) -> int:
+        """How many jobs of a queue to fetch. Their slots count as taken from now on: other queues fetch at the same time."""
         kind, tier = self._kinds[queue]
         if kind in self._paused:
             return 0
         total, background = self._taker.free_slots()
         room = total - sum(self._expected)
         if tier:
-            room = 0 if self._somebody_comes_first() else min(room, background - self._expected[1])
+            room = 0 if self._interactive_first() else min(room, background - self._expected[1])
         if room <= 0:
-            self._turned_away.add(queue)
+            self._without_slots.add(queue)
             if not tier:
-                self._first[queue] = time.monotonic()
+                self._interactive_waits[queue] = time.monotonic()
             return 0
-        asked = min(most, room)
-        self._expected[tier] += asked
+        reserved = min(limit, room)
+        self._expected[tier] += reserved
         if tier:
             self._last_background = time.monotonic()
-        return asked
+        return reserved
 
-    def _somebody_comes_first(self) -> bool:
-        """Whether interactive work was turned away and has not been fetched since. Its queue may be paused: not for ever.
+    def _interactive_first(self) -> bool:
+        """Whether interactive work found no slot and has not been fetched since. Its queue may be paused, so this has a limit.
 
-        With one slot none is kept free for it, and news may be lost or late: then its queues look before every background job.
+        With one slot none is kept free for it, and notifications may be lost or late: then its queues fetch before every
+        background job.
         """
         now = time.monotonic()
-        if any(turned_away_at > now - FIRST_FOR for turned_away_at in self._first.values()):
+        if any(waits_since > now - INTERACTIVE_FIRST_FOR for waits_since in self._interactive_waits.values()):
             return True
-        behind = [queue for queue in self._interactive() if self._looked.get(queue, -1.0) <= self._last_background]
+        behind = [queue for queue in self._interactive_queues() if self._fetched_at.get(queue, -1.0) <= self._last_background]
         for queue in behind:
             self.producers[queue].notify()
         return bool(behind)
 
-    def _interactive(self) -> list[str]:
-        """Queues that have to look first: none if there is always a slot for them, and none that may not look."""
+    def _interactive_queues(self) -> list[str]:
+        """Queues that have to fetch first: none if one slot is always kept free for them, and none that is paused."""
         if self._taker.slots > 1:
             return []
         producers = self.producers.items()
-        return [queue for queue, one in producers if self._kinds.get(queue, ("", 1))[1] == 0 and self._may_look(queue, one)]
+        return [queue for queue, one in producers if self._kinds.get(queue, ("", 1))[1] == 0 and self._may_fetch(queue, one)]
 
-    def _may_look(self, queue: str, producer: Producer) -> bool:
-        return not producer._paused and self._kinds[queue][0] not in self._paused
+    def _may_fetch(self, queue: str, producer: Producer) -> bool:
+        return not internals.is_paused(producer) and self._kinds[queue][0] not in self._paused
 
-    def came(self, queue: str, asked: int, jobs: list[Job]) -> None:
+    def fetched(self, queue: str, reserved: int, jobs: list[Job]) -> None:
         tier = self._kinds[queue][1]
-        self._looked[queue] = time.monotonic()
-        if len(jobs) < asked:
-            self._first.pop(queue, None)
-        self._expected[tier] -= asked - len(jobs)
-        self._on_the_way |= {job.id or 0: tier for job in jobs}
-        if len(jobs) < asked:
-            self._let_look()
+        self._fetched_at[queue] = time.monotonic()
+        if len(jobs) < reserved:
+            self._interactive_waits.pop(queue, None)
+        self._expected[tier] -= reserved - len(jobs)
+        self._in_transit |= {job.id or 0: tier for job in jobs}
+        if len(jobs) < reserved:
+            self._notify_waiting_producers()
 
     def arrived(self, job: Job) -> None:
-        tier = self._on_the_way.pop(job.id or 0, None)
+        tier = self._in_transit.pop(job.id or 0, None)
         if tier is not None:
             self._expected[tier] -= 1
 
-    def offer(self, job: Job, uid: str, answer: Callable[[float | None], None]) -> None:
+    def offer(self, job: Job, uid: str, finish: Callable[[float | None], None]) -> None:
         self.arrived(job)
-        self._taker.offer(_Offer(uid, int(bool(job.args.get("tier"))), answer))
+        self._taker.offer(ObanOffer(uid, int(bool(job.args.get("tier"))), finish))
 
-    async def fire(self) -> None:
+    async def fire_schedules(self) -> None:
         await self._fire()
 
     def cancel(self, uid: str) -> None:
-        task: asyncio.Task[object] = asyncio.ensure_future(self._cancel_one(uid))
+        task: asyncio.Task[object] = asyncio.ensure_future(self._cancel_job(uid))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _cancel_one(self, uid: str) -> None:
+    async def _cancel_job(self, uid: str) -> None:
         try:
             await self._cancel(uid)
         except PressroomError as reason:
             log.warning("job_%s was cancelled in oban, but not here: %s", uid, reason)
 
 
-class Dispatcher(LocalDispatcher):
-    """Whoever cancels a running job with oban's tools cancels ours."""
+class OfferDispatcher(LocalDispatcher):
+    """Offers jobs of ours to the worker; cancelling a running one with oban's tools cancels our job."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -185,28 +183,21 @@ class Dispatcher(LocalDispatcher):
         if job.worker == PERFORM and isinstance(uid, str):
             return self._offer(producer, job, uid)
         task = super().dispatch(producer, job)
-        # Somebody else's job in a queue of ours never comes to us.
+        # A job that another program put into a queue of ours is never offered to the worker.
         task.add_done_callback(lambda _: self._node.arrived(job))
         return task
 
     def _offer(self, producer: Producer, job: Job, uid: str) -> "asyncio.Future[Any]":
-        """What oban's executor does, without a task that would do nothing but wait for an answer: hundreds wait at once."""
-        over: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        executor = Executor(job=job, safe=True)
-        executor._report_started()
+        ended: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        attempt = ObanAttempt(producer, job)
 
-        def answer(again: float | None) -> None:
-            if over.done():  # given up, for we had to stop
-                return
-            said: Any = None if again is None else Snooze(again)  # type: ignore[arg-type]  # our ack takes parts of a second
-            executor.result = said
-            executor._record_stopped()
-            executor._report_stopped()
-            producer._pending_acks.append(executor.action)
-            over.set_result(None)
+        def finish(snooze: float | None) -> None:
+            if not ended.done():  # the producer cancels it when it stops
+                attempt.finish(snooze)
+                ended.set_result(None)
 
-        self._node.offer(job, uid, answer)
-        return over
+        self._node.offer(job, uid, finish)
+        return ended
 
     def cancel(self, producer: Producer, job: Job) -> None:
         super().cancel(producer, job)
@@ -214,15 +205,15 @@ class Dispatcher(LocalDispatcher):
             self._node.cancel(job.args["uid"])
 
 
-class _Offer(Offer):
+class ObanOffer(Offer):
     """Oban hears once, at the end, and only when to call again."""
 
-    def __init__(self, uid: str, tier: int, answer: Callable[[float | None], None]) -> None:
+    def __init__(self, uid: str, tier: int, finish: Callable[[float | None], None]) -> None:
         super().__init__(uid, tier)
-        self._answer = answer
+        self._finish = finish
 
     def refused(self, again: float | None) -> None:
-        self._answer(again)
+        self._finish(again)
 
     def settled(self, again: float | None) -> None:
-        self._answer(again)
+        self._finish(again)

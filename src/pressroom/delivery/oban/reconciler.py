@@ -41,7 +41,7 @@ class Reconciler:
         self._looked_at: float | None = None
         self._pruned_at = time.monotonic()
 
-    async def keep_tidy(self, node: str, held: Callable[[], list[int]], leads: Callable[[], bool]) -> None:
+    async def run(self, node: str, held: Callable[[], list[int]], leads: Callable[[], bool]) -> None:
         while True:
             await asyncio.sleep(TIDY_EVERY)
             try:

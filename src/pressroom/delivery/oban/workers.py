@@ -5,20 +5,20 @@ from typing import Any
 from oban import Cancel, worker
 from oban.job import Job
 
-from pressroom.delivery.oban import serving
+from pressroom.delivery.oban import registry
 
 
 @worker(queue="pressroom", max_attempts=20)
 class Perform:
-    """A job of ours. Our dispatcher offers those that it can to a worker; only what makes no sense comes here."""
+    """A job of ours. Our dispatcher offers every row that names a job to a worker; only a row that names none comes here."""
 
     async def process(self, _job: Job) -> Any:
         return Cancel("it does not say which job of Pressroom it is")
 
 
-@worker(queue=serving.TICKS, max_attempts=1)
+@worker(queue=registry.TICK_QUEUE, max_attempts=1)
 class Tick:
     """It is time for some schedule. Which one, and whether it was fired already, the store knows."""
 
     async def process(self, job: Job) -> Any:
-        await serving.by(job).fire()
+        await registry.node_of_job(job).fire_schedules()

@@ -11,7 +11,7 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.webhooks import NewWebhook
 from pressroom.errors import InvalidArgument, NotFound
-from pressroom.notify import webhook as rules
+from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import AddressRefused
 from pressroom.store.jobs.queries import BEYOND
 from pressroom.store.operators import lookup
@@ -101,7 +101,7 @@ async def delete(visit: Visit, id: str) -> Response:
 async def show_delivery(visit: Visit, id: str) -> Response:
     delivery = await _own_delivery(visit, id)
     webhook = await visit.desk.webhooks.get(delivery.webhook)
-    body = rules.payload(delivery.type, delivery.date_created, delivery.facts, visit.desk.service.base_url)
+    body = rules.encode_payload(delivery.type, delivery.date_created, delivery.facts, visit.desk.service.base_url)
     sent = msgspec.json.format(body, indent=2).decode()
     return visit.page("delivery.html", delivery=delivery, webhook=webhook, name=_name(webhook), sent=sent, bytes_sent=len(body))
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pressroom.api.problems import MEDIA_TYPE, Problem, describe
 from pressroom.api.problems import problem as problem_response
-from pressroom.api.schema import answers, reference
+from pressroom.api.schema import reference, responses
 from pressroom.apps.diagrams import error_images
 from pressroom.apps.diagrams.accept import preferred
 from pressroom.apps.diagrams.responses import STATUSES
@@ -76,11 +76,11 @@ _FAILURE = {"error": {"code": 400, "message": "syntax error near '->' (line 1, c
 
 def documented_errors() -> dict[int | str, dict[str, Any]]:
     """The errors of every route for the OpenAPI document, in all their forms."""
-    responses = answers({}, 400, 401, 403, 404, 409, 413, 414, 416, 429, 500, 501, 503, 504)
-    for response in responses.values():
+    documented = responses({}, 400, 401, 403, 404, 409, 413, 414, 416, 429, 500, 501, 503, 504)
+    for response in documented.values():
         response["content"] |= {
             "text/plain": {"schema": {"type": "string"}, "example": "Error 400: syntax error near '->' (line 1, column 5)"},
             "image/svg+xml": {"schema": {"type": "string"}},
             JSON: {"schema": reference(KrokiFailure), "example": _FAILURE},
         }
-    return responses
+    return documented

@@ -19,7 +19,7 @@ from pressroom.api.artifacts import send
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches
 from pressroom.api.routes import Routes
-from pressroom.api.schema import header, path, query, says, sends, takes
+from pressroom.api.schema import binary_response, header, json_body, json_response, path, query
 from pressroom.api.service import Service
 from pressroom.apps.diagrams.kroki import errors
 from pressroom.apps.diagrams.kroki.expanded_source import ExpandedSource, expand_plantuml
@@ -59,8 +59,8 @@ _HEADERS: dict[str, Any] = {
     }
 }
 _RESPONSES = {
-    200: sends("The picture", *_KINDS, example=examples.SVG) | _HEADERS,
-    206: sends("Some of its bytes", *_KINDS, example=examples.SVG[:4]) | _HEADERS,
+    200: binary_response("The picture", *_KINDS, example=examples.SVG) | _HEADERS,
+    206: binary_response("Some of its bytes", *_KINDS, example=examples.SVG[:4]) | _HEADERS,
     304: {"description": "You have it"},
     **errors.documented_errors(),
 }
@@ -80,7 +80,7 @@ _SOURCE = path(
     pattern="^[A-Za-z0-9_-]+=*$",
 )
 _EXAMPLE = {"diagram_source": "digraph G {Hello->World}", "diagram_type": "graphviz", "output_format": "svg"}
-_BODY = takes(
+_BODY = json_body(
     KrokiDiagram,
     "A diagram",
     media_types=("application/json", "text/plain"),
@@ -89,12 +89,12 @@ _BODY = takes(
 )
 _START: dict[str, Any] = {
     "operation_id": "kroki_start",
-    "responses": {200: sends("What can be drawn", "text/plain", example="  graphviz: svg, png, pdf\n")},
+    "responses": {200: binary_response("What can be drawn", "text/plain", example="  graphviz: svg, png, pdf\n")},
 }
 _HEALTH: dict[str, Any] = {
     "operation_id": "kroki_health",
     "responses": {
-        200: says(
+        200: json_response(
             KrokiHealth,
             "All is well",
             media_type="application/health+json",
@@ -105,22 +105,22 @@ _HEALTH: dict[str, Any] = {
 _GET: dict[str, Any] = {
     "operation_id": "kroki_get",
     "responses": _RESPONSES,
-    "asks": {"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
+    "openapi": {"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
 }
 _POST: dict[str, Any] = {
     "operation_id": "kroki_post",
     "responses": _RESPONSES,
-    "asks": takes(KrokiDiagram, "A diagram", example=_EXAMPLE) | {"parameters": _PARAMETERS},
+    "openapi": json_body(KrokiDiagram, "A diagram", example=_EXAMPLE) | {"parameters": _PARAMETERS},
 }
 _POST_TYPE: dict[str, Any] = {
     "operation_id": "kroki_post_type",
     "responses": _RESPONSES,
-    "asks": _BODY | {"parameters": [_TYPE, *_PARAMETERS]},
+    "openapi": _BODY | {"parameters": [_TYPE, *_PARAMETERS]},
 }
 _POST_FORMAT: dict[str, Any] = {
     "operation_id": "kroki_post_format",
     "responses": _RESPONSES,
-    "asks": _BODY | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
+    "openapi": _BODY | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
 }
 
 

@@ -11,7 +11,7 @@ from pressroom.api.access import Scope, cache_visibility
 from pressroom.api.artifacts import FOREVER, send
 from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
 from pressroom.api.routes import Routes
-from pressroom.api.schema import header, path, query, says, sends
+from pressroom.api.schema import binary_response, header, json_response, path, query
 from pressroom.api.service import Service
 from pressroom.api.waiting import wait_until_ended
 from pressroom.apps.diagrams import error_images
@@ -37,14 +37,16 @@ _SHOW: dict[str, Any] = {
     "operation_id": "show_diagram",
     "responses": error_images.responses_with_images(
         {
-            200: sends("The latest good picture, or a placeholder before there is one", *_MEDIA_TYPES, example=examples.SVG),
-            206: sends("Some of its bytes", *_MEDIA_TYPES, example=examples.SVG[:4]),
+            200: binary_response(
+                "The latest good picture, or a placeholder before there is one", *_MEDIA_TYPES, example=examples.SVG
+            ),
+            206: binary_response("Some of its bytes", *_MEDIA_TYPES, example=examples.SVG[:4]),
             304: {"description": "You have it"},
-            410: says(Problem, "This version is no longer kept", media_type=MEDIA_TYPE),
+            410: json_response(Problem, "This version is no longer kept", media_type=MEDIA_TYPE),
         },
         *(400, 401, 404, 409, 413, 416, 422, 429, 500, 501, 503, 504),
     ),
-    "asks": {
+    "openapi": {
         "parameters": [
             path("file", "team-map.svg", "The name and what it is wanted as; with a version as in `team-map@3.png`"),
             query("theme", {"enum": list(THEMES)}, "Another theme than the diagram's own"),

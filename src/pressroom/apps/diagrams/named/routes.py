@@ -13,9 +13,9 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem, request_id_of
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import answers, header, path, query, says, takes
+from pressroom.api.schema import header, json_body, json_response, path, query, responses
 from pressroom.api.service import Service
-from pressroom.api.waiting import wait_preference, wait_until_ended
+from pressroom.api.waiting import parse_wait_preference, wait_until_ended
 from pressroom.apps.diagrams import requests
 from pressroom.apps.diagrams.named.diagrams import History, NamedDiagrams, require_name
 from pressroom.apps.diagrams.named.etags import Condition, make_etag, parse_condition
@@ -66,14 +66,16 @@ _CONDITIONS = [
 _AT = query(
     "version", {"type": "integer", "minimum": 1, "maximum": 999_999_999}, "As it was at this version, with those before it"
 )
-_REFUSED: dict[int | str, Any] = {412: says(Problem, "It is not as If-Match or If-None-Match has it", media_type=MEDIA_TYPE)}
-_GONE: dict[int | str, Any] = {410: says(Problem, "This version is no longer kept", media_type=MEDIA_TYPE)}
+_REFUSED: dict[int | str, Any] = {
+    412: json_response(Problem, "It is not as If-Match or If-None-Match has it", media_type=MEDIA_TYPE)
+}
+_GONE: dict[int | str, Any] = {410: json_response(Problem, "This version is no longer kept", media_type=MEDIA_TYPE)}
 _PUT: dict[str, Any] = {
     "operation_id": "put_diagram",
-    "responses": answers(
+    "responses": responses(
         {
-            200: says(NamedView, "Rendered, or the text is the one that is there", example=_NAMED),
-            202: says(
+            200: json_response(NamedView, "Rendered, or the text is the one that is there", example=_NAMED),
+            202: json_response(
                 NamedView,
                 "A new version, which is being rendered",
                 headers={"Location": "The diagram"},
@@ -83,30 +85,30 @@ _PUT: dict[str, Any] = {
         *(400, 401, 403, 409, 413, 422, 501, 504),
     )
     | _REFUSED,
-    "asks": takes(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
+    "openapi": json_body(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
 }
 _GET: dict[str, Any] = {
     "operation_id": "get_named_diagram",
-    "responses": answers(
+    "responses": responses(
         {
-            200: says(NamedView, "The diagram with its versions", example=_NAMED),
+            200: json_response(NamedView, "The diagram with its versions", example=_NAMED),
             304: {"description": "Nothing changed"},
         },
         *(401, 404, 422),
     )
     | _GONE,
-    "asks": {"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
+    "openapi": {"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
 }
 _DELETE: dict[str, Any] = {
     "operation_id": "delete_diagram",
-    "responses": answers({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404) | _REFUSED,
-    "asks": {"parameters": [_NAME, *_CONDITIONS]},
+    "responses": responses({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404) | _REFUSED,
+    "openapi": {"parameters": [_NAME, *_CONDITIONS]},
 }
 _LIST: dict[str, Any] = {
     "operation_id": "list_named_diagrams",
-    "responses": answers(
+    "responses": responses(
         {
-            200: says(
+            200: json_response(
                 NamedList,
                 "Diagrams by name",
                 headers={"Link": "The next page"},
@@ -115,7 +117,7 @@ _LIST: dict[str, Any] = {
         },
         *(401, 422),
     ),
-    "asks": {
+    "openapi": {
         "parameters": [
             query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
             query("cursor", {"type": "string"}, "As the last page gave it"),
@@ -147,7 +149,7 @@ class NamedDiagramsApi:
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         require_name(name)
         text = _read_text(request, await request.body())
-        patience = wait_preference(request)
+        patience = parse_wait_preference(request)
         trace = {"request_id": request_id_of(request)}
         condition, keep = _condition(request), self._max_versions
         named, version, is_new = await self._names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from pressroom.notify.inside import Switchboard
-from pressroom.notify.tail import Tail
+from pressroom.notify.event_poller import EventPoller
+from pressroom.notify.listeners import JobListeners
 
 
 async def test_what_happened_before_the_first_look_is_not_missed() -> None:
     """A waiter looked, the job ended elsewhere, and only then did the tail take its bearings: past the ending."""
-    switchboard = Switchboard()
+    listeners = JobListeners()
 
     async def newest() -> int:
         return 7  # the ending that the waiter did not see is event 7
@@ -19,8 +19,8 @@ async def test_what_happened_before_the_first_look_is_not_missed() -> None:
     async def changed() -> bool:
         return False
 
-    with switchboard.listen(1) as news:
-        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+    with listeners.listen(1) as news:
+        tail = asyncio.create_task(EventPoller(listeners, changed, news_after, newest, interval=0.001).run())
 
         async with asyncio.timeout(60):
             await news.wait()
@@ -31,7 +31,7 @@ async def test_what_happened_before_the_first_look_is_not_missed() -> None:
 
 async def test_news_of_many_jobs_is_told_to_the_last_page_though_nothing_changes_any_more() -> None:
     """A burst fills more than one page, and after it all is quiet: what is left must not wait for the next change."""
-    switchboard = Switchboard()
+    listeners = JobListeners()
     pages = {0: (2, [1]), 2: (4, [2]), 4: (5, [3])}
     changes = iter([True])
 
@@ -44,8 +44,8 @@ async def test_news_of_many_jobs_is_told_to_the_last_page_though_nothing_changes
     async def changed() -> bool:
         return next(changes, False)
 
-    with switchboard.listen(1) as first, switchboard.listen(3) as last:
-        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+    with listeners.listen(1) as first, listeners.listen(3) as last:
+        tail = asyncio.create_task(EventPoller(listeners, changed, news_after, newest, interval=0.001).run())
         async with asyncio.timeout(60):
             for news in (first, last):  # the first look wakes everybody
                 await news.wait()
@@ -58,7 +58,7 @@ async def test_news_of_many_jobs_is_told_to_the_last_page_though_nothing_changes
 
 
 async def test_a_look_that_fails_is_not_the_last() -> None:
-    switchboard = Switchboard()
+    listeners = JobListeners()
     looks = iter([ConnectionError("away"), 7])
 
     async def newest() -> int:
@@ -73,8 +73,8 @@ async def test_a_look_that_fails_is_not_the_last() -> None:
     async def changed() -> bool:
         return False
 
-    with switchboard.listen(1) as news:
-        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+    with listeners.listen(1) as news:
+        tail = asyncio.create_task(EventPoller(listeners, changed, news_after, newest, interval=0.001).run())
 
         async with asyncio.timeout(60):
             await news.wait()
@@ -85,7 +85,7 @@ async def test_a_look_that_fails_is_not_the_last() -> None:
 
 async def test_all_news_is_read_however_many_pages_it_has() -> None:
     """Nothing else may change for a long time, so the rest must not wait for the next change."""
-    switchboard = Switchboard()
+    listeners = JobListeners()
     pages = {0: (2, [1]), 2: (4, [2]), 4: (5, [3])}  # up to which event, and of which jobs
     changes: list[bool] = []
 
@@ -98,8 +98,8 @@ async def test_all_news_is_read_however_many_pages_it_has() -> None:
     async def changed() -> bool:
         return bool(changes and changes.pop())
 
-    with switchboard.listen(3) as news, switchboard.listen(1) as first:
-        tail = asyncio.create_task(Tail(switchboard, changed, news_after, newest, interval=0.001).run())
+    with listeners.listen(3) as news, listeners.listen(1) as first:
+        tail = asyncio.create_task(EventPoller(listeners, changed, news_after, newest, interval=0.001).run())
         async with asyncio.timeout(60):
             await news.wait()
             news.clear()
@@ -115,19 +115,19 @@ async def test_all_news_is_read_however_many_pages_it_has() -> None:
 
 def test_who_no_longer_listens_leaves_nothing_behind() -> None:
     """While somebody listens, the database is looked at again and again."""
-    switchboard = Switchboard()
-    with switchboard.listen(7) as one, switchboard.listen(7) as other:
-        switchboard.tell([8])
+    listeners = JobListeners()
+    with listeners.listen(7) as one, listeners.listen(7) as other:
+        listeners.notify([8])
         assert not one.is_set()
-        switchboard.tell([7])
+        listeners.notify([7])
         assert one.is_set()
         assert other.is_set()
-    assert not switchboard.somebody_listens.is_set()
+    assert not listeners.has_listeners.is_set()
 
-    with switchboard.listen(None) as everything:
-        with switchboard.listen(7):
+    with listeners.listen(None) as everything:
+        with listeners.listen(7):
             pass
-        assert switchboard.somebody_listens.is_set()
-        switchboard.tell([8])
+        assert listeners.has_listeners.is_set()
+        listeners.notify([8])
         assert everything.is_set()
-    assert not switchboard.somebody_listens.is_set()
+    assert not listeners.has_listeners.is_set()

@@ -1,4 +1,4 @@
-"""The rules of Standard Webhooks (standardwebhooks.com): what is said, how it is signed, when it is tried again."""
+"""Standard Webhooks (standardwebhooks.com): payload, signature and retry schedule."""
 
 import base64
 import email.utils
@@ -15,19 +15,19 @@ import msgspec
 from pressroom.model import VERSION, Backoff, from_ms
 
 if TYPE_CHECKING:
-    from pressroom.notify.post import Answer
+    from pressroom.notify.webhook_client import WebhookResponse
 
 EVENTS = ("job.completed", "job.completed_with_errors", "job.failed", "job.cancelled")
 TEST = "webhook.test"
 BODY_LIMIT = 20_000
-LONGEST_WAIT = 24 * 3600.0
+MAX_RETRY_AFTER = 24 * 3600.0
 
 # Seconds before each attempt: at once, then 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. Three days in all.
 SCHEDULE = (0.0, 5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
 
 
 @dataclass(frozen=True)
-class Patience(Backoff):
+class WebhookBackoff(Backoff):
     """Waits as the schedule says."""
 
     def delay(self, failures: int, luck: float) -> float:
@@ -36,7 +36,7 @@ class Patience(Backoff):
 
 
 class JobData(msgspec.Struct, frozen=True, kw_only=True):
-    """The job that ended. `result` is left out (`result_omitted`) where it is too long to be told; its `url` has it."""
+    """The job that ended. `result` is left out (`result_omitted`) where it is too long; its `url` has it."""
 
     id: str
     kind: str
@@ -64,21 +64,21 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     data: JobData
 
 
-def payload(type: str, at: datetime, facts: Mapping[str, Any], base_url: str) -> bytes:
+def encode_payload(type: str, at: datetime, facts: Mapping[str, Any], base_url: str) -> bytes:
     """The body of a delivery, below 20 kB. The same facts make the same bytes."""
     if type == TEST:
         return msgspec.json.encode({"type": type, "timestamp": at, "data": facts})
     data = _job_data(facts, base_url)
     body = b""
-    for told in (data, *_shortened(data)):
-        body = msgspec.json.encode(Payload(type=type, timestamp=at, data=told))
+    for version in (data, *_shorter_versions(data)):
+        body = msgspec.json.encode(Payload(type=type, timestamp=at, data=version))
         if len(body) < BODY_LIMIT:
             break
     return body
 
 
-def _shortened(data: JobData) -> Iterator[JobData]:
-    """The same with less in it."""
+def _shorter_versions(data: JobData) -> Iterator[JobData]:
+    """The same data with fewer fields."""
     data = msgspec.structs.replace(data, result=None, result_omitted=True)
     yield data
     yield msgspec.structs.replace(data, error=data.error and {"code": data.error.get("code")})
@@ -110,7 +110,7 @@ def new_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
 
 
-def headers(id: str, seconds: int, body: bytes, keys: Sequence[str]) -> dict[str, str]:
+def signed_headers(id: str, seconds: int, body: bytes, keys: Sequence[str]) -> dict[str, str]:
     """The headers of one attempt, signed with every secret that is valid now."""
     return {
         "Content-Type": "application/json",
@@ -128,7 +128,7 @@ def sign(secret: str, id: str, seconds: int, body: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ResponseVerdict:
     """What an answer means. `wait` is how long the receiver asked us to stay away."""
 
     meaning: Literal["delivered", "gone", "refused"]
@@ -136,26 +136,26 @@ class Verdict:
     wait: float = 0.0
 
 
-def judge(answer: "Answer", now: float) -> Verdict:
-    """Only 2xx is success. A redirect is a failure: following it would be an address that nobody examined."""
-    if 200 <= answer.status < 300:
-        return Verdict("delivered")
-    if answer.status == 410:
-        return Verdict("gone", "the receiver answered 410 Gone")
-    words = f"the receiver answered {answer.status}"
-    if 300 <= answer.status < 400:
+def judge_response(response: "WebhookResponse", now: float) -> ResponseVerdict:
+    """Only 2xx is success. A redirect is a failure: its target would be unchecked."""
+    if 200 <= response.status < 300:
+        return ResponseVerdict("delivered")
+    if response.status == 410:
+        return ResponseVerdict("gone", "the receiver answered 410 Gone")
+    words = f"the receiver answered {response.status}"
+    if 300 <= response.status < 400:
         words += "; redirects are not followed"
-    return Verdict("refused", words, wait_asked(answer.retry_after, now))
+    return ResponseVerdict("refused", words, retry_after_seconds(response.retry_after, now))
 
 
-def wait_asked(retry_after: str | None, now: float) -> float:
+def retry_after_seconds(retry_after: str | None, now: float) -> float:
     """Seconds that a Retry-After header asks for, a day at most. 0 for none, or for one that cannot be read."""
     if not retry_after:
         return 0.0
     if retry_after.isascii() and retry_after.isdigit():
-        return min(LONGEST_WAIT, float(retry_after[:12]))
+        return min(MAX_RETRY_AFTER, float(retry_after[:12]))
     try:
         moment = email.utils.parsedate_to_datetime(retry_after).timestamp()
     except (ValueError, OverflowError):
         return 0.0
-    return min(LONGEST_WAIT, max(0.0, moment - now))
+    return min(MAX_RETRY_AFTER, max(0.0, moment - now))
