@@ -19,9 +19,9 @@ from bench import engines_cores, engines_sources
 from bench.engines import EngineSizes
 from bench.figure import Figure, quantile
 from pressroom.renderers import Engine
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.markdown.engine import Markdown
 from pressroom.renderers.mermaid.engine import Mermaid
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 CALLERS = 32
 DIRECT = "the engine called directly"
@@ -74,7 +74,7 @@ class Contest:
         self._engine, self._output, self._options, self._sources = engine, output, options, sources
         self._cores, self._sizes = cores, sizes
         self._inside, self._chosen = engine(), msgspec.convert(options, engine.Options)
-        self._presses = Presses(cores)
+        self._presses = EnginePools(cores)
 
     async def rounds(self) -> tuple[list[float], list[float]]:
         boxed, direct = [], []
@@ -119,4 +119,4 @@ class Contest:
         if self._cores > 1:
             return time.perf_counter()
         pools = self._presses.pools().values()
-        return engines_cores.spent([os.getpid(), *(press.pid for pool in pools for press in pool.presses)])
+        return engines_cores.spent([os.getpid(), *(press.pid for pool in pools for press in pool.processes)])

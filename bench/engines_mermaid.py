@@ -14,8 +14,8 @@ from bench import engines_sources, place
 from bench.engines import EngineSizes, here
 from bench.figure import Figure, say
 from pressroom.renderers import catalogue
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.browser import binary as browser_binary
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 CLI = "@mermaid-js/mermaid-cli@11.17.0"  # the last that runs on Node 20
 TYPICAL = 5  # of the examples, spread over the types
@@ -39,7 +39,7 @@ async def _rounds(
     sources: list[str], browser: bool, cli: list[str] | None, folder: Path, sizes: EngineSizes
 ) -> tuple[list[float], list[float], list[float]]:
     ours, warm, cold = [], [], []
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         for name in ("mermaid", *(["mermaid-browser"] if browser else [])):
             await _rate(presses, name, sources)  # not what it takes to start
@@ -54,7 +54,7 @@ async def _rounds(
     return ours, warm, cold
 
 
-async def _rate(presses: Presses, name: str, sources: list[str]) -> float:
+async def _rate(presses: EnginePools, name: str, sources: list[str]) -> float:
     started = time.perf_counter()
     for source in sources:
         await presses.render(catalogue.engine(name), source.encode(), "svg", LIGHT)
@@ -77,7 +77,7 @@ def _mermaid_cli(folder: Path) -> list[str] | None:
     home = place.ROOT / ".cache" / "mermaid-cli"
     program = home / "node_modules" / ".bin" / "mmdc"
     settings = folder / "puppeteer.json"
-    settings.write_text(json.dumps({"executablePath": str(browser_binary.find()), "args": ["--no-sandbox"]}))
+    settings.write_text(json.dumps({"executablePath": str(browser_binary.find_chromium()), "args": ["--no-sandbox"]}))
     command = [str(program), "--quiet", "--puppeteerConfigFile", str(settings)]
     try:
         if not program.exists():

@@ -12,9 +12,9 @@ from bench import engines_sources
 from bench.engines import EngineSizes, here
 from bench.figure import Figure
 from pressroom.renderers import catalogue
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.browser import binary as browser_binary
 from pressroom.renderers.markdown.engine import Markdown, MarkdownOptions
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 PAGES = 5  # printed in one round
 
@@ -32,7 +32,7 @@ def against_a_cold_start(folder: Path, sizes: EngineSizes) -> Iterator[Figure]:
 
 async def _rounds(page: bytes, folder: Path, sizes: EngineSizes) -> tuple[list[float], list[float], list[float]]:
     warm, small, cold = [], [], []
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         for name in ("html-browser", "html"):
             await _rate(presses, name, page)
@@ -45,7 +45,7 @@ async def _rounds(page: bytes, folder: Path, sizes: EngineSizes) -> tuple[list[f
     return warm, small, cold
 
 
-async def _rate(presses: Presses, name: str, page: bytes) -> float:
+async def _rate(presses: EnginePools, name: str, page: bytes) -> float:
     started = time.perf_counter()
     for _ in range(PAGES):
         await presses.render(catalogue.engine(name), page, "pdf", {})
@@ -57,7 +57,7 @@ def _cold_rate(page: bytes, folder: Path) -> float:
         source, made = Path(own, "page.html"), Path(own, "page.pdf")
         source.write_bytes(page)
         command = [
-            str(browser_binary.find()),
+            str(browser_binary.find_chromium()),
             "--headless",
             "--no-sandbox",
             f"--user-data-dir={own}/profile",

@@ -7,9 +7,9 @@ import msgspec
 
 from bench.wiki_press import Spent, measured
 from pressroom.apps.wiki import renderers
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.markdown import highlight
 from pressroom.renderers.markdown.engine import Markdown
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 CALLERS = 32  # so that no press ever waits for the next source
 
@@ -17,7 +17,7 @@ CALLERS = 32  # so that no press ever waits for the next source
 def in_a_loop(sources: Sequence[bytes]) -> Spent:
     engine, options = Markdown(), msgspec.convert(renderers.OPTIONS, Markdown.Options)
     engine.render(Markdown.sample, "html", options)
-    highlight.block.cache_clear()  # presses begin without what an earlier round has coloured
+    highlight.highlight_code.cache_clear()  # presses begin without what an earlier round has coloured
     with measured(len(sources)) as spent:
         for source in sources:
             engine.render(source.decode(), "html", options)
@@ -25,7 +25,7 @@ def in_a_loop(sources: Sequence[bytes]) -> Spent:
 
 
 async def through_presses(sources: Sequence[bytes]) -> Spent:
-    presses = Presses(2)
+    presses = EnginePools(2)
     try:
         sample = Markdown.sample.encode()
         await asyncio.gather(*(presses.render(Markdown, sample, "html", renderers.OPTIONS) for _ in range(CALLERS)))

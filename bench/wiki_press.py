@@ -14,7 +14,7 @@ from pressroom import Pressroom, Status
 from pressroom.apps.wiki.folders import Folders
 from pressroom.apps.wiki.model import make_draft
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 WARM_UP = 20
 LOOK_EVERY = 0.1  # seconds
@@ -29,10 +29,10 @@ class Spent:
 
 
 @contextmanager
-def measured(count: int, presses: Presses | None = None) -> Iterator[Spent]:
+def measured(count: int, presses: EnginePools | None = None) -> Iterator[Spent]:
     spent = Spent()
     pools = presses.pools().values() if presses else ()
-    pids = [os.getpid(), *(press.pid for pool in pools for press in pool.presses)]
+    pids = [os.getpid(), *(press.pid for pool in pools for press in pool.processes)]
     started, on_core = time.perf_counter(), engines_cores.spent(pids)
     yield spent
     spent.core = (engines_cores.spent(pids) - on_core) / count * 1000

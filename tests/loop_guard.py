@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from pressroom.app import BUILT_IN
-from pressroom.web.desk import compile_templates
+from pressroom.web.site import compile_templates
 
 LIMIT = 0.25
 _RUN = asyncio.Handle._run

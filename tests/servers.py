@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from pressroom.renderers.box.processes import family_of
+from pressroom.renderers.sandbox.process_tree import process_tree
 
 PORTS = (10_000, 32_000)
 READY_WITHIN = 300.0  # SeaweedFS takes 1.5 s alone and ten times that beside a busy neighbour
@@ -93,7 +93,7 @@ def running(command: list[str], log: Path, environ: dict[str, str]) -> Iterator[
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """With all its descendants, and wait until they are gone: PostgreSQL's have groups of their own and answer for a moment."""
-    family = family_of(process.pid)
+    family = process_tree(process.pid)
     for pid in family:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

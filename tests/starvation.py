@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from pressroom.renderers.box.press import Press
-from pressroom.renderers.box.processes import family_of
+from pressroom.renderers.sandbox.engine_process import EngineProcess
+from pressroom.renderers.sandbox.process_tree import process_tree
 
 
 def seconds_waited_for_a_core(pids: Sequence[int]) -> float:
@@ -31,13 +31,13 @@ def discount(patch: pytest.MonkeyPatch) -> None:
 
     A limit of three seconds then means the same beside thirty busy processes as on a quiet machine.
     """
-    check_time = Press.check_time
-    at_the_beginning: WeakKeyDictionary[Press, tuple[object, float, float]] = WeakKeyDictionary()
+    check_time = EngineProcess.check_time
+    at_the_beginning: WeakKeyDictionary[EngineProcess, tuple[object, float, float]] = WeakKeyDictionary()
 
-    def check_usable_time(press: Press, now: float) -> None:
-        ticket, since = press.at
+    def check_usable_time(press: EngineProcess, now: float) -> None:
+        ticket, since = press.current_ticket
         work = (ticket, since, press.ready)
-        waited = seconds_waited_for_a_core(family_of(press.pid))
+        waited = seconds_waited_for_a_core(process_tree(press.pid))
         known = at_the_beginning.get(press)
         if known is None or known[0] != work:
             known = at_the_beginning[press] = (work, waited, press.started)
@@ -47,4 +47,4 @@ def discount(patch: pytest.MonkeyPatch) -> None:
             press.started = started + lost
         check_time(press, now - lost)
 
-    patch.setattr(Press, "check_time", check_usable_time)
+    patch.setattr(EngineProcess, "check_time", check_usable_time)

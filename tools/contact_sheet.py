@@ -18,8 +18,8 @@ import pypdfium2
 from pressroom.cli.render import ENDINGS
 from pressroom.errors import PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue, documents
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import RenderRequest
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 SOURCES = Path(__file__).parents[1] / "examples" / "sources"
 
@@ -50,7 +50,7 @@ def samples() -> Iterator[Sample]:
                 yield Sample(file, engine, ("html", "pdf") if language == "markdown" else engine.makes)
 
 
-async def sheet(presses: Presses, theme: str, chosen: list[Sample]) -> bytes:
+async def sheet(presses: EnginePools, theme: str, chosen: list[Sample]) -> bytes:
     rows = [await row(presses, sample, theme) for sample in chosen]
     style = STYLE % (COLOURS[theme] | {"width": 430})
     page = f"<!DOCTYPE html><html lang='en'><title>Engines, {theme}</title><style>{style}</style>{''.join(rows)}</html>"
@@ -58,13 +58,13 @@ async def sheet(presses: Presses, theme: str, chosen: list[Sample]) -> bytes:
     return (await documents.render(presses, documents.plan(asked))).data
 
 
-async def row(presses: Presses, sample: Sample, theme: str) -> str:
+async def row(presses: EnginePools, sample: Sample, theme: str) -> str:
     figures = [await figure(presses, sample, output, theme) for output in sample.outputs]
     heading = f"{sample.engine.name}: {sample.file.name}"
     return f"<h2>{html.escape(heading)}</h2><div class='row'>{''.join(figures)}</div>"
 
 
-async def figure(presses: Presses, sample: Sample, output: str, theme: str) -> str:
+async def figure(presses: EnginePools, sample: Sample, output: str, theme: str) -> str:
     markdown = sample.engine.takes == "markdown"
     options = {"theme": theme} if markdown or "theme" in sample.engine.Options.__struct_fields__ else {}
     if markdown and output == "html":
@@ -79,7 +79,7 @@ async def figure(presses: Presses, sample: Sample, output: str, theme: str) -> s
     return f"<figure><figcaption>{output}</figcaption><img alt='' src='{picture}'></figure>"
 
 
-async def as_picture(presses: Presses, rendered: Rendered, output: str) -> str:
+async def as_picture(presses: EnginePools, rendered: Rendered, output: str) -> str:
     match output:
         case "pdf":
             stream = io.BytesIO()
@@ -99,7 +99,7 @@ def carried(media_type: str, data: bytes) -> str:
 async def make(folder: Path, only: str | None) -> list[Path]:
     chosen = [sample for sample in samples() if only is None or only in sample.engine.name]
     made = []
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         for theme in COLOURS:
             for part in range(0, len(chosen), 8):

@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 
 from pressroom import registry
-from pressroom.renderers.box.confine import become_subreaper, die_with_parent
-from pressroom.renderers.box.processes import kill_family
+from pressroom.renderers.sandbox.confinement import become_subreaper, die_with_parent
+from pressroom.renderers.sandbox.process_tree import kill_process_tree
 
 LIMIT = 30.0  # seconds for each module
 
@@ -39,7 +39,7 @@ def _problems_of(name: str) -> list[str]:
             assert child.stdout is not None
             answer = _read_line(child.stdout.fileno(), time.monotonic() + LIMIT)
         finally:
-            kill_family(child.pid)
+            kill_process_tree(child.pid)
             code = child.wait()
     if answer is None:
         return [f"imports: {name!r} did not finish within {LIMIT:g} s while it was imported"]

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from pressroom import jsontext, keeping
 from pressroom.artifacts import Blobs
-from pressroom.artifacts.recent import Recent
+from pressroom.artifacts.recent_blobs import RecentBlobs
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
 from pressroom.fingerprint import Fingerprint
@@ -23,9 +23,9 @@ from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
-from pressroom.renderers.box.presses import CallerPresses, Presses
-from pressroom.renderers.box.waiting import Caller
 from pressroom.renderers.documents import PreparedRender, RenderRequest
+from pressroom.renderers.sandbox.engine_pools import CallerEnginePools, EnginePools
+from pressroom.renderers.sandbox.fair_queue import RenderCaller
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts, render_cache
 from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft
@@ -90,8 +90,8 @@ class Rendering:
         self._links: LRUCache[str, tuple[int, Artifact]] = LRUCache(LINKS)
         self._seen: LRUCache[str, int] = LRUCache(LINKS)  # artifacts whose bytes were there, and when
         self.kinds: set[str] = set()
-        self._recent = Recent(RECENT)
-        self.presses = Presses(self._size or None)  # no process before its first use
+        self._recent = RecentBlobs(RECENT)
+        self.presses = EnginePools(self._size or None)  # no process before its first use
         self.kind = self.make_kind(NAME, cache_for=cache_for)
 
     def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:
@@ -112,7 +112,7 @@ class Rendering:
         self._make_store = make_store
         vars(self).pop("blobs", None)  # of the last time that it was open
         self._seen.clear()
-        self.presses = Presses(self._size or None)
+        self.presses = EnginePools(self._size or None)
 
     @cached_property
     def blobs(self) -> Blobs:
@@ -256,9 +256,9 @@ class Rendering:
             self._recent.put(key, data)
         return data
 
-    def presses_for(self, job: Any) -> CallerPresses:
+    def presses_for(self, job: Any) -> CallerEnginePools:
         """The presses, with the job's tier and organisation. Waiting for one does not count against the job's time limit."""
-        caller = Caller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
+        caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
         return self.presses.for_caller(caller)
 
     async def handle(self, job: Any, payload: Any) -> Any:

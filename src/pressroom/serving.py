@@ -20,15 +20,15 @@ from pressroom.api.worker_metrics import WorkerCollector
 from pressroom.config import Settings
 from pressroom.pressroom import Pressroom
 from pressroom.registry import import_kinds
-from pressroom.web import desk as web_desk
 from pressroom.web import routes as web
-from pressroom.web.desk import Desk
-from pressroom.web.door import Door
+from pressroom.web import site as web_site
+from pressroom.web.sessions import Sessions
+from pressroom.web.site import Site
 
 
 def compile_templates(press: Pressroom, stopping: Callable[[], bool] = lambda: False) -> None:
     """Takes most of a second, once in a process; ends when it is `stopping`."""
-    web_desk.compile_templates(_packages(press), stopping)
+    web_site.compile_templates(_packages(press), stopping)
 
 
 async def serve(settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
@@ -81,16 +81,16 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     service = Service(
         press.queue, press.rendering, settings, gate, Metrics(workers), formatters, quotas=quotas, keyring=press.keyring
     )
-    door = Door(gate, press.rendering.database, press.clock, settings.base_url)
-    desk = Desk(service, door, press.tokens, press.webhooks, _packages(press))
+    sessions = Sessions(gate, press.rendering.database, press.clock, settings.base_url)
+    site = Site(service, sessions, press.tokens, press.webhooks, _packages(press))
     routes: list[Route] = [route for app in press.apps.values() for route in app.routes(service)]
     routes += webhook_routes.router(service, press.webhooks)
     for app in press.apps.values():
-        desk.finders.append(app.find)
-        if pages := app.pages(desk):
-            desk.add_section(pages)
+        site.finders.append(app.find)
+        if pages := app.pages(site):
+            site.add_section(pages)
             routes += pages.routes
-    return service, make_app(service, [routes, *web.routers(desk)])
+    return service, make_app(service, [routes, *web.routers(site)])
 
 
 def _packages(press: Pressroom) -> Sequence[tuple[str, str]]:

@@ -17,7 +17,7 @@ from pressroom import Pressroom
 from pressroom.cli.main import main
 from pressroom.config import Settings
 from pressroom.demo import sources
-from pressroom.demo.timeline import MovedClock, Timeline
+from pressroom.demo.timeline import SettableClock, Timeline
 from pressroom.model import Status
 from pressroom.store.operators import audit
 
@@ -112,38 +112,38 @@ def test_a_number_of_jobs_out_of_bounds_is_refused(run: Run, jobs: str, capsys: 
 
 
 def test_the_same_seed_makes_the_same_sources_of_which_few_are_different_pictures() -> None:
-    first, second = ([sources.one_of(sources.GOOD, luck) for _ in range(200)] for luck in (Random(7), Random(7)))
+    first, second = ([sources.choose_source(sources.GOOD, luck) for _ in range(200)] for luck in (Random(7), Random(7)))
 
     assert first == second
     assert len({sheet.source for sheet in first}) == 200
-    assert len({sources.essence(sheet.source) for sheet in first}) <= sources.FEW * len(sources.GOOD)
+    assert len({sources.without_comments(sheet.source) for sheet in first}) <= sources.FEW * len(sources.GOOD)
 
 
 async def test_time_passes_from_one_appointment_to_the_next() -> None:
-    timeline, seen = Timeline(MovedClock(0)), []
+    timeline, seen = Timeline(SettableClock(0)), []
 
     async def story(name: str, *seconds: float) -> None:
         for pause in seconds:
             await timeline.sleep(pause)
             seen.append((timeline.clock.now_ms(), name))
 
-    timeline.begin(story("slow", 10, 10, 10))
-    timeline.begin(story("quick", 4, 4))
+    timeline.start(story("slow", 10, 10, 10))
+    timeline.start(story("quick", 4, 4))
     await timeline.run_until(25_000, lambda _: None)
-    await timeline.leave()
+    await timeline.cancel_all()
 
     assert seen == [(4000, "quick"), (8000, "quick"), (10_000, "slow"), (20_000, "slow")]
     assert timeline.clock.now_ms() == 25_000
 
 
 async def test_a_story_that_fails_is_not_passed_over() -> None:
-    timeline = Timeline(MovedClock(0))
+    timeline = Timeline(SettableClock(0))
 
     async def story() -> None:
         await timeline.sleep(1)
         raise RuntimeError("lost the thread")
 
-    timeline.begin(story())
+    timeline.start(story())
 
     with pytest.raises(RuntimeError, match="lost the thread"):
         await timeline.run_until(5_000, lambda _: None)

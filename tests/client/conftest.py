@@ -5,12 +5,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from pressroom.client import Client, Patience
+from pressroom.client import Client, RetryPolicy
 from tests import postgres
 from tests.client.stage import Served
 from tests.patience import be_patient
 
-QUICK = Patience(base=0.01, cap=0.1)
+QUICK = RetryPolicy(base=0.01, cap=0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -30,5 +30,5 @@ def served(
 
 @pytest.fixture
 def client(served: Served) -> Iterator[Client]:
-    with Client(served.url, patience=QUICK, timeout=120) as opened:
+    with Client(served.url, retry_policy=QUICK, timeout=120) as opened:
         yield opened

@@ -11,12 +11,22 @@ from typing import Any
 import pytest
 
 from pressroom import errors
-from pressroom.client import AsyncClient, AsyncHandle, Client, Handle, Patience, Unreachable, blocking, problem_of, waiting
+from pressroom.client import (
+    AsyncClient,
+    AsyncHandle,
+    Client,
+    Handle,
+    RetryPolicy,
+    Unreachable,
+    async_client,
+    problem_of,
+    sync_client,
+)
 from pressroom.model import Answer, Status, Tier
 from tests.client.stage import Served, proxy_to, until
 from tests.servers import free_ports
 
-QUICK = Patience(base=0.01, cap=0.1)
+QUICK = RetryPolicy(base=0.01, cap=0.1)
 
 
 # ---- render and fetch
@@ -110,7 +120,7 @@ def test_events_can_be_resumed_and_nothing_follows_the_ending(client: Client) ->
 
 
 def test_a_stream_that_breaks_is_resumed_without_a_gap_or_repeat(served: Served, client: Client) -> None:
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, retry_policy=QUICK, timeout=120) as through:
         job = client.submit("counting", {"to": 60, "pause": 0.02})
         proxy.cuts = [100, 400, 700, 900, 1500, 1501, 1502]  # in a header, in a frame, between two
 
@@ -120,24 +130,24 @@ def test_a_stream_that_breaks_is_resumed_without_a_gap_or_repeat(served: Served,
         assert seen == list(client.events(job))
 
 
-def keep_streams(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+def keep_streams(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
     """Nothing is closed by the garbage collector: the streams of this client are referred to until the test is over."""
     kept = []
 
-    class Kept(module._Stream):  # type: ignore[misc]
+    class Kept(getattr(module, name)):  # type: ignore[misc]
         def __init__(self, http: Any) -> None:
             super().__init__(http)
             kept.append(self)
 
-    monkeypatch.setattr(module, "_Stream", Kept)
+    monkeypatch.setattr(module, name, Kept)
 
 
 def test_leaving_a_stream_early_closes_it(
     served: Served, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = client.submit("gated", {"gate": str(tmp_path / "gate")})
-    keep_streams(monkeypatch, blocking)
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK) as through:
+    keep_streams(monkeypatch, sync_client, "_SyncStream")
+    with proxy_to(served.port) as proxy, Client(proxy.url, retry_policy=QUICK) as through:
         for event in through.events(job):
             assert event.job == job.id
             assert len(proxy.connections) == 1
@@ -152,9 +162,9 @@ async def test_leaving_a_stream_of_the_asynchronous_client_early_closes_it(
     served: Served, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Any
 ) -> None:
     job = client.submit("gated", {"gate": str(tmp_path / "gate")})
-    keep_streams(monkeypatch, waiting)
+    keep_streams(monkeypatch, async_client, "_AsyncStream")
     with proxy_to(served.port) as proxy:
-        async with AsyncClient(proxy.url, patience=QUICK) as through:
+        async with AsyncClient(proxy.url, retry_policy=QUICK) as through:
             async with aclosing(through.events(job.id)) as events:
                 async for event in events:
                     assert event.job == job.id
@@ -231,7 +241,7 @@ def test_waiting_ends_when_its_time_is_over_and_the_job_goes_on(client: Client, 
 
 
 def test_a_submit_whose_answer_was_lost_is_one_job(served: Served, client: Client) -> None:
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, retry_policy=QUICK, timeout=120) as through:
         proxy.cuts = [0, 100]
 
         job = through.submit("shout", {"text": "once"}, subject="lost twice")
@@ -254,7 +264,7 @@ def test_a_download_that_breaks_goes_on_where_it_broke(served: Served, client: C
     told = client.render("markdown", source, "html").wait(timeout=60)
     whole = client.artifact(told["artifact"])
 
-    with proxy_to(served.port) as proxy, Client(proxy.url, patience=QUICK, timeout=120) as through:
+    with proxy_to(served.port) as proxy, Client(proxy.url, retry_policy=QUICK, timeout=120) as through:
         proxy.cuts = [60_000, 50_000, 0]
         size = through.download(told["artifact"], tmp_path / "page.html")
 
@@ -267,13 +277,13 @@ def test_a_download_that_breaks_goes_on_where_it_broke(served: Served, client: C
 async def test_a_download_that_cannot_be_finished_leaves_no_file(served: Served, client: Client, tmp_path: Path) -> None:
     source = "\n\n".join(f"Paragraph {number} with some words in it." for number in range(4000))
     told = client.render("markdown", source, "html").wait(timeout=60)
-    once = Patience(retries=0)
+    once = RetryPolicy(retries=0)
 
     with proxy_to(served.port) as proxy:
         proxy.cuts = [60_000, 60_000]
-        with Client(proxy.url, patience=once) as through, pytest.raises(Unreachable, match="broke off"):
+        with Client(proxy.url, retry_policy=once) as through, pytest.raises(Unreachable, match="broke off"):
             through.download(told["artifact"], tmp_path / "page.html")
-        async with AsyncClient(proxy.url, patience=once) as through_too:
+        async with AsyncClient(proxy.url, retry_policy=once) as through_too:
             with pytest.raises(Unreachable, match="broke off"):
                 await through_too.download(told["artifact"], tmp_path / "page.html")
 
@@ -282,8 +292,8 @@ async def test_a_download_that_cannot_be_finished_leaves_no_file(served: Served,
 
 
 def test_nobody_there_is_told_as_such(tmp_path: Path) -> None:
-    patience = Patience(retries=1, base=0.01, away=0.05)
-    with Client(f"http://127.0.0.1:{free_ports(1)[0]}", patience=patience) as client:
+    retry_policy = RetryPolicy(retries=1, base=0.01, max_outage=0.05)
+    with Client(f"http://127.0.0.1:{free_ports(1)[0]}", retry_policy=retry_policy) as client:
         with pytest.raises(Unreachable, match="no answer"):
             client.get("job_01JD0000000000000000000000")
         with pytest.raises(Unreachable):
@@ -297,7 +307,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(served: Served
     nobody = f"http://127.0.0.1:{free_ports(1)[0]}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, nobody)
-    with Client(served.url, patience=Patience(retries=0), timeout=120) as client:
+    with Client(served.url, retry_policy=RetryPolicy(retries=0), timeout=120) as client:
         assert client.submit("shout", {"text": "hi"}).wait(timeout=60) == "HI"
 
 

@@ -47,7 +47,7 @@ def test_every_example_of_the_client_works(served: Served, tmp_path: Path, monke
     exec(f"{program}asyncio.run(main())", names)
     with Client() as client:
         exec(third, names | {"client": client})
-    exec(fourth.replace("Client(timeout", "one = Client(timeout").replace("\nClient(p", "\ntwo = Client(p"), names)
+    exec(fourth.replace("Client(timeout", "one = Client(timeout").replace("\nClient(r", "\ntwo = Client(r"), names)
     exec("one.close(); two.close()", names)
 
     assert b"<svg" in names["picture"]  # type: ignore[operator]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from pressroom.errors import PressroomError
 from pressroom.renderers import Rendered, catalogue
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.conformance.diagrams import Diagram
 
 AT_ONCE = 4
@@ -31,7 +31,7 @@ class Trial:
 
 async def draw(engine: str, corpus: Iterable[Diagram], *, presses: int = 2) -> Trial:
     """Every diagram as an SVG in the light theme, or with its error."""
-    box, waiting, trial = Presses(presses), deque(corpus), Trial()
+    box, waiting, trial = EnginePools(presses), deque(corpus), Trial()
 
     async def draw_some() -> None:
         while waiting:

@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pressroom.artifacts import DOWNLOAD, Blob, key_of
+from pressroom.artifacts import LINK_SECONDS, Blob, key_of
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.artifacts.s3 import S3
-from pressroom.artifacts.signed import Signed, Signer
+from pressroom.artifacts.signed_links import SignedLink, Signer
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.testing import ManualClock
 from tests.contract.conftest import Shelf
@@ -52,11 +52,11 @@ def test_a_link_works_for_its_time_and_no_longer(shelf: Shelf, blob: Blob) -> No
 def test_a_link_of_ours_works_until_the_last_millisecond_of_its_time() -> None:
     clock = ManualClock(1_700_000_000_000)
     signer = Signer(b"secret", clock)
-    allowed = Signed(key_of("0" * 64, 0), "image/svg+xml", "a.svg")
-    url = f"/blobs/{signer.sign(allowed, seconds=DOWNLOAD)}"
+    allowed = SignedLink(key_of("0" * 64, 0), "image/svg+xml", "a.svg")
+    url = f"/blobs/{signer.sign(allowed, seconds=LINK_SECONDS)}"
 
     assert signer.check(url) == allowed
-    clock.advance(seconds=DOWNLOAD - 0.001)
+    clock.advance(seconds=LINK_SECONDS - 0.001)
     assert signer.check(url) == allowed
     clock.advance(seconds=0.001)
     with pytest.raises(NotFound):
@@ -69,7 +69,7 @@ def test_a_link_of_ours_works_until_the_last_millisecond_of_its_time() -> None:
 def test_a_link_that_was_made_within_a_second_works_no_longer_than_its_time() -> None:
     clock = ManualClock(1_700_000_000_999)
     signer = Signer(b"secret", clock)
-    url = f"/blobs/{signer.sign(Signed(key_of('0' * 64, 0), 'text/plain', None), seconds=60)}"
+    url = f"/blobs/{signer.sign(SignedLink(key_of('0' * 64, 0), 'text/plain', None), seconds=60)}"
 
     clock.advance(seconds=59)
     assert signer.check(url).filename is None

@@ -8,16 +8,16 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from pressroom.client import Client, Patience, Unreachable
+from pressroom.client import Client, RetryPolicy, Unreachable
 from pressroom.errors import PressroomError
 from pressroom.model import Status
 from tests.client.stage import until
 from tests.deploy import files
 from tests.deploy.topology import PASSWORD, Process, Topology
 
-PATIENT = Patience(base=0.05, cap=0.3)
+PATIENT = RetryPolicy(base=0.05, cap=0.3)
 PACE = 0.02  # seconds between submits: there is work at every moment, and no flood
-HASTY = Patience(retries=0, longest=0)
+HASTY = RetryPolicy(retries=0, max_retry_after=0)
 both_deliveries = pytest.mark.parametrize(
     "topology", ["redis", pytest.param("embedded", marks=pytest.mark.deep)], indirect=True
 )
@@ -25,7 +25,7 @@ CONNECTIONS = 5  # of each process: two write, two read, one listens. docs/deplo
 
 
 def asked(url: str) -> Client:
-    return Client(url, patience=PATIENT)
+    return Client(url, retry_policy=PATIENT)
 
 
 def holder(topology: Topology) -> Process | None:
@@ -160,7 +160,7 @@ class Sender(threading.Thread):
 
     def run(self) -> None:
         with ExitStack() as open_together:
-            clients = [open_together.enter_context(Client(url, patience=HASTY)) for url in self._urls]
+            clients = [open_together.enter_context(Client(url, retry_policy=HASTY)) for url in self._urls]
             for number in itertools.count():
                 if self._stopping.wait(PACE):
                     return

@@ -35,7 +35,7 @@ def test_a_unit_is_given_longer_than_the_grace_and_its_presses_are_left_alone_me
 
 @each_unit
 def test_a_unit_lets_presses_shut_themselves_in(unit: Path) -> None:
-    """box/confine.py and browser/launch.py: user, network and process namespaces, Landlock, seccomp; and engines compile."""
+    """sandbox/confinement.py, browser/launch.py: user, network and process namespaces, Landlock, seccomp; engines compile."""
     told = files.unit(unit)
 
     assert {*told["RestrictNamespaces"][0].split()} == {"user", "net", "pid"}

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from typing import Any
 
-from pressroom.artifacts import Blob, Data, Listed, Reserve, key_of
+from pressroom.artifacts import Blob, Data, ListedBlob, Reserve, key_of
 from pressroom.errors import NotFound
 from pressroom.model import Work
 from pressroom.testing import ManualClock, SteppedStore
@@ -63,9 +63,9 @@ class Bytes:
             self.kept.pop(key, None)
         self.before("bury")
 
-    async def listing(self) -> AsyncIterator[Listed]:
+    async def listing(self) -> AsyncIterator[ListedBlob]:
         for key, (whole, at) in list(self.kept.items()):
-            yield Listed(key, len(whole), (self.clock.now_ms() - at) / 1000)
+            yield ListedBlob(key, len(whole), (self.clock.now_ms() - at) / 1000)
 
     async def sweep(self, older_than: float) -> int:
         return 0

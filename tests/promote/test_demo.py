@@ -9,7 +9,7 @@ import pytest
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.cli.main import main
 from pressroom.config import Settings
-from pressroom.demo import filling, sources
+from pressroom.demo import fill, sources
 from pressroom.store.engine import postgres_health
 from tests import looking
 from tests.promote.same import assert_same
@@ -25,7 +25,7 @@ def test_a_demo_is_promoted(
     monkeypatch.setattr(sources, "GOOD", ((1, sources.map_of_services),))
     monkeypatch.setattr(sources, "BROKEN", ((1, sources.broken_arrow),))
     source = f"sqlite:///{tmp_path / 'press.db'}"
-    asyncio.run(filling.fill(Settings(database=source), jobs=25, seed=1, add=False, tell=_tell_nothing))
+    asyncio.run(fill.fill_database(Settings(database=source), jobs=25, seed=1, add=False, report=_tell_nothing))
     monkeypatch.setattr(sys, "argv", ["pressroom", "promote", "--database", source, "--to", on_server])
 
     code = main()

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 from pressroom.renderers import Engine, catalogue
-from pressroom.renderers.box import press
+from pressroom.renderers.sandbox import engine_process
 
 SECONDS = 20.0
 START_WITHIN = 300.0
@@ -37,6 +37,6 @@ def __getattr__(name: str) -> Any:
 def catalogue_of_hasty_engines() -> Iterator[None]:
     """Whoever asks the catalogue gets these."""
     catalogue.engine_for.cache_clear()
-    with mock.patch.object(catalogue, "engine", engine), mock.patch.object(press, "START_WITHIN", START_WITHIN):
+    with mock.patch.object(catalogue, "engine", engine), mock.patch.object(engine_process, "START_WITHIN", START_WITHIN):
         yield
     catalogue.engine_for.cache_clear()

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pressroom.renderers import documents
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.reliability import http_wants, journal
 from tests.reliability.journal import Journal
 
 
 async def run(notes: Journal, stopping: asyncio.Event) -> None:
     """Render once more whatever was asked for and made, and tell the journal what it should look like."""
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         for nonce, language in _made(notes.path).items():
             rendered = await documents.render(presses, documents.plan(http_wants.asked(nonce, language)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from pressroom.renderers.box.processes import FOLDER_PREFIX
+from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX
 from tests.reliability import http_clean, http_inspector, http_victims, nemesis, victims
 from tests.reliability.floor import Floor
 from tests.reliability.http_desk import HttpDesk
@@ -146,7 +146,7 @@ class HttpLab(Floor):
         return victim
 
     def _left_behind(self) -> list[str]:
-        """Presses whose owner is dead, and who have not noticed."""
+        """EnginePools whose owner is dead, and who have not noticed."""
         deadline = time.monotonic() + GONE_WITHIN
         while (found := presses_of(self._pids)) and time.monotonic() < deadline:
             time.sleep(0.1)

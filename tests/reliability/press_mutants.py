@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pressroom.errors import EngineCrashed, PressroomError
 from pressroom.renderers import Engine, Rendered, catalogue
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.reliability.press_sources import sources_of
 
 AT_ONCE = 64
@@ -82,7 +82,7 @@ class Toll:
 async def try_mutants(name: str, count: int, seed: int, *, size: int = 2) -> Toll:
     """Engines have their users' time limits: a shorter one would be reached by healthy sources on a busy machine."""
     toll, engine = Toll(name), catalogue.engine(name)
-    presses, gate = Presses(size), asyncio.Semaphore(AT_ONCE)
+    presses, gate = EnginePools(size), asyncio.Semaphore(AT_ONCE)
     try:
         await asyncio.gather(
             *[
@@ -96,7 +96,7 @@ async def try_mutants(name: str, count: int, seed: int, *, size: int = 2) -> Tol
 
 
 async def _try(
-    presses: Presses, engine: type[Engine], source: bytes, gate: asyncio.Semaphore, toll: Toll, *, again: bool
+    presses: EnginePools, engine: type[Engine], source: bytes, gate: asyncio.Semaphore, toll: Toll, *, again: bool
 ) -> None:
     async with gate:
         first = await _outcome(presses, engine, source, toll)
@@ -116,7 +116,7 @@ async def _try(
                 toll.unsteady.append(source)
 
 
-async def _outcome(presses: Presses, engine: type[Engine], source: bytes, toll: Toll) -> Rendered | PressroomError | None:
+async def _outcome(presses: EnginePools, engine: type[Engine], source: bytes, toll: Toll) -> Rendered | PressroomError | None:
     try:
         return await presses.render(engine, source, engine.makes[0])
     except PressroomError as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pressroom import Pressroom, Status, Submitted
 from pressroom.model import Job
 from pressroom.renderers import catalogue
-from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of
+from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, process_tree
 from tests.reliability import hasty
 from tests.reliability.press_sources import ORDERS, name_of, sources_of
 
@@ -101,7 +101,7 @@ async def _submit(press: Pressroom, order: tuple[str, str, str | None], number: 
 async def _hurt(chance: random.Random, toll: Toll) -> None:
     while True:
         await asyncio.sleep(chance.uniform(*PAUSE))
-        family = family_of(os.getpid())[1:]
+        family = process_tree(os.getpid())[1:]
         is_ahead = toll.killed + toll.stopped > FIRST_FAULTS + FAULTS_PER_RENDER * toll.ended
         if is_ahead or not family:
             continue

@@ -4,11 +4,11 @@ import asyncio
 import sys
 
 from pressroom.renderers import Engine, catalogue
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 
 async def main(names: list[str]) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     for name in names:
         await _render(presses, catalogue.engine(name))
     work = [asyncio.create_task(_go_on(presses, catalogue.engine(name))) for name in names]
@@ -17,11 +17,11 @@ async def main(names: list[str]) -> None:
     await asyncio.gather(*work)
 
 
-async def _render(presses: Presses, engine: type[Engine]) -> None:
+async def _render(presses: EnginePools, engine: type[Engine]) -> None:
     await presses.render(engine, engine.sample.encode(), engine.makes[0])
 
 
-async def _go_on(presses: Presses, engine: type[Engine]) -> None:
+async def _go_on(presses: EnginePools, engine: type[Engine]) -> None:
     while True:
         await _render(presses, engine)
 

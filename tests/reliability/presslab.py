@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pressroom.renderers import catalogue
 from pressroom.renderers.node import install as node_install
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from tests.reliability.press_mutants import try_mutants
 from tests.reliability.press_nemesis import torment
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     print(f"seed: {args.seed}", flush=True)
     os.environ.setdefault("PRESSROOM_ENGINES", str(KEPT))
-    if node_places.node() is not None:
+    if node_places.find_node() is not None:
         node_install.install()
     began = time.monotonic()
     figures, reasons = asyncio.run(_run(args))

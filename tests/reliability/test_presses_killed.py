@@ -1,4 +1,4 @@
-"""Presses, Node and Chromium die at any moment; the queue goes on, and nothing is left behind."""
+"""EnginePools, Node and Chromium die at any moment; the queue goes on, and nothing is left behind."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pressroom.renderers import catalogue
-from pressroom.renderers.box.processes import FOLDER_PREFIX, sweep_folders
 from pressroom.renderers.node import install as node_install
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
+from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, remove_stale_folders
 from tests.depth import by_depth
 from tests.reliability.press_nemesis import remains_of, torment
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="
 @pytest.fixture(autouse=True, scope="module")
 def _engines() -> None:
     os.environ.setdefault("PRESSROOM_ENGINES", str(KEPT))
-    if node_places.node() is not None:
+    if node_places.find_node() is not None:
         node_install.install()
 
 
@@ -60,5 +60,5 @@ def test_when_the_whole_process_is_killed_its_presses_die_and_the_next_start_swe
 
         # A second is what the kernel needs on an idle machine; this one may be busy.
         assert wait_until_gone(victim.pid, 5.0) == []
-    assert sweep_folders() >= len(usable)
+    assert remove_stale_folders() >= len(usable)
     assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob(f"{FOLDER_PREFIX}{victim.pid}-*"))

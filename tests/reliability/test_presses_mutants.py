@@ -11,7 +11,7 @@ import pytest
 
 from pressroom.renderers import catalogue
 from pressroom.renderers.node import install as node_install
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from tests.depth import by_depth
 from tests.reliability.press_mutants import mutants, try_mutants
 
@@ -26,7 +26,7 @@ FEWER = {"html-browser": 10, "mermaid-browser": 25, "d2": 10, "vega": 5, "vega-l
 @pytest.fixture(autouse=True, scope="module")
 def _engines() -> None:
     os.environ.setdefault("PRESSROOM_ENGINES", str(KEPT))
-    if node_places.node() is not None:
+    if node_places.find_node() is not None:
         node_install.install()
 
 

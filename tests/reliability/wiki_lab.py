@@ -9,7 +9,7 @@ from pressroom.app import BUILT_IN
 from pressroom.apps.wiki import renderers
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
-from pressroom.web import desk
+from pressroom.web import site
 from tests.reliability import victims, wiki_dump, wiki_inspector, wiki_nemesis
 from tests.reliability.http_lab import DRAIN_LIMIT, HttpLab
 from tests.reliability.journal import Line
@@ -57,7 +57,7 @@ class WikiLab(HttpLab):
 
 def _warm_up() -> None:
     """What every server would else do for itself: to compile templates takes longer than to fill them."""
-    templates = desk._templates(PACKAGES)
+    templates = site._templates(PACKAGES)
     for name in TEMPLATES:
         templates.get_template(name)
     documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))

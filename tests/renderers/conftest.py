@@ -14,8 +14,8 @@ from pressroom.renderers.browser.pdf import HtmlBrowser
 def _patient_browsers() -> Iterator[None]:
     """A browser of this process has the time that a busy machine needs. Tests of limits set their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(browser, "START_WITHIN", 300.0)
-        patch.setattr(browser, "ANSWER_WITHIN", 120.0)
+        patch.setattr(browser, "START_TIMEOUT", 300.0)
+        patch.setattr(browser, "ANSWER_TIMEOUT", 120.0)
         for engine in (HtmlBrowser, MermaidBrowser):
             patch.setattr(engine, "limits", replace(engine.limits, seconds=600.0))
         yield

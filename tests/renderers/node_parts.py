@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from pressroom.renderers import Rendered
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from pressroom.renderers.node.engine import NodeEngine
 from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 
 ENGINES: tuple[type[NodeEngine], ...] = (Nomnoml, WaveDrom, Bytefield, Dbml, Pikchr, Svgbob, PlantUml)
 KEPT = Path(__file__).parents[2] / ".cache" / "engines"
 
-needs_node = pytest.mark.skipif(node_places.node() is None, reason=node_places.GET_NODE)
+needs_node = pytest.mark.skipif(node_places.find_node() is None, reason=node_places.GET_NODE)
 
 
 class Bench:

@@ -127,7 +127,7 @@ def test_a_page_that_never_ends_is_given_up_and_leaves_nothing(
 
 @NEEDS_CHROMIUM
 def test_a_browser_is_replaced_after_so_many_renders_or_when_it_is_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser_module, "WEIGH_EVERY", 2)
+    monkeypatch.setattr(browser_module, "CHECK_MEMORY_EVERY", 2)
     for browser in (Browser(renders=2), Browser(memory=1)):
         seen = set()
         for _ in range(3):
@@ -142,7 +142,7 @@ def test_a_browser_is_replaced_after_so_many_renders_or_when_it_is_heavy(monkeyp
 @NEEDS_CHROMIUM
 def test_closing_leaves_no_process_and_no_folder(browser: Browser) -> None:
     HtmlBrowser(browser).render("<p>x", "pdf", PLAIN)
-    launched = browser._launched
+    launched = browser._process
     assert launched is not None
     processes = family(launched.process.pid)
     assert len(processes) > 3
@@ -235,12 +235,12 @@ def test_a_browser_that_is_not_there_is_told_with_the_command_that_mends_it(monk
 
     monkeypatch.delenv("PRESSROOM_CHROMIUM")
     monkeypatch.setenv("PATH", "/no/such/folder")
-    assert browser_binary.find() is None
+    assert browser_binary.find_chromium() is None
 
 
 def test_a_program_that_is_no_browser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESSROOM_CHROMIUM", "/bin/true")
-    monkeypatch.setattr(browser_launch, "_can_nest", lambda: True)
+    monkeypatch.setattr(browser_launch, "_can_create_user_namespace", lambda: True)
 
     with pytest.raises(EngineCrashed, match="did not start"):
         HtmlBrowser().render("<p>x", "pdf", PLAIN)
@@ -249,7 +249,7 @@ def test_a_program_that_is_no_browser_is_told(monkeypatch: pytest.MonkeyPatch) -
 def test_root_is_never_given_write_access_to_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the kernel a root in a namespace still owns /proc/sys, so Landlock must not open it."""
     monkeypatch.setattr(os, "getuid", lambda: 0)
-    assert browser_binary.writes() == ()
+    assert browser_binary.writable_paths() == ()
 
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    assert browser_binary.writes() == (Path("/proc"),)
+    assert browser_binary.writable_paths() == (Path("/proc"),)

@@ -13,8 +13,8 @@ from PIL import Image
 
 from pressroom.errors import SourceInvalid, Timeout, TooLarge, Unusable
 from pressroom.renderers.browser.browser import Browser
-from pressroom.renderers.browser.mermaid import PAGE, MermaidBrowser, MermaidOptions
-from pressroom.renderers.browser.mermaid_place import located
+from pressroom.renderers.browser.mermaid import PAGE, MermaidBrowser, MermaidBrowserOptions
+from pressroom.renderers.browser.mermaid_errors import locate_error
 from pressroom.renderers.node import install as node_install
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, Canary, opened_canary
 
@@ -80,7 +80,7 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", DIAGRAMS)
 def test_a_diagram_becomes_a_well_formed_picture(engine: MermaidBrowser, kind: str) -> None:
-    rendered = engine.render(DIAGRAMS[kind], "svg", MermaidOptions(title="What it shows"))
+    rendered = engine.render(DIAGRAMS[kind], "svg", MermaidBrowserOptions(title="What it shows"))
 
     root = ElementTree.fromstring(rendered.data)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -94,16 +94,16 @@ def test_the_same_source_gives_the_same_bytes_in_two_browsers(engine: MermaidBro
     other = MermaidBrowser()
 
     for kind, output in (("gantt", "svg"), ("mindmap", "svg"), ("sequence", "png"), ("flowchart", "pdf")):
-        first = engine.render(DIAGRAMS[kind], output, MermaidOptions()).data
-        assert first == other.render(DIAGRAMS[kind], output, MermaidOptions()).data
+        first = engine.render(DIAGRAMS[kind], output, MermaidBrowserOptions()).data
+        assert first == other.render(DIAGRAMS[kind], output, MermaidBrowserOptions()).data
     other.close()
 
 
 def test_pictures_and_pages_have_the_size_of_the_drawing(engine: MermaidBrowser) -> None:
-    drawn = engine.render(FLOW, "svg", MermaidOptions()).details
-    png = Image.open(io.BytesIO(engine.render(FLOW, "png", MermaidOptions(scale=2.0)).data))
-    narrow = Image.open(io.BytesIO(engine.render(FLOW, "png", MermaidOptions(width=300)).data))
-    pdf = pypdf.PdfReader(io.BytesIO(engine.render(FLOW, "pdf", MermaidOptions(title="Flow")).data))
+    drawn = engine.render(FLOW, "svg", MermaidBrowserOptions()).details
+    png = Image.open(io.BytesIO(engine.render(FLOW, "png", MermaidBrowserOptions(scale=2.0)).data))
+    narrow = Image.open(io.BytesIO(engine.render(FLOW, "png", MermaidBrowserOptions(width=300)).data))
+    pdf = pypdf.PdfReader(io.BytesIO(engine.render(FLOW, "pdf", MermaidBrowserOptions(title="Flow")).data))
 
     assert png.size == pytest.approx((drawn["width"] * 2, drawn["height"] * 2), abs=2)
     assert narrow.width == pytest.approx(300, abs=1)
@@ -113,7 +113,9 @@ def test_pictures_and_pages_have_the_size_of_the_drawing(engine: MermaidBrowser)
 
 
 def test_themes_are_light_dark_or_both(engine: MermaidBrowser) -> None:
-    light, dark, both = (engine.render(FLOW, "svg", MermaidOptions(theme=theme)).data for theme in ("light", "dark", "auto"))
+    light, dark, both = (
+        engine.render(FLOW, "svg", MermaidBrowserOptions(theme=theme)).data for theme in ("light", "dark", "auto")
+    )
 
     assert light != dark
     assert b"prefers-color-scheme" in both
@@ -127,7 +129,7 @@ def test_a_diagram_brings_no_script_and_asks_no_server(engine: MermaidBrowser, c
 
     for output in ("svg", "png") if attack.startswith("D1") else ("svg",):
         try:
-            rendered = engine.render(source, output, MermaidOptions())
+            rendered = engine.render(source, output, MermaidBrowserOptions())
         except SourceInvalid:
             continue  # refused is as good
         if output == "svg":
@@ -143,8 +145,8 @@ def test_a_diagram_brings_no_script_and_asks_no_server(engine: MermaidBrowser, c
 
 def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: MermaidBrowser) -> None:
     """Mermaid has had such holes, and will have more. The page's policy is what stands behind it."""
-    engine.render(FLOW, "svg", MermaidOptions())
-    with engine._browser.lasting_page(300) as page:
+    engine.render(FLOW, "svg", MermaidBrowserOptions())
+    with engine._browser.shared_page(300) as page:
         page.wait_for_beginning()
         page.show(PAGE)
         page.run(
@@ -159,14 +161,14 @@ def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: Merma
 
 
 def test_a_diagram_leaves_nothing_for_the_next_one(engine: MermaidBrowser) -> None:
-    before = engine.render(FLOW, "svg", MermaidOptions()).data
-    engine.render('%%{init: {"theme": "forest", "flowchart": {"nodeSpacing": 300}}}%%\n' + FLOW, "svg", MermaidOptions())
-    with engine._browser.lasting_page(300) as page:
+    before = engine.render(FLOW, "svg", MermaidBrowserOptions()).data
+    engine.render('%%{init: {"theme": "forest", "flowchart": {"nodeSpacing": 300}}}%%\n' + FLOW, "svg", MermaidBrowserOptions())
+    with engine._browser.shared_page(300) as page:
         page.wait_for_beginning()
         page.run("() => { Object.prototype.theme = 'dark'; Array.prototype.map = () => []; delete globalThis.mermaid }")
         page.begin_again()
 
-    assert engine.render(FLOW, "svg", MermaidOptions()).data == before
+    assert engine.render(FLOW, "svg", MermaidBrowserOptions()).data == before
 
 
 @pytest.mark.parametrize(
@@ -181,14 +183,14 @@ def test_a_diagram_leaves_nothing_for_the_next_one(engine: MermaidBrowser) -> No
 )
 def test_a_mistake_is_told_with_its_place(engine: MermaidBrowser, source: str, line: int | None, column: int | None) -> None:
     with pytest.raises(SourceInvalid) as told:
-        engine.render(source, "svg", MermaidOptions())
+        engine.render(source, "svg", MermaidBrowserOptions())
 
     assert (told.value.line, told.value.column) == (line, column)
     assert told.value.excerpt == (source.split("\n")[line - 1] if line else None)
 
 
 def test_a_place_past_the_end_is_the_end() -> None:
-    wrong = located("%% c\nflowchart LR\n A -->", "Expecting a node", 99, 1)
+    wrong = locate_error("%% c\nflowchart LR\n A -->", "Expecting a node", 99, 1)
 
     assert (wrong.line, wrong.column) == (3, None)
 
@@ -196,24 +198,26 @@ def test_a_place_past_the_end_is_the_end() -> None:
 def test_a_mistake_beside_an_emoji_is_told(engine: MermaidBrowser) -> None:
     """Mermaid quotes a fixed number of UTF-16 units before a mistake, and so may begin with half of a character."""
     with pytest.raises(SourceInvalid) as told:
-        engine.render("pie showData\n >   : 👩\u200d👩\u200d👧40.5\n", "svg", MermaidOptions())
+        engine.render("pie showData\n >   : 👩\u200d👩\u200d👧40.5\n", "svg", MermaidBrowserOptions())
 
     assert told.value.line == 2
 
 
 def test_an_empty_source_is_told(engine: MermaidBrowser) -> None:
     with pytest.raises(SourceInvalid, match="empty"):
-        engine.render(" \n ", "svg", MermaidOptions())
+        engine.render(" \n ", "svg", MermaidBrowserOptions())
 
 
 def test_d2_diagrams_that_are_too_large_are_refused(engine: MermaidBrowser) -> None:
     many = "flowchart LR\n" + "\n".join(f"A{n} --> A{n + 1}" for n in range(2_100))
     with pytest.raises(TooLarge, match="edges"):
-        engine.render(many, "svg", MermaidOptions())
+        engine.render(many, "svg", MermaidBrowserOptions())
     with pytest.raises(TooLarge, match="characters"):
-        engine.render("flowchart LR\n" + "%" * 300_000, "svg", MermaidOptions())
+        engine.render("flowchart LR\n" + "%" * 300_000, "svg", MermaidBrowserOptions())
     with pytest.raises(TooLarge, match=r"pixels|px"):
-        engine.render("flowchart LR\n" + "\n".join(f"A{n} --> A{n + 1}" for n in range(150)), "png", MermaidOptions(scale=8.0))
+        engine.render(
+            "flowchart LR\n" + "\n".join(f"A{n} --> A{n + 1}" for n in range(150)), "png", MermaidBrowserOptions(scale=8.0)
+        )
 
 
 @pytest.mark.parametrize(
@@ -227,18 +231,18 @@ def test_d2_diagrams_that_are_too_large_are_refused(engine: MermaidBrowser) -> N
 def test_d2_a_diagram_that_never_ends_is_given_up_and_the_next_one_works(
     engine: MermaidBrowser, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    engine.render(FLOW, "svg", MermaidOptions())
+    engine.render(FLOW, "svg", MermaidBrowserOptions())
     monkeypatch.setattr(engine, "limits", replace(MermaidBrowser.limits, seconds=2.0), raising=False)
 
     with suppress(SourceInvalid, Timeout):
-        engine.render(source, "svg", MermaidOptions())
+        engine.render(source, "svg", MermaidBrowserOptions())
 
     monkeypatch.undo()
-    assert engine.render(FLOW, "svg", MermaidOptions()).data
+    assert engine.render(FLOW, "svg", MermaidBrowserOptions()).data
 
 
 def test_today_is_not_drawn_and_that_is_told(engine: MermaidBrowser) -> None:
-    rendered = engine.render(DIAGRAMS["gantt"], "svg", MermaidOptions())
+    rendered = engine.render(DIAGRAMS["gantt"], "svg", MermaidBrowserOptions())
 
     assert "no_today" in [notice.code for notice in rendered.warnings]
     assert b'class="today"' not in rendered.data

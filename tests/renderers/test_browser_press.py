@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.box.processes import family_of
 from pressroom.renderers.browser.pdf import HtmlBrowser
+from pressroom.renderers.sandbox.engine_pools import EnginePools
+from pressroom.renderers.sandbox.process_tree import process_tree
 from tests.renderers.browser_canary import NEEDS_CHROMIUM
 
 pytestmark = NEEDS_CHROMIUM
 
 
 def browsers_of(pid: int) -> list[int]:
-    return [member for member in family_of(pid) if member != pid]
+    return [member for member in process_tree(pid) if member != pid]
 
 
 def alive(pid: int) -> bool:
@@ -26,7 +26,7 @@ def alive(pid: int) -> bool:
 
 
 async def test_a_press_prints_and_its_browser_ends_with_it(eventually: Callable[..., Any]) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         rendered = await presses.render(HtmlBrowser, b"<img alt=x src=http://127.0.0.1/>", "pdf")
         pid = children_of_this_process()[-1]
@@ -41,7 +41,7 @@ async def test_a_press_prints_and_its_browser_ends_with_it(eventually: Callable[
 
 
 async def test_a_press_that_is_killed_takes_its_browser_with_it(eventually: Callable[..., Any]) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         await presses.render(HtmlBrowser, b"<p>x", "pdf")
         pid = children_of_this_process()[-1]

@@ -14,7 +14,7 @@ import pytest
 
 from pressroom.renderers.browser import launch as browser_launch
 from pressroom.renderers.browser.browser import Browser
-from pressroom.renderers.browser.launch import Launched
+from pressroom.renderers.browser.launch import ChromiumProcess
 from pressroom.renderers.browser.options import DocumentOptions
 from pressroom.renderers.browser.pdf import HtmlBrowser
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, SECRET, Canary, opened_canary
@@ -251,7 +251,7 @@ def test_what_was_refused_is_told_once_and_not_without_end(engine: HtmlBrowser) 
     assert len(told) == len(set(told)) == 20
 
 
-def knock(launched: Launched, canary: Canary, wait: float = 0.5) -> None:
+def knock(launched: ChromiumProcess, canary: Canary, wait: float = 0.5) -> None:
     """Load a picture from the canary in a page that nobody has shut."""
     connection = launched.connection
     connection.deadline = time.monotonic() + 60
@@ -266,7 +266,7 @@ def knock(launched: Launched, canary: Canary, wait: float = 0.5) -> None:
 
 def test_the_canary_sings_when_there_are_no_walls(new_canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser_launch, "NO_NETWORK", ())
-    launched = Launched(network=True)
+    launched = ChromiumProcess(network=True)
 
     knock(launched, new_canary, wait=60)
     launched.kill()
@@ -275,7 +275,7 @@ def test_the_canary_sings_when_there_are_no_walls(new_canary: Canary, monkeypatc
 
 
 def test_the_switches_hold_alone(new_canary: Canary) -> None:
-    launched = Launched(network=True)
+    launched = ChromiumProcess(network=True)
 
     knock(launched, new_canary)
     launched.kill()
@@ -285,7 +285,7 @@ def test_the_switches_hold_alone(new_canary: Canary) -> None:
 
 def test_the_namespace_holds_alone(new_canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser_launch, "NO_NETWORK", ())
-    launched = Launched()
+    launched = ChromiumProcess()
 
     knock(launched, new_canary)
     launched.kill()

@@ -7,7 +7,7 @@ import pytest
 from pressroom.errors import Timeout
 from pressroom.renderers import Limits
 from pressroom.renderers.d2 import source as d2source
-from pressroom.renderers.d2.source import findings
+from pressroom.renderers.d2.source import find_elements
 from tests.renderers.drawing import codes, draw, engine_class, listener, red_picture, refused, shows_red, text
 
 
@@ -85,7 +85,7 @@ def test_an_image_that_came_from_elsewhere_is_not_let_out(monkeypatch: pytest.Mo
 def test_texts_are_not_searched_for_icons() -> None:
     source = 'a: |md\n  icon: /etc/x\n|\nb: "icon: x"\nc: ||go\n  icon: | x\n|| # icon: x\n'
 
-    assert list(findings(source)) == []
+    assert list(find_elements(source)) == []
 
 
 def test_only_the_root_board_is_drawn_and_that_is_said() -> None:

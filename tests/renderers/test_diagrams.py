@@ -11,7 +11,7 @@ from pypdf import PdfReader
 
 from pressroom.errors import TooLarge
 from pressroom.renderers import MEDIA_TYPES, Limits, fonts
-from pressroom.renderers.svg import draw as svgdraw
+from pressroom.renderers.svg import convert as svgdraw
 from tests.renderers.drawing import ENGINES, SIGNATURES, codes, digests, digests_elsewhere, draw, engine_class, refused, text
 
 SVG = "http://www.w3.org/2000/svg"
@@ -113,7 +113,7 @@ def test_a_png_that_is_too_large_is_refused_before_it_is_drawn(
     name: str, limits: Limits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_class(name), "limits", limits)
-    monkeypatch.setattr(svgdraw, "png", None)
+    monkeypatch.setattr(svgdraw, "to_png", None)
 
     with pytest.raises(TooLarge, match="pixels"):
         draw(name, engine_class(name).sample, "png")

@@ -13,8 +13,8 @@ import pytest
 
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.renderers import Rendered, catalogue, documents
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import RenderRequest
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 GUIDE = """---
 title: Guide
@@ -35,8 +35,8 @@ digraph { a -> }
 
 
 @asynccontextmanager
-async def presses() -> AsyncIterator[Presses]:
-    opened = Presses(1)
+async def presses() -> AsyncIterator[EnginePools]:
+    opened = EnginePools(1)
     try:
         yield opened
     finally:

@@ -41,7 +41,7 @@ def test_a_mistake_is_told_with_its_place(source: str, line: int, column: int, s
     ],
 )
 def test_good_dot_has_no_mistake(source: str) -> None:
-    assert dotsyntax.mistake(source) is None
+    assert dotsyntax.find_syntax_error(source) is None
     assert text("graphviz", source)
 
 

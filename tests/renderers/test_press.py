@@ -24,13 +24,13 @@ from pressroom.errors import (
     TooLarge,
 )
 from pressroom.renderers import Engine
-from pressroom.renderers.box.inside import CURSOR, WARM_UP
-from pressroom.renderers.box.pool import Pool
-from pressroom.renderers.box.prepared import prepared as prepared_once
-from pressroom.renderers.box.press import Press
-from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.box.processes import FOLDER_PREFIX, family_of, memory_of, sweep_folders
-from pressroom.renderers.box.waiting import Ticket
+from pressroom.renderers.sandbox.child import CURSOR, WARM_UP_TIMEOUT
+from pressroom.renderers.sandbox.engine_pools import EnginePools
+from pressroom.renderers.sandbox.engine_process import EngineProcess
+from pressroom.renderers.sandbox.fair_queue import Ticket
+from pressroom.renderers.sandbox.process_pool import ProcessPool
+from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, memory_of, process_tree, remove_stale_folders
+from pressroom.renderers.sandbox.shared_memory import prepared_memory as prepared_once
 from tests import starvation
 from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy, WarmsUp
 
@@ -38,8 +38,8 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the w
 
 
 @asynccontextmanager
-async def presses(size: int = 1, idle: float = 60) -> AsyncIterator[Presses]:
-    opened = Presses(size, idle=idle)
+async def presses(size: int = 1, idle: float = 60) -> AsyncIterator[EnginePools]:
+    opened = EnginePools(size, idle=idle)
     try:
         yield opened
     finally:
@@ -51,7 +51,7 @@ def folders_of_ours() -> list[Path]:
     return list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}{os.getpid()}-*"))
 
 
-async def say(to: Presses, text: str, engine: type[Engine] = Toy, **options: bool) -> str:
+async def say(to: EnginePools, text: str, engine: type[Engine] = Toy, **options: bool) -> str:
     return (await to.render(engine, text.encode(), "txt", options)).data.decode()
 
 
@@ -74,7 +74,7 @@ async def test_a_render_that_was_sent_and_not_read_when_the_presses_close_is_ans
         await say(box, "warm")
         rendering = asyncio.create_task(say(box, "late"))
         await asyncio.sleep(0)  # it is given to the press, and not written yet
-        assert box.pools()["toy"].presses[0].waiting
+        assert box.pools()["toy"].processes[0].waiting
         await box.close()
         with pytest.raises(EngineCrashed, match="closing"):
             async with asyncio.timeout(60):
@@ -82,10 +82,10 @@ async def test_a_render_that_was_sent_and_not_read_when_the_presses_close_is_ans
 
 
 async def test_what_is_not_used_costs_nothing() -> None:
-    before = family_of(os.getpid())
+    before = process_tree(os.getpid())
     async with presses() as box:
         assert not box.pools()
-        assert family_of(os.getpid()) == before
+        assert process_tree(os.getpid()) == before
 
 
 async def test_presses_go_home_when_there_is_no_work(eventually: Callable[..., Any]) -> None:
@@ -124,7 +124,7 @@ async def test_time_spent_waiting_for_a_core_does_not_count_in_tests(monkeypatch
 async def test_a_source_that_kills_the_press_is_blamed_alone(misdeed: str) -> None:
     async with presses() as box:
         await say(box, "warm")
-        box.pools()["toy"].presses[0].pace = 0.00001  # so that all of them are sent ahead
+        box.pools()["toy"].processes[0].seconds_per_render = 0.00001  # so that all of them are sent ahead
         words = [f"w{number}" for number in range(30)]
         words[17] = misdeed
         outcomes = await asyncio.gather(*[say(box, word) for word in words], return_exceptions=True)
@@ -151,11 +151,13 @@ async def test_the_memory_of_what_a_press_started_counts_as_its_own(
     eventually: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An engine may be a program of its own, as a browser is; the press itself stays small."""
-    check_memory = Press.check_memory
-    monkeypatch.setattr(Press, "check_memory", lambda press: None)  # it is looked at when the child is full, and not before
+    check_memory = EngineProcess.check_memory
+    monkeypatch.setattr(
+        EngineProcess, "check_memory", lambda press: None
+    )  # it is looked at when the child is full, and not before
     async with presses() as box:
         pid = int(await say(box, "pid", Patient))
-        (press,) = box.pools()["patient"].presses
+        (press,) = box.pools()["patient"].processes
         check_memory(press)
         assert alive(pid)
         assert not press.worn
@@ -171,7 +173,7 @@ async def test_a_press_that_is_killed_twice_is_blamed_for_the_first_reason() -> 
     """While it dies, another check may find something wrong with it: what it says then is not why it was killed."""
     async with presses() as box:
         await say(box, "warm", Patient)
-        (press,) = box.pools()["patient"].presses
+        (press,) = box.pools()["patient"].processes
         asked = asyncio.create_task(say(box, "hang", Patient))
         await asyncio.sleep(0)
         assert len(press.waiting) == 1
@@ -279,7 +281,7 @@ async def test_an_engine_that_starts_too_slowly_fails_no_order_that_waits_for_it
 
 async def test_a_press_has_more_time_to_warm_up_than_a_source_has() -> None:
     async with presses() as box:
-        assert await say(box, "times", WarmsUp) == f"[{WARM_UP}, {WarmsUp.limits.seconds}]"
+        assert await say(box, "times", WarmsUp) == f"[{WARM_UP_TIMEOUT}, {WarmsUp.limits.seconds}]"
 
 
 async def test_an_engine_that_is_missing_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,9 +350,9 @@ async def test_a_press_that_hides_which_order_it_is_at_gets_no_more_than_twice_t
     limit = Patient.limits.seconds
     async with presses() as box:
         await say(box, "warm", Patient)
-        (press,) = box.pools()["patient"].presses
+        (press,) = box.pools()["patient"].processes
         asked = asyncio.create_task(say(box, "hang", Patient))
-        while press.at[0] is None:  # noqa: ASYNC110
+        while press.current_ticket[0] is None:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         CURSOR.pack_into(press._cursor, 0, 0, 0)
 
@@ -364,19 +366,19 @@ async def test_a_press_that_hides_which_order_it_is_at_gets_no_more_than_twice_t
 
 async def test_an_order_around_which_three_presses_died_is_given_up() -> None:
     """It is not to blame for any of them, as far as is known; but it must not wear out one press after the other."""
-    pool = Pool(Toy, 1)
+    pool = ProcessPool(Toy, 1)
     pool._start_if_allowed = lambda size: None  # type: ignore[method-assign]
     ticket = Ticket(b"word", "txt", {}, asyncio.get_running_loop().create_future())
     died = SimpleNamespace(
-        stderr=b"", ended_in_peace=True, never_ready=False, failure=None, ready=False, handed_back=lambda: [ticket]
+        stderr=b"", ended_cleanly=True, never_ready=False, failure=None, ready=False, take_unfinished=lambda: [ticket]
     )
     for _ in range(2):
-        pool.presses.append(cast("Press", died))
-        pool._has_ended(cast("Press", died))
+        pool.processes.append(cast("EngineProcess", died))
+        pool._on_process_end(cast("EngineProcess", died))
         assert pool._queue.clear() == [ticket], "it is the next one for another press"
 
-    pool.presses.append(cast("Press", died))
-    pool._has_ended(cast("Press", died))
+    pool.processes.append(cast("EngineProcess", died))
+    pool._on_process_end(cast("EngineProcess", died))
 
     assert not list(pool._queue)
     with pytest.raises(EngineCrashed, match="3 presses for toy died around this source"):
@@ -406,7 +408,7 @@ async def test_a_press_has_no_network() -> None:
         async with presses() as box:
             answer = await say(box, f"connect 127.0.0.1:{canary.getsockname()[1]}")
             assert answer.startswith("refused")
-            assert "network" in box.pools()["toy"].presses[0].layers
+            assert "network" in box.pools()["toy"].processes[0].layers
         with pytest.raises(TimeoutError):
             canary.accept()
 
@@ -419,7 +421,7 @@ async def test_a_press_sees_no_files(path: str, tmp_path: Path) -> None:
     canary.write_text("secret")
     async with presses() as box:
         answer = await say(box, f"read {canary if path == 'CANARY' else path}")
-        if "files" not in box.pools()["toy"].presses[0].layers:
+        if "files" not in box.pools()["toy"].processes[0].layers:
             pytest.skip("this kernel has no Landlock")
     assert answer.startswith("refused")
 
@@ -429,7 +431,7 @@ async def test_a_press_does_not_see_what_another_press_has_in_hand() -> None:
     """F4."""
     async with presses() as box:
         await say(box, "warm", Short)
-        other = box.pools()["short"].presses[0].folder
+        other = box.pools()["short"].processes[0].folder
         (other / "private" / "source").write_text("secret")
         assert (await say(box, f"read {other / 'private' / 'source'}")).startswith("refused")
 
@@ -474,7 +476,7 @@ async def test_what_a_press_started_dies_with_it(leaves_the_group: str, eventual
 def test_folders_of_dead_processes_are_swept() -> None:
     dead = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}4194000-"))
     ours = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
-    assert sweep_folders() >= 1
+    assert remove_stale_folders() >= 1
     assert not dead.exists()
     assert ours.exists()
     ours.rmdir()
@@ -497,19 +499,19 @@ async def test_an_engine_that_cannot_say_what_it_reads_fails_its_render_and_hang
 
 
 async def test_presses_that_are_closed_while_one_starts_leave_nothing_behind() -> None:
-    before = family_of(os.getpid())
+    before = process_tree(os.getpid())
     async with presses() as box:
         waiting = asyncio.create_task(say(box, "hi"))
         await asyncio.sleep(0)  # the press is in the pool, and its process is not there yet
         (pool,) = box.pools().values()
-        (press,) = pool.presses
+        (press,) = pool.processes
         assert press.pid == 0
 
         await box.close()
 
         with pytest.raises(EngineCrashed, match="closing"):
             await waiting
-    assert family_of(os.getpid()) == before
+    assert process_tree(os.getpid()) == before
 
 
 async def test_presses_that_were_closed_start_no_other() -> None:

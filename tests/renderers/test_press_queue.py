@@ -9,19 +9,19 @@ import pytest
 
 from pressroom import Kind, Pressroom, Tier
 from pressroom.app import BUILT_IN
-from pressroom.renderers.box.presses import Presses
-from pressroom.renderers.box.waiting import Caller, Ticket, TicketQueue
+from pressroom.renderers.sandbox.engine_pools import EnginePools
+from pressroom.renderers.sandbox.fair_queue import RenderCaller, Ticket, TicketQueue
 from tests.renderers.toys import Patient
 
-BACKGROUND = Caller(is_background=True)
+BACKGROUND = RenderCaller(is_background=True)
 
 
-def busy_presses(presses: Presses) -> int:
-    return sum(bool(press.waiting) for pool in presses.pools().values() for press in pool.presses)
+def busy_presses(presses: EnginePools) -> int:
+    return sum(bool(press.waiting) for pool in presses.pools().values() for press in pool.processes)
 
 
 def ticket(name: str, org: str = "", *, background: bool = False) -> Ticket:
-    return Ticket(name.encode(), "txt", {}, None, Caller(background, org))  # type: ignore[arg-type]
+    return Ticket(name.encode(), "txt", {}, None, RenderCaller(background, org))  # type: ignore[arg-type]
 
 
 def popped(queue: TicketQueue, held: Counter[str] | None = None, *, background: bool = False) -> list[str]:
@@ -82,11 +82,11 @@ def test_organisations_that_are_gone_are_forgotten() -> None:
         queue.add(ticket("x", f"org{number}"))
         popped(queue)
 
-    assert len(queue._served) < 2_000
+    assert len(queue._last_served) < 2_000
 
 
 async def test_background_renders_leave_a_press_for_an_interactive_one(eventually: Callable[..., Any]) -> None:
-    presses = Presses(2)
+    presses = EnginePools(2)
     try:
         slow = [asyncio.create_task(presses.render(Patient, b"slow 600", "txt", caller=BACKGROUND)) for _ in range(4)]
         await eventually(lambda: busy_presses(presses) == 1)
@@ -101,12 +101,12 @@ async def test_background_renders_leave_a_press_for_an_interactive_one(eventuall
 
 
 async def test_background_renders_start_no_more_presses_than_they_may_use(eventually: Callable[..., Any]) -> None:
-    presses = Presses(3)
+    presses = EnginePools(3)
     try:
         tasks = [asyncio.create_task(presses.render(Patient, b"slow 600", "txt", caller=BACKGROUND)) for _ in range(6)]
         await eventually(lambda: busy_presses(presses) == 2)
 
-        assert len(presses.pools()["patient"].presses) == 2
+        assert len(presses.pools()["patient"].processes) == 2
     finally:
         await presses.close()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -114,9 +114,9 @@ async def test_background_renders_start_no_more_presses_than_they_may_use(eventu
 
 @pytest.mark.parametrize("background", [False, True])
 async def test_with_one_press_both_kinds_of_renders_use_it(*, background: bool) -> None:
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
-        rendered = await presses.render(Patient, b"word", "txt", caller=Caller(background))
+        rendered = await presses.render(Patient, b"word", "txt", caller=RenderCaller(background))
         assert rendered.data == b"word"
     finally:
         await presses.close()
@@ -124,17 +124,17 @@ async def test_with_one_press_both_kinds_of_renders_use_it(*, background: bool) 
 
 async def test_waiting_for_a_press_does_not_count_against_the_time_limit(database: str, eventually: Callable[..., Any]) -> None:
     """Slots are several for each press: a job whose neighbours are slow must not fail for it."""
-    presses = Presses(1)
+    presses = EnginePools(1)
     blocking: asyncio.Task[Any] | None = None
 
     async def handle(job: Any, payload: Any) -> str:
-        caller = Caller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
+        caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
         return (await presses.for_caller(caller).render(Patient, b"word", "txt")).data.decode()
 
     try:
         blocking = asyncio.create_task(presses.render(Patient, b"slow 600", "txt"))
         await eventually(
-            lambda: "patient" in presses.pools() and any(one.waiting for one in presses.pools()["patient"].presses)
+            lambda: "patient" in presses.pools() and any(one.waiting for one in presses.pools()["patient"].processes)
         )
         async with Pressroom(
             database, kinds=[Kind("waits", handle, timeout=0.2, retry_timeouts=False)], apps=BUILT_IN, workers=2
@@ -145,7 +145,7 @@ async def test_waiting_for_a_press_does_not_count_against_the_time_limit(databas
             await eventually(lambda: running.job.is_time_limit_paused)
             await asyncio.sleep(0.5)  # past the limit, and past several looks at it
             assert press.worker.running  # type: ignore[union-attr]
-            presses.pools()["patient"].presses[0].kill(TimeoutError())  # type: ignore[arg-type]
+            presses.pools()["patient"].processes[0].kill(TimeoutError())  # type: ignore[arg-type]
 
             assert await press.wait(job, timeout=60) == "word"
             assert running.job.paused_seconds > 0

@@ -7,8 +7,8 @@ import pytest
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Rendered
-from pressroom.renderers.svg.clean import clean
-from pressroom.renderers.svg.rules import clean_css
+from pressroom.renderers.svg.allowlist import clean_css
+from pressroom.renderers.svg.cleaner import clean_svg
 from tests.renderers.drawing import codes as codes_of
 from tests.renderers.drawing import draw as draw_with
 from tests.renderers.drawing import listener, red_picture, refused, shows_red, text
@@ -189,7 +189,7 @@ def test_what_would_cost_too_much_is_refused(source: str) -> None:
 def test_a_box_without_a_size_is_refused(box: str) -> None:
     """S4"""
     with pytest.raises(SourceInvalid, match="viewBox"):
-        clean(OPEN.replace("0 0 64 64", box) + "</svg>")
+        clean_svg(OPEN.replace("0 0 64 64", box) + "</svg>")
 
 
 def test_what_contains_itself_costs_nothing() -> None:

@@ -21,9 +21,9 @@ import pytest
 
 from pressroom.errors import PressroomError, SourceInvalid, Timeout
 from pressroom.renderers import Engine, Notice, Rendered, catalogue, documents
-from pressroom.renderers.box.presses import Presses
 from pressroom.renderers.documents import RenderRequest
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.security import exposed
 
 ANSWER_WITHIN = 600.0  # start of a press, the limit of a render and a busy machine together
@@ -61,7 +61,7 @@ class Answer:
 
 
 class Box:
-    """Presses on a loop of their own, in a thread: tests come and go, presses stay warm."""
+    """EnginePools on a loop of their own, in a thread: tests come and go, presses stay warm."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -72,8 +72,8 @@ class Box:
         self._harmless = True  # the last answer: drawn, or refused as a source
         self.presses = self.run(self._open())
 
-    async def _open(self) -> Presses:
-        return Presses(1, idle=20)
+    async def _open(self) -> EnginePools:
+        return EnginePools(1, idle=20)
 
     def run[T](self, work: Coroutine[Any, Any, T], within: float = ANSWER_WITHIN) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(within)
@@ -262,7 +262,7 @@ def _in_pdf(data: bytes) -> list[str]:
 def is_missing(name: str) -> bool:
     """Whether an engine cannot work here. Node's packages are installed before it is asked for."""
     if name in _drawn_in_node():
-        return node_places.node() is None
+        return node_places.find_node() is None
     return catalogue.engine(name).missing() is not None
 
 

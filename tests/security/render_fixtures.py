@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pressroom.renderers.node import install as node_install
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from tests import starvation
 from tests.security.render_box import Box, Canary
 
@@ -26,7 +26,7 @@ def _usable_time() -> Iterator[None]:
 def box() -> Iterator[Box]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PRESSROOM_ENGINES", os.environ.get("PRESSROOM_ENGINES", str(KEPT)))
-        if node_places.node() is not None:
+        if node_places.find_node() is not None:
             node_install.install()
         box = Box()
         yield box

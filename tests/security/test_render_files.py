@@ -106,7 +106,7 @@ def test_f6_markdown_includes_nothing(box: Box, canary: Canary, source: str, out
 def test_f4_nothing_of_another_press_is_seen(box: Box, canary: Canary, printer: str) -> None:
     other = engine("svg")
     box.assert_well(other)
-    private = box.presses.pools()["svg"].presses[0].folder / "private"
+    private = box.presses.pools()["svg"].processes[0].folder / "private"
     for name in ("secret.png", "secret.svg", "secret.css"):
         (private / name).write_bytes((canary.folder / name).read_bytes())
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from pressroom.errors import SourceInvalid
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from tests.security.markup import offences_in_html, offences_in_svg
 from tests.security.render_box import Box, engine
 
@@ -220,7 +220,7 @@ async def test_x1_a_chart_whose_link_is_a_script_does_not_spoil_the_next(name: s
     link = {"type": "rect", "encode": {"enter": {"href": {"value": "javascript:1"}}}}
     lite = {"data": {"values": [{"h": "javascript:1"}]}, "mark": "bar", "encoding": {"href": {"field": "h"}}}
     source = json.dumps(lite if name == "vega-lite" else {"width": 9, "height": 9, "marks": [link]})
-    presses, kind = Presses(1), engine(name)
+    presses, kind = EnginePools(1), engine(name)
     try:
         with suppress(SourceInvalid):
             await presses.render(kind, source.encode(), "svg")

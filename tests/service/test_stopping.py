@@ -13,11 +13,11 @@ import httpx
 import pytest
 
 from pressroom import Pressroom
-from pressroom.client import AsyncClient, Client, Event, Patience
+from pressroom.client import AsyncClient, Client, RemoteEvent, RetryPolicy
 from pressroom.model import Status
 from tests.client.stage import Served, lives, until
 
-PATIENT = Patience(base=0.05, cap=0.3)
+PATIENT = RetryPolicy(base=0.05, cap=0.3)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_a_stop_closes_a_hundred_streams_and_lets_what_runs_finish(
 ) -> None:
     service = served(grace=900)  # longer than we wait for its end: a stop that sat it out would be noticed
     gate = tmp_path / "gate"
-    async with AsyncClient(service.url, patience=PATIENT) as client:
+    async with AsyncClient(service.url, retry_policy=PATIENT) as client:
         await (await client.render("dot", "digraph { a }", "svg")).wait(timeout=60)  # so that there is a press
         presses = service.children()
         running = await client.submit("gated", {"gate": str(gate)})
@@ -114,7 +114,7 @@ async def read_to_its_end(http: httpx.AsyncClient, id: str, opened: asyncio.Sema
 
 def test_what_does_not_finish_within_the_grace_goes_back_to_the_queue(served: Callable[..., Served], tmp_path: Path) -> None:
     service = served(grace=1)
-    with Client(service.url, patience=PATIENT) as client:
+    with Client(service.url, retry_policy=PATIENT) as client:
         job = client.submit("gated", {"gate": str(tmp_path / "gate")})
         until(lambda: job.get().status is Status.IN_PROGRESS)
 
@@ -131,7 +131,7 @@ def test_what_does_not_finish_within_the_grace_goes_back_to_the_queue(served: Ca
 @pytest.mark.parametrize("database", ["file"], indirect=True)  # it does not wait for one
 def test_a_second_signal_ends_it_at_once(served: Callable[..., Served], tmp_path: Path) -> None:
     service = served(grace=900)
-    with Client(service.url, patience=PATIENT) as client:
+    with Client(service.url, retry_policy=PATIENT) as client:
         client.render("dot", "digraph { a }", "svg").wait(timeout=60)
         job = client.submit("gated", {"gate": str(tmp_path / "gate")})
         until(lambda: job.get().status is Status.IN_PROGRESS)
@@ -148,7 +148,7 @@ def test_a_second_signal_ends_it_at_once(served: Callable[..., Served], tmp_path
 
 def test_a_long_poll_does_not_hold_up_the_stop(served: Callable[..., Served], tmp_path: Path) -> None:
     service = served(grace=900)  # longer than we wait for its end
-    with Client(service.url, patience=PATIENT) as client:
+    with Client(service.url, retry_policy=PATIENT) as client:
         job = client.submit("shout", {"text": "later"}, delay=600)
 
     async def poll_and_stop() -> tuple[int, str]:
@@ -167,9 +167,9 @@ def test_a_long_poll_does_not_hold_up_the_stop(served: Callable[..., Served], tm
 @pytest.mark.deep
 async def test_events_go_on_after_restarts_without_a_gap_or_repeat(served: Callable[..., Served], eventually: Any) -> None:
     service = served(grace=0)
-    async with AsyncClient(service.url, patience=PATIENT) as client:
+    async with AsyncClient(service.url, retry_policy=PATIENT) as client:
         job = await client.submit("counting", {"to": 60, "pause": 0.02})
-        seen: list[Event] = []
+        seen: list[RemoteEvent] = []
         following = asyncio.create_task(collect(client, job.id, seen))
         waiting = asyncio.create_task(job.wait(timeout=100))
         await eventually(lambda: len(seen) > 10)
@@ -187,6 +187,6 @@ async def test_events_go_on_after_restarts_without_a_gap_or_repeat(served: Calla
         assert seen[-1].type == "completed"
 
 
-async def collect(client: AsyncClient, id: str, into: list[Event]) -> None:
+async def collect(client: AsyncClient, id: str, into: list[RemoteEvent]) -> None:
     async for event in client.events(id):
         into.append(event)

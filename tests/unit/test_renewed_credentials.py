@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pressroom.artifacts import DOWNLOAD
+from pressroom.artifacts import LINK_SECONDS
 from pressroom.artifacts.credentials import RENEW_BEFORE, RETRY_EVERY, Credentials, RenewedCredentials
 from pressroom.errors import S3CredentialsExpired, S3CredentialsFailed, S3CredentialsMissing, StoreUnavailable
 from pressroom.testing import ManualClock
@@ -86,7 +86,7 @@ async def test_they_are_renewed_before_they_expire_and_callers_do_not_wait(
     assert await key_of(credentials) == "key-1"
     await renewed(credentials)
     assert await key_of(credentials) == "key-2"
-    assert RENEW_BEFORE > DOWNLOAD  # so that a link that is made just before still lives as long as others
+    assert RENEW_BEFORE > LINK_SECONDS  # so that a link that is made just before still lives as long as others
 
 
 async def test_a_renewal_that_fails_matters_only_when_they_have_expired(
@@ -110,7 +110,7 @@ async def test_a_renewal_that_fails_matters_only_when_they_have_expired(
     with pytest.raises(S3CredentialsExpired, match=r"from a test expired at 2027-01-15T09:00:00Z .*: STS does not answer"):
         await credentials.current()
     with pytest.raises(S3CredentialsExpired):
-        credentials.held()
+        credentials.cached()
 
     source.failure = None
     clock.advance(seconds=1)
@@ -121,7 +121,7 @@ async def test_what_was_never_there_is_told_with_its_cause_and_looked_for_again(
     source: Source, credentials: RenewedCredentials, clock: ManualClock
 ) -> None:
     with pytest.raises(S3CredentialsMissing):
-        credentials.held()
+        credentials.cached()
 
     source.failure = S3CredentialsMissing("there are no S3 credentials")
     for _ in range(3):

@@ -4,7 +4,7 @@ import pytest
 
 from pressroom.api.access import Scope
 from pressroom.store.operators.audit import AuditEntry, record
-from pressroom.web.pages.audit import changes
+from pressroom.web.pages.audit import list_changes
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import Page, member
 
@@ -65,7 +65,7 @@ async def test_a_filter_is_exact_and_in_the_address(database: str, query: str) -
 
 
 async def test_pages_leave_nothing_out(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.web.pages.audit.PAGE", 3)
+    monkeypatch.setattr("pressroom.web.pages.audit.PAGE_SIZE", 3)
     async with on_stage(database, works=False) as stage, member(stage, everywhere=True) as person:
         for number in range(7):
             await write(stage, target=f"number-{number}", who="anna & <b>co</b>")
@@ -107,4 +107,4 @@ async def test_a_viewer_does_not_see_it(file: str) -> None:
     ],
 )
 def test_a_change_is_told_part_by_part(before: object, after: object, shown: list[object]) -> None:
-    assert changes(before, after) == shown
+    assert list_changes(before, after) == shown

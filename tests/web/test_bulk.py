@@ -136,7 +136,7 @@ async def test_the_choice_does_not_grow_by_a_reload(file: str) -> None:
 
 
 async def test_many_jobs_are_confirmed_by_their_number(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "TYPED_ABOVE", 2)
+    monkeypatch.setattr(bulk, "TYPED_COUNT_ABOVE", 2)
     async with on_stage(database, works=False) as stage, member(stage, everywhere=True) as person:
         await ended(stage, 3)
         page = await look(person, "action=retry&kind=shout")

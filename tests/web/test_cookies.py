@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 import pressroom
-from pressroom.web.cookies import LIMIT, TEXT_LIMIT, decode_text, encode_text, read_cookie
+from pressroom.web.cookies import MAX_HEADER_BYTES, MAX_TEXT_BYTES, decode_text, encode_text, read_cookie
 from tests.service.access_stage import on_stage
 from tests.web.browsing import browsing
 
@@ -46,10 +46,10 @@ async def test_a_long_cookie_does_not_hold_the_service(file: str, name: str) -> 
         (["pressroom"], None),
         (["xpressroom=a; pressroom2=b; Pressroom=c"], None),
         ([], None),
-        (["a=" + "b" * (LIMIT - 20) + "; pressroom=abc"], "abc"),
+        (["a=" + "b" * (MAX_HEADER_BYTES - 20) + "; pressroom=abc"], "abc"),
         (["pressroom=abc; a=" + "b" * 100_000], "abc"),
         (["a=" + "b" * 100_000 + "; pressroom=abc"], None),
-        (["a=" + "b" * (LIMIT - 15) + "; pressroom=abc"], None),  # it would be cut
+        (["a=" + "b" * (MAX_HEADER_BYTES - 15) + "; pressroom=abc"], None),  # it would be cut
         (["pressroom=abc", "a=" + "b" * 100_000], "abc"),
     ],
 )
@@ -68,7 +68,7 @@ def test_text_comes_back_from_a_cookie(text: str) -> None:
 def test_text_that_is_too_long_for_a_cookie_ends_after_a_whole_letter() -> None:
     encoded = encode_text("漢" * 5_000)
 
-    assert len(encoded) <= TEXT_LIMIT
+    assert len(encoded) <= MAX_TEXT_BYTES
     assert set(decode_text(encoded)) == {"漢"}
 
 

@@ -12,7 +12,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.tokens import new_secret
 from pressroom.clock import ManualClock, SystemClock
 from pressroom.store import Database
-from pressroom.web.door import HOME, Browser, Door
+from pressroom.web.sessions import DEFAULT_PAGE, BrowserSession, Sessions
 from tests import looking
 from tests.service.access_stage import all_bytes, on_stage
 from tests.web.browsing import browsing, found_token, member
@@ -39,12 +39,12 @@ async def test_a_cookie_over_http_is_no_scripts_business(file: str) -> None:  # 
 @pytest.mark.parametrize("site", ["same-site", "cross-site"])
 def test_the_door_refuses_a_form_of_another_site_by_itself(site: str) -> None:  # C
     """api/hosts.py refuses it before; this is the wall behind that one."""
-    door = Door(cast("Gate", None), cast("Database", None), SystemClock(), "")
-    browser = Browser("secret", True, None)
+    door = Sessions(cast("Gate", None), cast("Database", None), SystemClock(), "")
+    browser = BrowserSession("secret", True, None)
     request = Request({"type": "http", "headers": [(b"sec-fetch-site", site.encode())]})
 
     with pytest.raises(HttpError, match="from another site"):
-        door.require_own_form(request, browser, browser.form_token)
+        door.check_form_token(request, browser, browser.form_token)
 
 
 @pytest.mark.parametrize("how", ["by the address that the operator gave", "by the request"])
@@ -213,14 +213,14 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("place", OUTSIDE)
 def test_a_login_leads_nowhere_else(place: str) -> None:  # C: open redirect
-    assert a_door().inside(place) == HOME
+    assert a_door().safe_return_path(place) == DEFAULT_PAGE
 
 
 @pytest.mark.parametrize(
     "place", ["/desk", "/desk?x=1", "/desk/jobs?status=failed&kind=a%20b", "/playground", "/desk/jobs/a..b"]
 )
 def test_a_login_leads_to_any_page_of_ours(place: str) -> None:
-    assert a_door().inside(place) == place
+    assert a_door().safe_return_path(place) == place
 
 
 async def test_what_came_with_a_login_form_is_checked_again(file: str) -> None:  # C: open redirect
@@ -317,7 +317,7 @@ async def test_where_writing_needs_a_password_the_loopback_only_looks(database: 
     assert answer.status_code == 403
 
 
-def a_door() -> Door:
-    door = Door(None, None, ManualClock(), "")  # type: ignore[arg-type]
-    door.returns_to += ["/playground", "/wiki"]
+def a_door() -> Sessions:
+    door = Sessions(None, None, ManualClock(), "")  # type: ignore[arg-type]
+    door.return_prefixes += ["/playground", "/wiki"]
     return door

@@ -17,8 +17,8 @@ from pressroom.model import Job, Status, Work
 from pressroom.serving import make_service
 from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now, record
-from pressroom.web.job import lines
-from pressroom.web.job.dossier import TOLD
+from pressroom.web.job import source_lines
+from pressroom.web.job.details import MAX_EVENTS_PER_END
 from tests.service.access_stage import Stage, on_stage, without_ids
 from tests.web.browsing import Person, found_token, member
 
@@ -302,7 +302,7 @@ async def test_the_cache_explains_who_joined_and_who_was_spared(database: str) -
 async def test_a_long_history_is_told_from_both_ends(database: str) -> None:
     def busy(id: int) -> Work[None]:
         moment = yield from now()
-        for number in range(3 * TOLD):
+        for number in range(3 * MAX_EVENTS_PER_END):
             yield from record(id, "phase", {"phase": f"phase-{number:03}"}, moment)
 
     async with desk(database, works=False) as (stage, person):
@@ -310,7 +310,7 @@ async def test_a_long_history_is_told_from_both_ends(database: str) -> None:
         await stage.service.rendering.database.run(lambda: busy(job.id), name="busy")
         page = await person.get(f"/desk/jobs/{job}")
 
-    assert f"{TOLD + 1} events between are not shown" in page.text
+    assert f"{MAX_EVENTS_PER_END + 1} events between are not shown" in page.text
     assert "Phase phase-000 began" in page.text
     assert "Phase phase-299 began" in page.text
     assert "phase-150" not in page.text
@@ -406,7 +406,7 @@ async def test_a_stream_of_a_job_that_has_ended_says_so_once(database: str) -> N
 
 
 def test_a_place_in_a_source_is_marked() -> None:
-    around = lines.located("one\n\ttwo three\nfour", {"line": 2, "column": 6})
+    around = source_lines.lines_around_error("one\n\ttwo three\nfour", {"line": 2, "column": 6})
 
     assert [line.number for line in around] == [1, 2, 3]
     assert (around[1].before, around[1].mark, around[1].after) == ("\ttwo ", "t", "hree")
@@ -415,12 +415,12 @@ def test_a_place_in_a_source_is_marked() -> None:
 
 @pytest.mark.parametrize("error", [{}, {"line": 0}, {"line": 9}, {"line": "2"}, {"line": None, "column": 1}])
 def test_a_place_that_is_not_there_shows_nothing(error: dict[str, Any]) -> None:
-    assert lines.located("one\ntwo", error) == []
+    assert source_lines.lines_around_error("one\ntwo", error) == []
 
 
 def test_a_place_in_a_very_long_line_is_shown_with_what_is_around_it() -> None:
-    (line,) = lines.located("x" * 5_000 + "!" + "y" * 5_000, {"line": 1, "column": 5_001})
+    (line,) = source_lines.lines_around_error("x" * 5_000 + "!" + "y" * 5_000, {"line": 1, "column": 5_001})
 
     assert line.mark == "!"
-    assert len(line.before) + len(line.after) < 2 * lines.WIDE
+    assert len(line.before) + len(line.after) < 2 * source_lines.MAX_LINE_WIDTH
     assert (line.before[0], line.after[-1]) == ("…", "…")

@@ -15,7 +15,7 @@ from pressroom.ids import new_uid
 from pressroom.model import Job
 from pressroom.store.operators import search
 from pressroom.store.operators.search import SearchFilter
-from pressroom.web import chosen
+from pressroom.web import selection
 from pressroom.web.pages import jobs
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import Page, Person, member
@@ -185,7 +185,7 @@ async def test_a_picture_is_shown_of_what_was_made(file: str) -> None:
     ],
 )
 def test_what_is_no_picture_is_named(media_type: str, word: str) -> None:
-    assert jobs.picture(media_type) == word
+    assert jobs.type_label(media_type) == word
 
 
 async def test_a_look_that_is_cut_short_says_so_and_goes_on(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,16 +273,16 @@ def matches(job: Job, wanted: SearchFilter) -> bool:
 
 def test_a_length_of_time_is_frozen_to_a_moment() -> None:
     now = datetime(2026, 1, 31, 14, tzinfo=UTC)
-    first = chosen.read([("from", "2h"), ("kind", "x")], org_id=None, now=now).frozen()
-    later = chosen.read(
-        [(name, value) for name, values in first.asked.items() for value in values], org_id=None, now=now + timedelta(days=9)
+    first = selection.parse_selection([("from", "2h"), ("kind", "x")], org_id=None, now=now).with_fixed_times()
+    later = selection.parse_selection(
+        [(name, value) for name, values in first.fields.items() for value in values], org_id=None, now=now + timedelta(days=9)
     )
 
-    assert later.wanted == first.wanted
-    assert later.wanted.since == now - timedelta(hours=2)
+    assert later.filter == first.filter
+    assert later.filter.since == now - timedelta(hours=2)
 
 
 def test_until_a_day_is_until_its_end() -> None:
-    until = chosen.read([("until", "2026-01-31")], org_id=None, now=datetime.now(UTC)).wanted.until
+    until = selection.parse_selection([("until", "2026-01-31")], org_id=None, now=datetime.now(UTC)).filter.until
 
     assert until == datetime(2026, 2, 1, tzinfo=UTC)

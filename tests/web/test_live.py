@@ -75,7 +75,7 @@ def ear_of(stage: Stage, person: Person, query: str = "") -> Ear:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "AT_MOST_EVERY", 0.01)
+    monkeypatch.setattr(live, "MIN_INTERVAL", 0.01)
 
 
 async def test_strangers_hear_nothing(file: str) -> None:  # C
@@ -134,7 +134,7 @@ async def test_the_stream_of_a_job_ends_with_it(database: str) -> None:
 
 
 async def test_a_thousand_events_are_one_look(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "AT_MOST_EVERY", 3600)
+    monkeypatch.setattr(live, "MIN_INTERVAL", 3600)
     async with (
         on_stage(database, works=False) as stage,
         member(stage, everywhere=True) as person,

@@ -12,7 +12,7 @@ import pytest
 
 from pressroom.api.json_body import MOST_VALUES, decode_json
 from pressroom.errors import InvalidArgument
-from pressroom.web import desk, forms, lines
+from pressroom.web import forms, line_diff, site
 from tests.cost import cpu_of
 from tests.loop_guard import own_work
 from tests.service.access_stage import on_stage
@@ -26,7 +26,7 @@ FOOTNOTES = '<a href="#fnref-12" aria-label="Back to reference">↩</a> · '
 
 @pytest.mark.parametrize("text", [FOOTNOTES * 250_000, "ä" * 7_000_000, "<&>" * 5_000_000, "\x01\x9f↩" * 1_000_000])
 def test_a_page_of_15_mb_is_looked_through_in_little_time(text: str) -> None:
-    assert cpu_of(lambda: desk._without_controls(text)) < LIMIT
+    assert cpu_of(lambda: site._replace_control_characters(text)) < LIMIT
 
 
 def test_control_characters_are_shown_and_others_kept() -> None:
@@ -37,10 +37,10 @@ def test_control_characters_are_shown_and_others_kept() -> None:
     } | {letter: letter for letter in "\t\n\f\r"}
 
     for letter in letters:
-        assert desk._without_controls(f"a{letter}b") == f"a{expected[letter]}b".encode()
+        assert site._replace_control_characters(f"a{letter}b") == f"a{expected[letter]}b".encode()
     mixed = random.Random(1).choices(letters, k=1000)
-    assert desk._without_controls("".join(mixed)) == "".join(expected[letter] for letter in mixed).encode()
-    assert desk._without_controls("a\ud800b") == b"a?b"
+    assert site._replace_control_characters("".join(mixed)) == "".join(expected[letter] for letter in mixed).encode()
+    assert site._replace_control_characters("a\ud800b") == b"a?b"
 
 
 def test_repetitive_lines_are_compared_up_to_a_bound() -> None:
@@ -49,16 +49,16 @@ def test_repetitive_lines_are_compared_up_to_a_bound() -> None:
     after = [line.replace("old", "new") for line in before]
     changed = [*before[:1000], "new", *before[1500:]]
 
-    assert lines.compared("\n".join(before), "\n".join(after)) is None  # all of it takes 2.4 s
-    assert lines.compared("\n".join(before), "\n".join(changed)) is not None
-    assert lines.compared("", "") == []
+    assert line_diff.diff_lines("\n".join(before), "\n".join(after)) is None  # all of it takes 2.4 s
+    assert line_diff.diff_lines("\n".join(before), "\n".join(changed)) is not None
+    assert line_diff.diff_lines("", "") == []
 
 
 async def test_lines_are_compared_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = []
-    monkeypatch.setattr(lines, "compared", lambda *_: threads.append(threading.current_thread()))
+    monkeypatch.setattr(line_diff, "diff_lines", lambda *_: threads.append(threading.current_thread()))
 
-    await lines.compare_lines("a", "b")
+    await line_diff.diff_lines_in_thread("a", "b")
 
     assert threads != [threading.current_thread()]
 
@@ -82,7 +82,7 @@ def test_a_form_of_escapes_takes_little_memory(value: bytes) -> None:
     body = b"source=" + value
     tracemalloc.start()
     try:
-        forms._fields(body)
+        forms._parse_fields(body)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -99,11 +99,11 @@ def test_a_form_is_read_as_parse_qsl_reads_it_wherever_its_pieces_end(monkeypatc
 
     def fields(body: bytes) -> list[tuple[str, str]] | None:
         try:
-            return forms._fields(body)
+            return forms._parse_fields(body)
         except ValueError:
             return None
 
-    monkeypatch.setattr(forms, "PIECE", 7)
+    monkeypatch.setattr(forms, "DECODE_CHUNK", 7)
     choices = random.Random(1)
     for alphabet in ([b"%", b"a", b"4", b"=", b"&", b"+"], [b"%41", b"%C3%A4", b"%C3", b"&", b"=", b"+", b"%", b"\xc3"]):
         for _ in range(2000):
@@ -168,4 +168,4 @@ async def test_the_playground_opens_a_long_job_in_little_time(file: str) -> None
 
 
 def test_forms_are_read_as_browsers_send_them() -> None:
-    assert forms._fields(b"a=1%0D%0A2&b=%C3%A4&a=") == [("a", "1\n2"), ("b", "ä"), ("a", "")]
+    assert forms._parse_fields(b"a=1%0D%0A2&b=%C3%A4&a=") == [("a", "1\n2"), ("b", "ä"), ("a", "")]

@@ -14,9 +14,9 @@ from pressroom.renderers import Missing
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import progress
 from pressroom.store.jobs.worker_records import WorkerRecord, save_worker
-from pressroom.store.operators import dashboard
+from pressroom.store.operators import figures
 from pressroom.testing import SteppedStore
-from pressroom.web import engines, glance
+from pressroom.web import dashboard, engines
 from tests import looking
 from tests.service.queue_stage import BAD, GOOD, HALF, STOPPED, floor, job
 from tests.web.browsing import Page, Person, member
@@ -27,8 +27,8 @@ CACHED = """INSERT INTO render_cache (fingerprint, org_id, kind, fields, job_id,
 
 @pytest.fixture(autouse=True)
 def _every_look_is_new(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(glance, "KEPT", 0.0)
-    monkeypatch.setattr(glance, "SHARE", 0)
+    monkeypatch.setattr(dashboard, "MIN_CACHE_SECONDS", 0.0)
+    monkeypatch.setattr(dashboard, "CACHE_FACTOR", 0)
     return
 
 
@@ -98,7 +98,7 @@ async def test_the_last_hour_is_counted_by_minute_and_by_kind(database: str) -> 
         for outcome in (GOOD, GOOD, BAD, HALF, STOPPED):
             await here.end(outcome)
         await here.end(GOOD, "tidy")
-        now = await here.press._database.read(partial(dashboard.last_hour, None))
+        now = await here.press._database.read(partial(figures.last_hour, None))
         text = await overview(person)
         told = lines(text)
 
@@ -114,7 +114,7 @@ async def test_the_last_hour_is_counted_by_minute_and_by_kind(database: str) -> 
 
 
 async def test_no_more_is_counted_than_a_look_may_take(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dashboard, "COUNTED", 3)
+    monkeypatch.setattr(figures, "COUNTED", 3)
     async with floor(database) as here, member(here, everywhere=True) as person:
         for _ in range(5):
             await here.end(GOOD)
@@ -133,10 +133,10 @@ async def test_the_cache_tells_what_it_saved(database: str, monkeypatch: pytest.
         looking.change(database, CACHED)
         looking.change(database, "UPDATE render_cache SET hits = 3 WHERE job_id = (SELECT min(job_id) FROM render_cache)")
         text = await overview(person)
-        monkeypatch.setattr(dashboard, "ENTRIES", 1)
+        monkeypatch.setattr(figures, "ENTRIES", 1)
         capped = await overview(person)
-        theirs = await here.press._database.read(partial(dashboard.cache, "acme"))
-        nobodys = await here.press._database.read(partial(dashboard.cache, ""))
+        theirs = await here.press._database.read(partial(figures.cache, "acme"))
+        nobodys = await here.press._database.read(partial(figures.cache, ""))
 
     assert "60% cache hits, 3.0 s saved" in lines(text)
     assert "Of the entries that are kept now." in text
@@ -198,11 +198,11 @@ async def test_a_paused_kind_is_said_aloud(database: str) -> None:
 
 async def test_engines_that_are_missing_say_how_to_get_them(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     healths = {
-        "dot": engines.Health("dot", "Dot", "dot 9, edition 1", None),
-        "uml": engines.Health("uml", "UML", "", Missing("no package in /secret/place", "pressroom engines install node")),
+        "dot": engines.EngineStatus("dot", "Dot", "dot 9, edition 1", None),
+        "uml": engines.EngineStatus("uml", "UML", "", Missing("no package in /secret/place", "pressroom engines install node")),
     }
     monkeypatch.setattr(engines.catalogue, "engines", lambda: list(healths))
-    monkeypatch.setattr(engines, "_health", lambda name: healths[name])
+    monkeypatch.setattr(engines, "_status_of", lambda name: healths[name])
     async with floor(file) as here, member(here, Scope.VIEWER) as person:
         text = await overview(person)
 
@@ -227,35 +227,35 @@ class Looks:
 
 
 async def test_a_hundred_pages_look_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glance, "KEPT", 60.0)
+    monkeypatch.setattr(dashboard, "MIN_CACHE_SECONDS", 60.0)
     looks = Looks()
-    glances = glance.Glances(looks)
+    cache = dashboard.DashboardCache(looks)
 
-    assert set(await asyncio.gather(*(glances.at(None) for _ in range(100)))) == {1}
-    assert await glances.at(None) == 1
-    assert await glances.at("acme") == 2
+    assert set(await asyncio.gather(*(cache.get(None) for _ in range(100)))) == {1}
+    assert await cache.get(None) == 1
+    assert await cache.get("acme") == 2
 
 
 async def test_who_was_told_of_a_change_is_not_shown_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """They wait for the next look, which is one for all of them."""
-    monkeypatch.setattr(glance, "KEPT", 0.05)
+    monkeypatch.setattr(dashboard, "MIN_CACHE_SECONDS", 0.05)
     looks = Looks()
-    glances = glance.Glances(looks)
-    await glances.at(None)
+    cache = dashboard.DashboardCache(looks)
+    await cache.get(None)
 
-    assert set(await asyncio.gather(*(glances.at(None, after=True) for _ in range(100)))) == {2}
+    assert set(await asyncio.gather(*(cache.get(None, after=True) for _ in range(100)))) == {2}
 
 
 async def test_a_look_that_failed_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glance, "KEPT", 60.0)
+    monkeypatch.setattr(dashboard, "MIN_CACHE_SECONDS", 60.0)
     looks = Looks()
     looks.fails = True
-    glances = glance.Glances(looks)
+    cache = dashboard.DashboardCache(looks)
     with pytest.raises(RuntimeError):
-        await glances.at(None)
+        await cache.get(None)
     looks.fails = False
 
-    assert await glances.at(None) == 2
+    assert await cache.get(None) == 2
 
 
 @pytest.mark.parametrize(

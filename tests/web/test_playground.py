@@ -20,7 +20,7 @@ from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.previews import WAITING_PER_SLOT, Previews
 from pressroom.apps.diagrams.playground.snippets import snippets
 from pressroom.renderers.documents import RenderRequest
-from pressroom.web.lines import Line, compared
+from pressroom.web.line_diff import DiffLine, diff_lines
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
 
@@ -345,14 +345,14 @@ def test_snippets_say_exactly_what_the_sheet_says(source: str) -> None:
 def test_lines_that_changed_are_shown_with_a_few_around_them() -> None:
     before = "\n".join("abcdefgh")
 
-    assert compared(before, before) == []
-    assert compared(before, before.replace("g", "G")) == [
-        Line("gap", None, None, ""),
-        Line("same", 4, 4, "d"),
-        Line("same", 5, 5, "e"),
-        Line("same", 6, 6, "f"),
-        Line("gone", 7, None, "g"),
-        Line("new", None, 7, "G"),
-        Line("same", 8, 8, "h"),
+    assert diff_lines(before, before) == []
+    assert diff_lines(before, before.replace("g", "G")) == [
+        DiffLine("gap", None, None, ""),
+        DiffLine("same", 4, 4, "d"),
+        DiffLine("same", 5, 5, "e"),
+        DiffLine("same", 6, 6, "f"),
+        DiffLine("gone", 7, None, "g"),
+        DiffLine("new", None, 7, "G"),
+        DiffLine("same", 8, 8, "h"),
     ]
-    assert compared("\n" * 3_000, "") is None
+    assert diff_lines("\n" * 3_000, "") is None

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from pressroom.api.access import Scope
-from pressroom.store.operators import audit, dashboard
+from pressroom.store.operators import audit, figures
 from tests.service.queue_stage import BAD, GOOD, Floor, floor
 from tests.web.browsing import Page, member
 from tests.web.test_overview import lines
@@ -19,7 +19,7 @@ async def deeds(here: Floor) -> list[Any]:
 
 
 async def state(here: Floor, name: str = "build") -> tuple[bool, int | None]:
-    kind = await here.press._database.read(partial(dashboard.kind, name))
+    kind = await here.press._database.read(partial(figures.kind, name))
     return kind.paused, kind.slots
 
 

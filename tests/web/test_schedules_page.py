@@ -39,7 +39,7 @@ async def test_a_schedule_tells_when_it_ran_and_when_it_runs_next(database: str)
         await add(here, NIGHTLY)
         before = await only_row(here)
         now = await moment(here)
-        tick = crontab.read(NIGHTLY.cron, now).next
+        tick = crontab.describe_cron(NIGHTLY.cron, now).next
         assert tick is not None
         here.clock.advance(seconds=(tick - now).total_seconds() + 5)
         await fire(here, NIGHTLY, tick)
@@ -76,7 +76,7 @@ async def test_what_became_of_a_tick_is_told_for_as_long_as_it_is_known(database
     async with floor(database) as here:
         await add(here, NIGHTLY)
         now = await moment(here)
-        tick = crontab.read(NIGHTLY.cron, now).next
+        tick = crontab.describe_cron(NIGHTLY.cron, now).next
         assert tick is not None
         here.clock.advance(seconds=(tick - now).total_seconds() + 300)
         await here.run(schedule_rows.skip_to(NIGHTLY, int(tick.timestamp() * 1000)))
@@ -102,8 +102,8 @@ async def test_an_expression_that_cannot_be_read_breaks_no_page(file: str) -> No
 def test_an_expression_that_hardly_ever_ticks_is_little_work() -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
 
-    assert crontab.read("0 0 * 2 MON#5", start).next == datetime(2044, 2, 29, tzinfo=UTC)
-    assert crontab.read("0 0 29 2 *", start).words == "At 00:00 on February 29"
+    assert crontab.describe_cron("0 0 * 2 MON#5", start).next == datetime(2044, 2, 29, tzinfo=UTC)
+    assert crontab.describe_cron("0 0 29 2 *", start).words == "At 00:00 on February 29"
 
 
 async def test_an_operator_runs_one_now(database: str) -> None:

@@ -121,7 +121,7 @@ async def test_an_odd_address_is_told_in_words(file: str, query: str) -> None:
 
 
 async def test_pages_of_tokens_leave_none_out(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.web.pages.tokens.PAGE", 2)
+    monkeypatch.setattr("pressroom.web.pages.tokens.PAGE_SIZE", 2)
     async with on_stage(database, works=False) as stage, member(stage, everywhere=True) as admin:
         await fill(stage, 4)
         seen, path = [], "/desk/tokens"

@@ -143,7 +143,7 @@ async def test_an_odd_address_is_told_in_words(file: str, query: str) -> None:
 
 
 async def test_pages_of_deliveries_leave_none_out(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.web.pages.webhooks.PAGE", 2)
+    monkeypatch.setattr("pressroom.web.pages.webhooks.PAGE_SIZE", 2)
     monkeypatch.setattr("pressroom.store.operators.lookup.LOOKED_AT", 2)
     async with on_stage(database, works=False) as stage, member(stage, Scope.OPERATOR) as person:
         webhook, _ = await stage.press.webhooks.add(None, ADDRESS, ALL, None)

@@ -17,7 +17,7 @@ from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import binary_response, header, json_response, path, query, responses
 from pressroom.api.service import Service
-from pressroom.artifacts import CHUNK, DOWNLOAD
+from pressroom.artifacts import CHUNK, LINK_SECONDS
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.artifacts.presign import lifetime_of
 from pressroom.errors import NotFound
@@ -75,7 +75,7 @@ def router(service: Service) -> Routes:
                 200: json_response(
                     Link,
                     "A link that works without a token, for a while",
-                    example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": DOWNLOAD},
+                    example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": LINK_SECONDS},
                 )
             },
             *(401, 404),
@@ -87,7 +87,7 @@ def router(service: Service) -> Routes:
         artifact = await _own(service, caller, uid)
         key = keeping.key_in_store(artifact)
         url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
-        link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or DOWNLOAD)
+        link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
         return reply(link, headers={"Cache-Control": "no-store"})
 
     @routes.get("/blobs/{key}")

@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 from pressroom.api.loop_watchdog import Hold
 from pressroom.model import VERSION
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 from pressroom.store.operators.stats import QueueStats
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -63,7 +63,7 @@ class Metrics(RequestDurations):
         self._longest = max(self._longest, hold.cpu)
         self._longest_hold.set(self._longest)
 
-    def text(self, stats: QueueStats, presses: Presses) -> bytes:
+    def text(self, stats: QueueStats, presses: EnginePools) -> bytes:
         live = CollectorRegistry()
         live.register(_QueueCollector(stats))
         live.register(PressCollector(lambda: presses))
@@ -77,15 +77,15 @@ def add_build_info(registry: CollectorRegistry) -> None:
 class PressCollector(Collector):
     """The processes that render for this one."""
 
-    def __init__(self, presses: Callable[[], Presses]) -> None:
+    def __init__(self, presses: Callable[[], EnginePools]) -> None:
         self._presses = presses
 
     def collect(self) -> Iterable[Metric]:
-        processes = GaugeMetricFamily("pressroom_renderer_processes", "Presses", labels=["renderer", "state"])
+        processes = GaugeMetricFamily("pressroom_renderer_processes", "EnginePools", labels=["renderer", "state"])
         for name, pool in self._presses().pools().items():
-            busy = sum(bool(press.waiting) for press in pool.presses)
+            busy = sum(bool(press.waiting) for press in pool.processes)
             processes.add_metric([name, "busy"], busy)
-            processes.add_metric([name, "idle"], len(pool.presses) - busy)
+            processes.add_metric([name, "idle"], len(pool.processes) - busy)
         return [processes]
 
 

@@ -25,7 +25,7 @@ from pressroom.api.routes import Route
 from pressroom.api.serve import run_server
 from pressroom.api.worker_metrics import WorkerCollector, Workers
 from pressroom.config import Settings
-from pressroom.renderers.box.presses import Presses
+from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 log = logging.getLogger("pressroom.api")
 
@@ -80,7 +80,7 @@ class WorkerEndpoint:
         return reply(Answer("fail" if cause else "pass", cause), status=503 if cause else 200)
 
 
-def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Callable[[], Presses]) -> ASGIApp:
+def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Callable[[], EnginePools]) -> ASGIApp:
     registry = CollectorRegistry()
     registry.register(WorkerCollector(process))
     registry.register(PressCollector(presses))
@@ -97,7 +97,7 @@ def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Ca
 
 @asynccontextmanager
 async def serve_worker_endpoint(
-    process: WorkerProcess, settings: Settings, presses: Callable[[], Presses], listener: socket.socket
+    process: WorkerProcess, settings: Settings, presses: Callable[[], EnginePools], listener: socket.socket
 ) -> AsyncIterator[None]:
     """For as long as the block lasts. If the server fails, that is logged and the worker goes on."""
     closing = asyncio.Event()

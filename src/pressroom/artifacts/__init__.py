@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from pressroom.errors import InvalidArgument, NotFound
 
 CHUNK = 256 * 1024
-DOWNLOAD = 600  # seconds that a link for downloading works (design 002)
+LINK_SECONDS = 600  # seconds that a link for downloading works (design 002)
 
 _KEY = re.compile(r"([0-9a-f]{64})(?:-([1-9][0-9]{0,8}))?")
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(; ?[\w-]+=[\w.-]+)*", re.ASCII)
@@ -31,7 +31,7 @@ class Blob(NamedTuple):
         return int(self.key[65:] or 0)
 
 
-class Listed(NamedTuple):
+class ListedBlob(NamedTuple):
     key: str
     size: int
     age: float  # seconds since it was put
@@ -69,17 +69,24 @@ class Blobs(Protocol):
         ...
 
     async def url(
-        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+        self,
+        key: str,
+        *,
+        seconds: int = LINK_SECONDS,
+        media_type: str = "application/octet-stream",
+        filename: str | None = None,
     ) -> str:
-        """A link that gives anybody these bytes for so long, under this type and name. Never log it. Does not look whether
-        they are there."""
+        """A link under which anyone can download these bytes for so long, under this type and name. Never log it.
+
+        Does not check whether they are there.
+        """
         ...
 
     async def delete(self, keys: Iterable[str]) -> None:
         """What is not there is not missed."""
         ...
 
-    def listing(self) -> AsyncIterator[Listed]:
+    def listing(self) -> AsyncIterator[ListedBlob]:
         """Everything that is there, in no order to rely on."""
         ...
 
@@ -129,7 +136,7 @@ def checked_range(start: int, stop: int | None, size: int) -> tuple[int, int]:
     return start, end
 
 
-async def has_its_hash(chunks: AsyncIterable[bytes], key: str) -> bool:
+async def matches_hash(chunks: AsyncIterable[bytes], key: str) -> bool:
     digest = hashlib.sha256()
     async for chunk in chunks:
         digest.update(chunk)

@@ -119,7 +119,7 @@ def _from_web_identity(environ: Mapping[str, str], region: str) -> Credentials |
         raise S3CredentialsFailed(f"STS at {address} did not let this process assume the role {role}: {code[:100]}")
     names = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
     values = {name: _xml_value(answer.text, name) for name in names}
-    return _temporary(values, "SessionToken", origin=f"the role {role}, by web identity", what=f"STS at {address}")
+    return _temporary_credentials(values, "SessionToken", origin=f"the role {role}, by web identity", what=f"STS at {address}")
 
 
 def _sts_address(environ: Mapping[str, str], region: str) -> str:
@@ -152,7 +152,7 @@ def _from_container(environ: Mapping[str, str]) -> Credentials | None:
     answer = _send(address, "GET", headers, what=what)
     if answer.status != 200:
         raise S3CredentialsFailed(f"{what} answered with HTTP {answer.status}")
-    return _temporary(_json_object(answer, what), "Token", origin=what, what=what)
+    return _temporary_credentials(_json_object(answer, what), "Token", origin=what, what=what)
 
 
 def _from_instance(environ: Mapping[str, str]) -> Credentials | None:
@@ -180,7 +180,7 @@ def _from_instance(environ: Mapping[str, str]) -> Credentials | None:
     values = _json_object(listed, what)
     if values.get("Code", "Success") != "Success":
         raise S3CredentialsFailed(f"{what} has no credentials for the role {role}: {str(values['Code'])[:100]}")
-    return _temporary(values, "Token", origin=f"the role {role} of this instance", what=what)
+    return _temporary_credentials(values, "Token", origin=f"the role {role} of this instance", what=what)
 
 
 def _metadata_address(environ: Mapping[str, str]) -> str:
@@ -199,7 +199,7 @@ def _why_no_instance(environ: Mapping[str, str]) -> str:
     return f"there is no instance with a role at {_metadata_address(environ)}"
 
 
-class _Answer(NamedTuple):
+class _HttpAnswer(NamedTuple):
     status: int
     text: str
 
@@ -220,7 +220,7 @@ def _send(
     what: str,
     timeout: float = TIMEOUT,
     proxies: bool = False,
-) -> _Answer:
+) -> _HttpAnswer:
     """`proxies` are those of the environment. Metadata is only to be had from this machine, and never asked through one."""
     if urlsplit(url).scheme not in ("http", "https"):
         raise S3CredentialsFailed(f"the address of {what} does not begin with http:// or https://")
@@ -230,10 +230,10 @@ def _send(
     request = urllib.request.Request(url, body, dict(headers), method=method)  # noqa: S310 - the scheme is checked above
     try:
         with urllib.request.build_opener(*handlers).open(request, timeout=timeout) as answer:
-            return _Answer(answer.status, answer.read(ANSWER_LIMIT).decode(errors="replace"))
+            return _HttpAnswer(answer.status, answer.read(ANSWER_LIMIT).decode(errors="replace"))
     except urllib.error.HTTPError as refused:
         with refused:
-            return _Answer(refused.code, refused.read(ANSWER_LIMIT).decode(errors="replace"))
+            return _HttpAnswer(refused.code, refused.read(ANSWER_LIMIT).decode(errors="replace"))
     except (OSError, HTTPException, ValueError) as reason:
         cause = getattr(reason, "reason", reason)
         raise S3CredentialsFailed(f"{what} does not answer: {type(cause).__name__}") from None
@@ -247,7 +247,7 @@ def _read_token(file: str) -> str:
         raise S3CredentialsFailed(f"the token file {file} cannot be read: {type(reason).__name__}") from None
 
 
-def _json_object(answer: _Answer, what: str) -> dict[str, Any]:
+def _json_object(answer: _HttpAnswer, what: str) -> dict[str, Any]:
     try:
         values = json.loads(answer.text)
     except ValueError:
@@ -263,7 +263,7 @@ def _xml_value(text: str, name: str) -> str | None:
     return html.unescape(found[1]) if found else None
 
 
-def _temporary(values: Mapping[str, Any], token: str, *, origin: str, what: str) -> Credentials:
+def _temporary_credentials(values: Mapping[str, Any], token: str, *, origin: str, what: str) -> Credentials:
     texts = [values.get(name) for name in ("AccessKeyId", "SecretAccessKey", token, "Expiration")]
     if not all(isinstance(text, str) and text for text in texts):
         raise S3CredentialsFailed(f"{what} answered without a key, a secret, a token or an expiry")

@@ -37,7 +37,7 @@ class Credentials:
 
 
 class CredentialProvider(Protocol):
-    def held(self) -> Credentials:
+    def cached(self) -> Credentials:
         """What is there, without any I/O; from any thread. Raises StoreUnavailable if that is nothing, or has expired."""
         ...
 
@@ -52,7 +52,7 @@ class StaticCredentials:
     def __init__(self, access_key: str, secret_key: str) -> None:
         self._credentials = Credentials(access_key, secret_key)
 
-    def held(self) -> Credentials:
+    def cached(self) -> Credentials:
         return self._credentials
 
     async def current(self) -> Credentials:
@@ -75,7 +75,7 @@ class RenewedCredentials:
         self._renewal: asyncio.Task[None] | None = None
         self._outage = Outage("renewing S3 credentials", log)
 
-    def held(self) -> Credentials:
+    def cached(self) -> Credentials:
         if self._held is None:
             raise self._failure or S3CredentialsMissing("the S3 credentials have not been looked for yet")
         if self._held.seconds_left(self._now()) <= 0:
@@ -89,7 +89,7 @@ class RenewedCredentials:
             renewal = self._start_renewal()
             if left < WAIT_BELOW:
                 await asyncio.shield(renewal)  # a caller that is cancelled does not cancel it for the others
-        return self.held()
+        return self.cached()
 
     def _is_due(self, now: float, left: float) -> bool:
         pause = RETRY_EVERY if left >= WAIT_BELOW else RETRY_EVERY_WITHOUT

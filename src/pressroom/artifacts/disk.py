@@ -2,7 +2,7 @@
 
 A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
 removes. There is one level of folders, because a new one costs two more fsyncs, and with two levels nearly every file would
-need one. Symbolic links inside the folder are not followed, whoever put them there.
+need one. Symbolic links inside the folder are not followed, wherever they come from.
 """
 
 import errno
@@ -20,34 +20,34 @@ from typing import BinaryIO
 from pressroom import failpoints
 from pressroom.artifacts import (
     CHUNK,
-    DOWNLOAD,
+    LINK_SECONDS,
     Blob,
     Data,
-    Listed,
+    ListedBlob,
     Reserve,
     checked_key,
     checked_media_type,
     checked_range,
-    has_its_hash,
     is_key,
     key_of,
+    matches_hash,
 )
 from pressroom.artifacts.disposition import plain_name
-from pressroom.artifacts.secret import create, secret_of
-from pressroom.artifacts.signed import Signed, Signer
+from pressroom.artifacts.os_errors import translate_os_errors
+from pressroom.artifacts.signed_links import SignedLink, Signer
+from pressroom.artifacts.signing_secret import create_private_file, load_or_create_secret
 from pressroom.artifacts.store_id import create_folder_id, read_folder_id
 from pressroom.artifacts.threads import in_thread
-from pressroom.artifacts.trouble import told_as_ours
 from pressroom.clock import Clock
 from pressroom.errors import NotFound, StoreUnavailable
 from pressroom.ids import new_uid
 
-SMALL = 256 * 1024  # hashed in 0.2 ms: less than it takes to ask a thread
-WRITE = 1024 * 1024  # small pieces of a stream are gathered up to this, so that each trip to a thread is worth it
+MAX_SMALL_BYTES = 256 * 1024  # hashed in 0.2 ms: less than it takes to ask a thread
+WRITE_SIZE = 1024 * 1024  # small pieces of a stream are gathered up to this, so that each trip to a thread is worth it
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # nonblocking: a planted FIFO must not hang us
-_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # the last two: a symbolic link where a step should be
+_MISSING_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # the last two: a symbolic link where a step should be
 
 
 class Disk:
@@ -60,18 +60,18 @@ class Disk:
         self._root = Path(folder).absolute()
         self._temporary = self._root / "tmp"
         self._base = base.rstrip("/")
-        with told_as_ours(str(self._root)):
+        with translate_os_errors(str(self._root)):
             missing = [path for path in (self._root, *self._root.parents) if not path.exists()]
             for part in (self._root, self._temporary, self._root / "blobs"):
                 part.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._signer = Signer(secret_of(self._root), clock)
+            self._signer = Signer(load_or_create_secret(self._root), clock)
             for changed in (self._root, *(path.parent for path in missing)):
                 _fsync_folder(changed)
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         if not isinstance(data, bytes):
             return await self._put_stream(data, reserve)
-        sha256 = _hash(data) if len(data) <= SMALL else await in_thread(partial(_hash, data))
+        sha256 = _sha256(data) if len(data) <= MAX_SMALL_BYTES else await in_thread(partial(_sha256, data))
         key = await _key_for(sha256, len(data), reserve)
         await self._do(partial(self._write_and_keep, data, key))
         return Blob(key, len(data))
@@ -84,23 +84,28 @@ class Disk:
         return await self._do(partial(self._size, checked_key(key)))
 
     async def verify(self, key: str) -> bool:
-        return await has_its_hash(await self.get(key), key)
+        return await matches_hash(await self.get(key), key)
 
     async def url(
-        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+        self,
+        key: str,
+        *,
+        seconds: int = LINK_SECONDS,
+        media_type: str = "application/octet-stream",
+        filename: str | None = None,
     ) -> str:
-        allowed = Signed(checked_key(key), checked_media_type(media_type), plain_name(filename or "") or None)
+        allowed = SignedLink(checked_key(key), checked_media_type(media_type), plain_name(filename or "") or None)
         return f"{self._base}/{self._signer.sign(allowed, seconds=seconds)}"
 
-    def check(self, url: str) -> Signed:
+    def check(self, url: str) -> SignedLink:
         """What a link from `url` allows. Raises NotFound if it was changed, is not ours, or its time is over."""
         return self._signer.check(url)
 
     async def delete(self, keys: Iterable[str]) -> None:
         await self._do(partial(self._delete, [checked_key(key) for key in keys]))
 
-    async def listing(self) -> AsyncIterator[Listed]:
-        for folder in await self._do(partial(_names, self._root / "blobs")):
+    async def listing(self) -> AsyncIterator[ListedBlob]:
+        for folder in await self._do(partial(_list_names, self._root / "blobs")):
             for listed in await self._do(partial(self._list, folder)):
                 yield listed
 
@@ -123,17 +128,17 @@ class Disk:
         return found
 
     async def _do[T](self, work: Callable[[], T]) -> T:
-        with told_as_ours(f"the artifact folder {self._root}"):
+        with translate_os_errors(f"the artifact folder {self._root}"):
             return await in_thread(work)
 
     async def _put_stream(self, data: AsyncIterable[bytes], reserve: Reserve | None) -> Blob:
         path = self._new_temporary()
         digest, size = hashlib.sha256(), 0
-        file = await self._do(partial(create, path))
+        file = await self._do(partial(create_private_file, path))
         try:
-            async for piece in _gathered(data):
-                size += len(piece)
-                await self._do(partial(_append, file, digest.update, piece))
+            async for chunk in _gather_chunks(data):
+                size += len(chunk)
+                await self._do(partial(_write_and_hash, file, digest.update, chunk))
             key = await _key_for(digest.hexdigest(), size, reserve)
             await self._do(partial(self._keep, file, path, key, size))
         finally:
@@ -146,7 +151,7 @@ class Disk:
         if self._is_there(key, len(data)):
             return
         path = self._new_temporary()
-        file = create(path)
+        file = create_private_file(path)
         try:
             file.write(data)
             self._keep(file, path, key, len(data))
@@ -173,10 +178,10 @@ class Disk:
                 found = os.stat(key, dir_fd=folder, follow_symlinks=False)
                 if not stat.S_ISREG(found.st_mode) or found.st_size != size:
                     return False
-                os.fsync(folder)  # whoever renamed it may not have come to this yet, and we are about to rely on the name
+                os.fsync(folder)  # the process that renamed it may not have synced it yet, and we are about to rely on the name
                 return True
         except OSError as error:
-            if error.errno in _NOT_THERE:
+            if error.errno in _MISSING_ERRORS:
                 return False
             raise
 
@@ -189,7 +194,7 @@ class Disk:
         current = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for name in ("blobs", key[:2]):
-                following = _enter(current, name, make=make)
+                following = _open_folder(current, name, make=make)
                 os.close(current)
                 current = following
             yield current
@@ -201,7 +206,7 @@ class Disk:
             with self._folder_of(key) as folder:
                 descriptor = os.open(key, _READ, dir_fd=folder)
         except OSError as error:
-            if error.errno in _NOT_THERE:
+            if error.errno in _MISSING_ERRORS:
                 raise NotFound("there are no bytes under that key") from None
             raise
         found = os.fstat(descriptor)
@@ -245,10 +250,10 @@ class Disk:
                 with self._folder_of(key) as folder:
                     os.unlink(key, dir_fd=folder)
             except OSError as error:
-                if error.errno not in _NOT_THERE:
+                if error.errno not in _MISSING_ERRORS:
                     raise
 
-    def _list(self, upper: str) -> list[Listed]:
+    def _list(self, upper: str) -> list[ListedBlob]:
         now = time.time()
         listed = []
         with os.scandir(self._root / "blobs" / upper) as entries:
@@ -256,7 +261,7 @@ class Disk:
                 if is_key(entry.name) and entry.is_file(follow_symlinks=False):
                     with suppress(FileNotFoundError):
                         found = entry.stat(follow_symlinks=False)
-                        listed.append(Listed(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
+                        listed.append(ListedBlob(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
         return listed
 
     def _sweep(self, older_than: float) -> int:
@@ -275,39 +280,39 @@ async def _key_for(sha256: str, size: int, reserve: Reserve | None) -> str:
     return key_of(sha256, 0 if reserve is None else await reserve(sha256, size))
 
 
-async def _gathered(data: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+async def _gather_chunks(data: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
     gathered = bytearray()
-    async for piece in data:
-        gathered += piece
-        if len(gathered) >= WRITE:
+    async for chunk in data:
+        gathered += chunk
+        if len(gathered) >= WRITE_SIZE:
             yield bytes(gathered)
             gathered.clear()
     if gathered:
         yield bytes(gathered)
 
 
-def _hash(data: bytes) -> str:
+def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _append(file: BinaryIO, hashed: Callable[[bytes], None], piece: bytes) -> None:
-    hashed(piece)
-    file.write(piece)
+def _write_and_hash(file: BinaryIO, hashed: Callable[[bytes], None], chunk: bytes) -> None:
+    hashed(chunk)
+    file.write(chunk)
 
 
 def _read_fully(file: BinaryIO, count: int) -> bytes:
     pieces = []
     while count > 0:
-        piece = file.read(count)
-        if not piece:
+        chunk = file.read(count)
+        if not chunk:
             message = "a file of the artifact folder is shorter than it was; run `pressroom fsck --artifacts`"
             raise StoreUnavailable(message, dependency="artifacts")
-        pieces.append(piece)
-        count -= len(piece)
+        pieces.append(chunk)
+        count -= len(chunk)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _enter(parent: int, name: str, *, make: bool) -> int:
+def _open_folder(parent: int, name: str, *, make: bool) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
     except FileNotFoundError:
@@ -327,7 +332,7 @@ def _fsync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def _names(folder: Path) -> list[str]:
+def _list_names(folder: Path) -> list[str]:
     """The two-letter folders in a folder, in order."""
     with os.scandir(folder) as entries:
         return sorted(entry.name for entry in entries if len(entry.name) == 2 and entry.is_dir(follow_symlinks=False))

@@ -1,4 +1,4 @@
-"""The name under which a browser saves a download (RFC 6266). It may come from anybody."""
+"""The name under which a browser saves a download (RFC 6266). It may come from any caller."""
 
 import unicodedata
 from urllib.parse import quote

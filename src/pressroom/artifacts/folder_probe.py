@@ -5,7 +5,7 @@ import os
 import secrets
 from pathlib import Path
 
-from pressroom.artifacts.trouble import told_as_ours
+from pressroom.artifacts.os_errors import translate_os_errors
 
 LEAST_SPACE = 1024 * 1024  # bytes
 _SAMPLE = b"\0" * 4096
@@ -15,7 +15,7 @@ def probe_folder(folder: Path, *, write: bool) -> str:
     """Raises StoreFull, StoreReadOnly or StoreUnavailable. With `write` a small file is written, synced and deleted."""
     folder = folder.absolute()
     existing = next(path for path in (folder / "tmp", folder, *folder.parents) if path.exists())
-    with told_as_ours(f"the artifact folder {folder}"):
+    with translate_os_errors(f"the artifact folder {folder}"):
         os.scandir(existing).close()
         if not os.access(existing, os.W_OK | os.X_OK):
             raise OSError(errno.EACCES, f"this user may not write to {existing}")

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from pressroom.artifacts.credentials import Credentials
 
 
-def presigned(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, answer: dict[str, str]) -> str:
+def presign_url(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, answer: dict[str, str]) -> str:
     """A link for GET on `url`. `answer` holds the headers that the server should answer with (`response-content-type`, ...).
 
     A server refuses it once the credentials have expired, so it says no later time.

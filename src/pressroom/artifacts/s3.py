@@ -18,25 +18,25 @@ from obstore.store import S3Store
 
 from pressroom.artifacts import (
     CHUNK,
-    DOWNLOAD,
+    LINK_SECONDS,
     Blob,
     Data,
-    Listed,
+    ListedBlob,
     Reserve,
     checked_key,
     checked_media_type,
     checked_range,
-    has_its_hash,
     is_key,
     key_of,
+    matches_hash,
 )
 from pressroom.artifacts.bucket_errors import EXPIRED, as_dependency_failed, error_code
 from pressroom.artifacts.credentials import CredentialProvider, StaticCredentials
 from pressroom.artifacts.disposition import content_disposition
-from pressroom.artifacts.presign import presigned
+from pressroom.artifacts.os_errors import translate_os_errors
+from pressroom.artifacts.presign import presign_url
 from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
-from pressroom.artifacts.trouble import told_as_ours
 from pressroom.clock import Clock
 from pressroom.config import masked
 from pressroom.errors import NotFound, S3CredentialsExpired, StoreUnavailable
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 PART = 8 * 1024 * 1024  # up to here in one request, from memory; above in parts, from a file
 PARTS_AT_ONCE = 2
 DELETE_BATCH = 1_000  # the most that one S3 request may name
-LONGEST = 7 * 24 * 3600  # seconds; S3 refuses to sign for longer
+MAX_LINK_SECONDS = 7 * 24 * 3600  # seconds; S3 refuses to sign for longer
 PROBE_NAME = "pressroom-probe"  # of the objects that a probe asks for or writes; no key of a blob begins like this
 
 
@@ -121,13 +121,13 @@ class S3:
     async def _requests(self) -> AsyncIterator[None]:
         """Requests to the server, with valid credentials. Raises NotFound and StoreUnavailable."""
         await self._credentials.current()
-        with _translated():
+        with _translate_errors():
             yield
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         if isinstance(data, bytes):
             return await self._put_bytes(data, reserve)
-        head, rest = await _split(data)
+        head, rest = await _read_head(data)
         if rest is None:
             return await self._put_bytes(head, reserve)
         return await self._put_stream(head, rest, reserve)
@@ -139,7 +139,7 @@ class S3:
                 return _chunks(await obstore.get_async(self._store, path))
         start, stop = checked_range(start, stop, await self.size(key))
         if start == stop:  # S3 knows no empty range
-            return _nothing()
+            return _empty_stream()
         async with self._requests():
             return _chunks(await obstore.get_async(self._store, path, options={"range": (start, stop)}))
 
@@ -148,22 +148,27 @@ class S3:
             return (await obstore.head_async(self._store, self._path(key)))["size"]
 
     async def verify(self, key: str) -> bool:
-        return await has_its_hash(await self.get(key), key)
+        return await matches_hash(await self.get(key), key)
 
     async def url(
-        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+        self,
+        key: str,
+        *,
+        seconds: int = LINK_SECONDS,
+        media_type: str = "application/octet-stream",
+        filename: str | None = None,
     ) -> str:
         place = self._place
         answer = {
             "response-content-type": checked_media_type(media_type),
             "response-content-disposition": content_disposition(filename),
         }
-        return presigned(
+        return presign_url(
             f"{place.public_address()}/{quote(place.bucket)}/{quote(self._path(key))}",
             await self._credentials.current(),
             place.region,
             now=datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC),
-            seconds=min(seconds, LONGEST),
+            seconds=min(seconds, MAX_LINK_SECONDS),
             answer=answer,
         )
 
@@ -173,15 +178,15 @@ class S3:
             async with self._requests():
                 await obstore.delete_async(self._store, paths[first : first + DELETE_BATCH])
 
-    async def listing(self) -> AsyncIterator[Listed]:
+    async def listing(self) -> AsyncIterator[ListedBlob]:
         now = datetime.now(UTC)
         async with self._requests():
             async for page in obstore.list(self._store, self._prefix or None, chunk_size=1_000):
                 await self._credentials.current()  # a long listing may outlive those that it began with
-                for found in page:
-                    key = found["path"].removeprefix(f"{self._prefix}/" if self._prefix else "")
+                for response in page:
+                    key = response["path"].removeprefix(f"{self._prefix}/" if self._prefix else "")
                     if is_key(key):
-                        yield Listed(key, found["size"], max(0.0, (now - found["last_modified"]).total_seconds()))
+                        yield ListedBlob(key, response["size"], max(0.0, (now - response["last_modified"]).total_seconds()))
 
     async def sweep(self, older_than: float) -> int:  # noqa: ARG002
         return 0
@@ -214,23 +219,23 @@ class S3:
     async def read_id(self) -> str | None:
         try:
             async with self._requests():
-                found = await obstore.get_async(self._store, self._id_path)
-                data = bytes(await found.bytes_async())
+                response = await obstore.get_async(self._store, self._id_path)
+                data = bytes(await response.bytes_async())
         except NotFound:
             return None
         return parse_id(data, f"the object {self._id_path} of the bucket {self._place.bucket}")
 
     async def create_id(self) -> str:
-        found = await self.read_id()
-        if found is None:
+        response = await self.read_id()
+        if response is None:
             with suppress(AlreadyExistsError):
                 async with self._requests():
                     await obstore.put_async(self._store, self._id_path, f"{new_uid()}\n".encode(), mode="create")
-            found = await self.read_id()
-        if found is None:
+            response = await self.read_id()
+        if response is None:
             message = f"the bucket {self._place.bucket} does not keep what is put into it"
             raise StoreUnavailable(message, dependency="artifacts")
-        return found
+        return response
 
     @property
     def _id_path(self) -> str:
@@ -255,12 +260,12 @@ class S3:
     async def _put_stream(self, head: bytes, rest: AsyncIterator[bytes], reserve: Reserve | None) -> Blob:
         """The key is known when the last byte is, so a long stream goes to a local file first."""
         digest, size = hashlib.sha256(), 0
-        file = await _on_disk(_spool)
+        file = await _run_disk_work(_open_spool_file)
         try:
-            async for piece in _joined(head, rest):
-                size += len(piece)
-                await _on_disk(partial(_append, file, digest, piece))
-            await _on_disk(file.flush)
+            async for chunk in _join_chunks(head, rest):
+                size += len(chunk)
+                await _run_disk_work(partial(_write_and_hash, file, digest, chunk))
+            await _run_disk_work(file.flush)
             sha256 = digest.hexdigest()
             key = key_of(sha256, 0 if reserve is None else await reserve(sha256, size))
             await self._upload_in_parts(key, Path(file.name), size)
@@ -284,7 +289,7 @@ class S3:
 
 def _held_credentials(credentials: CredentialProvider) -> "S3Credential":
     """Called by obstore before each request, in a thread of its own, which must not be kept waiting."""
-    held = credentials.held()
+    held = credentials.cached()
     return {
         "access_key_id": held.access_key,
         "secret_access_key": held.secret_key,
@@ -294,55 +299,55 @@ def _held_credentials(credentials: CredentialProvider) -> "S3Credential":
     }
 
 
-async def _split(data: AsyncIterable[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:
+async def _read_head(data: AsyncIterable[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:
     """The beginning of a stream, and the rest of it if there is more."""
-    pieces = aiter(data)
+    chunks = aiter(data)
     head = bytearray()
-    async for piece in pieces:
-        head += piece
+    async for chunk in chunks:
+        head += chunk
         if len(head) > PART:
-            return bytes(head), pieces
+            return bytes(head), chunks
     return bytes(head), None
 
 
-async def _joined(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _join_chunks(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield head
-    gathered = bytearray()
-    async for piece in rest:
-        gathered += piece
-        if len(gathered) >= CHUNK:
-            yield bytes(gathered)
-            gathered.clear()
-    yield bytes(gathered)
+    buffer = bytearray()
+    async for chunk in rest:
+        buffer += chunk
+        if len(buffer) >= CHUNK:
+            yield bytes(buffer)
+            buffer.clear()
+    yield bytes(buffer)
 
 
-def _spool() -> "tempfile._TemporaryFileWrapper[bytes]":
+def _open_spool_file() -> "tempfile._TemporaryFileWrapper[bytes]":
     return tempfile.NamedTemporaryFile(prefix="pressroom-")
 
 
-async def _on_disk[T](work: Callable[[], T]) -> T:
-    with told_as_ours(f"the temporary folder {tempfile.gettempdir()}"):
+async def _run_disk_work[T](work: Callable[[], T]) -> T:
+    with translate_os_errors(f"the temporary folder {tempfile.gettempdir()}"):
         return await in_thread(work)
 
 
-def _append(file: "tempfile._TemporaryFileWrapper[bytes]", digest: "hashlib._Hash", piece: bytes) -> None:
-    digest.update(piece)
-    file.write(piece)
+def _write_and_hash(file: "tempfile._TemporaryFileWrapper[bytes]", digest: "hashlib._Hash", chunk: bytes) -> None:
+    digest.update(chunk)
+    file.write(chunk)
 
 
-async def _chunks(found: "obstore.GetResult") -> AsyncIterator[bytes]:
-    with _translated():
-        async for chunk in found.stream(min_chunk_size=CHUNK):
+async def _chunks(response: "obstore.GetResult") -> AsyncIterator[bytes]:
+    with _translate_errors():
+        async for chunk in response.stream(min_chunk_size=CHUNK):
             yield bytes(chunk)
 
 
-async def _nothing() -> AsyncIterator[bytes]:
+async def _empty_stream() -> AsyncIterator[bytes]:
     return
     yield b""
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except AlreadyExistsError:

@@ -6,8 +6,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from pressroom.artifacts.secret import create
-from pressroom.artifacts.trouble import told_as_ours
+from pressroom.artifacts.os_errors import translate_os_errors
+from pressroom.artifacts.signing_secret import create_private_file
 from pressroom.errors import StoreUnavailable
 
 NAME = "pressroom-store-id"  # of the file in the folder, and of the object in the bucket
@@ -25,7 +25,7 @@ def parse_id(data: bytes, place: str) -> str:
 def read_folder_id(root: Path) -> str | None:
     """None if the folder has no id, or is not there. Makes nothing."""
     path = root / NAME
-    with told_as_ours(str(path)):
+    with translate_os_errors(str(path)):
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
                 data = file.read(100)
@@ -37,7 +37,7 @@ def read_folder_id(root: Path) -> str | None:
 def create_folder_id(root: Path, new_id: str) -> None:
     """Does nothing if there is one."""
     temporary = root / "tmp" / secrets.token_hex(16)
-    with create(temporary) as file:
+    with create_private_file(temporary) as file:
         file.write(f"{new_id}\n".encode())
         file.flush()
         os.fsync(file.fileno())

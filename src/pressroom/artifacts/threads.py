@@ -15,5 +15,5 @@ async def in_thread[T](work: Callable[[], T]) -> T:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([running])
         if not running.cancelled():
-            running.exception()  # nobody else will ask for it
+            running.exception()  # retrieved here, so that asyncio does not log it as never retrieved
         raise

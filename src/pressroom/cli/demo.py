@@ -33,11 +33,11 @@ async def demo(settings: Settings, args: Namespace, output: Output) -> int:
     if not 10 <= args.jobs <= MOST:
         raise InvalidArgument(f"--jobs is 10 to {MOST}, not {args.jobs}")
     with requires_packages("service,engines"):
-        from pressroom.demo import filling
+        from pressroom.demo import fill
 
     if settings.home:
         os.makedirs(settings.home, exist_ok=True)
-    filled = await filling.fill(settings, jobs=args.jobs, seed=args.seed, add=args.add, tell=_DemoProgress(output).tell)
+    filled = await fill.fill_database(settings, jobs=args.jobs, seed=args.seed, add=args.add, report=_DemoProgress(output).tell)
     if output.as_json:
         filled_view = {"database": settings.place, "jobs": filled.jobs, "token": filled.secret}
         output.data(filled_view, event="filled")

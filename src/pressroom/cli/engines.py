@@ -14,7 +14,7 @@ from pressroom.errors import PressroomError
 
 if TYPE_CHECKING:
     from pressroom.renderers import Engine
-    from pressroom.renderers.box.presses import Presses
+    from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 
 def add_to(commands: Commands) -> None:
@@ -107,16 +107,16 @@ def install(args: Namespace, output: Output) -> int:
 async def try_all() -> list[EngineTrial]:
     """Render every engine's sample, one after the other: this is about whether they work, not about how fast."""
     from pressroom.renderers import catalogue
-    from pressroom.renderers.box.presses import Presses
+    from pressroom.renderers.sandbox.engine_pools import EnginePools
 
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         return [await _try_engine(presses, engine) for engine in catalogue.engines()]
     finally:
         await presses.close()
 
 
-async def _try_engine(presses: "Presses", engine: "type[Engine]") -> EngineTrial:
+async def _try_engine(presses: "EnginePools", engine: "type[Engine]") -> EngineTrial:
     if missing := engine.missing():
         return EngineTrial(engine.name, "absent", missing.what, missing.install)
     began = time.perf_counter()
@@ -124,7 +124,7 @@ async def _try_engine(presses: "Presses", engine: "type[Engine]") -> EngineTrial
         rendered = await presses.render(engine, engine.sample.encode(), engine.makes[0])
     except PressroomError as error:
         return EngineTrial(engine.name, "broken", str(error), "see the log above, or run it with -v")
-    walls = presses.pools()[engine.name].presses[0].layers
+    walls = presses.pools()[engine.name].processes[0].layers
     detail = f"{engine.makes[0]}, {len(rendered.data):,} bytes in {time.perf_counter() - began:.2f} s with its start"
     return EngineTrial(engine.name, "ready", detail, walls=walls)
 

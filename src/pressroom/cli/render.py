@@ -15,7 +15,7 @@ from pressroom.cli.output import Output, bar
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
 
 if TYPE_CHECKING:
-    from pressroom.client import AsyncHandle, Event
+    from pressroom.client import AsyncHandle, RemoteEvent
     from pressroom.renderers import Notice, Rendered
     from pressroom.renderers.documents import RenderRequest
 
@@ -64,9 +64,9 @@ async def render(args: Namespace, output: Output) -> int:
 
 async def _render_here(asked: "RenderRequest") -> "Rendered":
     from pressroom.renderers import documents
-    from pressroom.renderers.box.presses import Presses
+    from pressroom.renderers.sandbox.engine_pools import EnginePools
 
-    presses = Presses(1)
+    presses = EnginePools(1)
     try:
         return await documents.render(presses, documents.plan(asked))
     finally:
@@ -106,7 +106,7 @@ async def _follow(job: "AsyncHandle") -> None:
         sys.stderr.write("\r\x1b[K")
 
 
-def _describe_event(event: "Event") -> str:
+def _describe_event(event: "RemoteEvent") -> str:
     words = bar(event.data) if "total" in event.data else f"{event.type} {event.data.get('phase') or ''}".rstrip()
     return "".join(letter for letter in words if letter.isprintable())
 

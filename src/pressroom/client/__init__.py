@@ -4,34 +4,34 @@
         job = client.render("dot", "digraph { a -> b }", "svg")
         picture = job.result(timeout=30)
 
-| step | what happens | where |
-|---|---|---|
-| call | an intention becomes a request | `calls.py` |
-| talk | requests, pauses and answers in the order they happen, without any I/O | `talk.py`, `journeys.py` |
-| patience | what to send again, when, and for how long | `patience.py` |
-| trouble | a problem becomes the error that the library raises | `trouble.py` |
-| answer | JSON and event frames become values | `answers.py`, `frames.py` |
-| carry | a talk is carried out over a connection, blocking or not | `blocking.py`, `waiting.py` |
+| module | what it does |
+|---|---|
+| `calls.py` | builds the HTTP requests |
+| `exchange.py`, `operations.py` | each operation as a generator of requests, pauses and reads, without I/O |
+| `retries.py` | which requests are sent again, when, and for how long |
+| `errors.py` | turns problem documents into the errors of the library |
+| `responses.py`, `event_stream.py` | decode JSON and server-sent events |
+| `sync_client.py`, `async_client.py`, `httpx_adapter.py` | perform the operations over httpx, blocking or on an event loop |
 
 Needs httpx (`pip install 'pressroom[client]'`), and neither the database nor an engine.
 """
 
-from pressroom.client.answers import Accepted, Event, Job
-from pressroom.client.blocking import Client, Handle
-from pressroom.client.patience import Patience
-from pressroom.client.trouble import Garbled, Unreachable, problem_of
-from pressroom.client.waiting import AsyncClient, AsyncHandle
+from pressroom.client.async_client import AsyncClient, AsyncHandle
+from pressroom.client.errors import InvalidAnswer, Unreachable, problem_of
+from pressroom.client.responses import RemoteEvent, RemoteJob, SubmittedJob
+from pressroom.client.retries import RetryPolicy
+from pressroom.client.sync_client import Client, Handle
 
 __all__ = [
-    "Accepted",
     "AsyncClient",
     "AsyncHandle",
     "Client",
-    "Event",
-    "Garbled",
     "Handle",
-    "Job",
-    "Patience",
+    "InvalidAnswer",
+    "RemoteEvent",
+    "RemoteJob",
+    "RetryPolicy",
+    "SubmittedJob",
     "Unreachable",
     "problem_of",
 ]

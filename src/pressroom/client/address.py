@@ -31,17 +31,17 @@ class Address:
         return ours | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
 
 
-def address(url: str | None, token: str | None) -> Address:
+def resolve_address(url: str | None, token: str | None) -> Address:
     """As given, or as PRESSROOM_URL and PRESSROOM_TOKEN say."""
-    found = (url or os.environ.get("PRESSROOM_URL") or DEFAULT).rstrip("/")
+    address = (url or os.environ.get("PRESSROOM_URL") or DEFAULT).rstrip("/")
     secret = token or os.environ.get("PRESSROOM_TOKEN") or None
-    parts = urlsplit(found)
+    parts = urlsplit(address)
     try:
-        well = parts.scheme in ("http", "https") and parts.hostname and not parts.query and (parts.port or 1) > 0
+        is_valid = parts.scheme in ("http", "https") and parts.hostname and not parts.query and (parts.port or 1) > 0
     except ValueError:
-        well = False
-    if not well:
-        raise InvalidArgument(f"{found!r} is not the address of a service; it looks like {DEFAULT}")
+        is_valid = False
+    if not is_valid:
+        raise InvalidArgument(f"{address!r} is not the address of a service; it looks like {DEFAULT}")
     if secret is not None and not (secret.isascii() and secret.isprintable() and " " not in secret):
         raise InvalidArgument("the token has characters that no token has; was more than the token copied?")
-    return Address(found, secret)
+    return Address(address, secret)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from pressroom.client.talk import Call
+from pressroom.client.exchange import HttpCall
 from pressroom.errors import InvalidArgument, InvalidPayload
 from pressroom.model import Status, Tier
 
@@ -15,13 +15,13 @@ STREAM_SILENCE = 45.0  # three heartbeats of the server: a stream that is silent
 type StatusFilter = Status | str | Sequence[Status | str] | None
 
 
-def submit(body: Mapping[str, Any], key: str) -> Call:
+def submit(body: Mapping[str, Any], key: str) -> HttpCall:
     """`key` makes one job of a request that is sent twice."""
     try:
         encoded = msgspec.json.encode(body)
     except (TypeError, ValueError, RecursionError) as reason:
         raise InvalidPayload(f"the payload cannot be sent as JSON: {reason}") from None
-    return Call(
+    return HttpCall(
         "POST",
         "/jobs",
         headers={"Content-Type": "application/json", "Idempotency-Key": f'"{checked_key(key)}"'},
@@ -65,7 +65,7 @@ def render_payload(
     given = {
         "language": language,
         "output": output,
-        "source": _text(source),
+        "source": _decode_source(source),
         "options": dict(options or {}),
         "engine": engine,
         "filename": filename,
@@ -73,16 +73,16 @@ def render_payload(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def get(id: str, *, wait: float = 0.0, timeout: float | None = None) -> Call:
-    return Call("GET", f"/jobs/{quote(id, safe='')}", params=_wait(wait), timeout=timeout)
+def get(id: str, *, wait: float = 0.0, timeout: float | None = None) -> HttpCall:
+    return HttpCall("GET", f"/jobs/{quote(id, safe='')}", params=_wait_param(wait), timeout=timeout)
 
 
-def result(id: str) -> Call:
-    return Call("GET", f"/jobs/{quote(id, safe='')}/result")
+def result(id: str) -> HttpCall:
+    return HttpCall("GET", f"/jobs/{quote(id, safe='')}/result")
 
 
-def page(filters: Sequence[tuple[str, str]], cursor: str | None) -> Call:
-    return Call("GET", "/jobs", params=(*filters, *([("cursor", cursor)] if cursor else [])))
+def page(filters: Sequence[tuple[str, str]], cursor: str | None) -> HttpCall:
+    return HttpCall("GET", "/jobs", params=(*filters, *([("cursor", cursor)] if cursor else [])))
 
 
 def filters(
@@ -111,26 +111,26 @@ def filters(
     return [("status", str(one)) for one in statuses] + [(name, value) for name, value in single.items() if value is not None]
 
 
-def cancel(id: str) -> Call:
-    return Call("POST", f"/jobs/{quote(id, safe='')}/cancel")
+def cancel(id: str) -> HttpCall:
+    return HttpCall("POST", f"/jobs/{quote(id, safe='')}/cancel")
 
 
-def retry(id: str, key: str) -> Call:
+def retry(id: str, key: str) -> HttpCall:
     headers = {"Idempotency-Key": f'"{checked_key(key)}"'}
-    return Call("POST", f"/jobs/{quote(id, safe='')}/retry", headers=headers, repeatable=False)
+    return HttpCall("POST", f"/jobs/{quote(id, safe='')}/retry", headers=headers, repeatable=False)
 
 
-def events(id: str, last: int) -> Call:
+def events(id: str, last: int) -> HttpCall:
     headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"} | ({"Last-Event-ID": str(last)} if last else {})
-    return Call("GET", f"/jobs/{quote(id, safe='')}/events", headers=headers, stream=True, timeout=STREAM_SILENCE)
+    return HttpCall("GET", f"/jobs/{quote(id, safe='')}/events", headers=headers, stream=True, timeout=STREAM_SILENCE)
 
 
-def artifact(uid: str, *, start: int = 0, tag: str | None = None) -> Call:
+def artifact(uid: str, *, start: int = 0, tag: str | None = None) -> HttpCall:
     """From `start` on, if it still is what `tag` names. Not compressed on the way: its hash is that of the plain bytes."""
     headers = {"Accept-Encoding": "identity"}
     if start and tag is not None:
         headers |= {"Range": f"bytes={start}-", "If-Range": tag}
-    return Call("GET", f"/artifacts/{quote(uid, safe='')}", headers=headers, stream=True)
+    return HttpCall("GET", f"/artifacts/{quote(uid, safe='')}", headers=headers, stream=True)
 
 
 def checked_key(key: str) -> str:
@@ -139,11 +139,11 @@ def checked_key(key: str) -> str:
     return key
 
 
-def _wait(seconds: float) -> tuple[tuple[str, str], ...]:
+def _wait_param(seconds: float) -> tuple[tuple[str, str], ...]:
     return (("wait", f"{seconds:.3f}"),) if seconds > 0 else ()
 
 
-def _text(source: str | bytes) -> str:
+def _decode_source(source: str | bytes) -> str:
     try:
         text = source if isinstance(source, str) else source.decode()
         text.encode()

@@ -17,8 +17,8 @@ type Pace = Callable[[float], Awaitable[None]]
 PAGES_AT_ONCE = 8
 
 
-def make(pace: Pace) -> list[Kind]:
-    """The kinds, with somebody who knows how to wait."""
+def make_kinds(pace: Pace) -> list[Kind]:
+    """The kinds. `pace` is how their handlers sleep."""
 
     async def build_site(job: Any, payload: Any) -> dict[str, Any]:
         seconds, editions, pages = payload["seconds"], payload["editions"], payload["pages"]
@@ -40,7 +40,7 @@ def make(pace: Pace) -> list[Kind]:
     async def print_statement(job: Any, payload: Any) -> dict[str, Any]:
         await job.phase("laying out", message=payload["account"])
         await pace(payload["seconds"] * 0.6)
-        _come_to_grief(job, payload)
+        _fail_as_told(job, payload)
         await job.phase("printing", total=payload["pages"])
         await pace(payload["seconds"] * 0.4)
         await job.progress(payload["pages"])
@@ -62,7 +62,7 @@ def make(pace: Pace) -> list[Kind]:
     async def index_pages(job: Any, payload: Any) -> dict[str, Any]:
         await job.phase("reading", total=payload["pages"])
         await pace(payload["seconds"])
-        _come_to_grief(job, payload)
+        _fail_as_told(job, payload)
         await job.progress(payload["pages"])
         return {"pages": payload["pages"]}
 
@@ -78,7 +78,7 @@ def make(pace: Pace) -> list[Kind]:
     ]
 
 
-def _come_to_grief(job: Any, payload: Any) -> None:
+def _fail_as_told(job: Any, payload: Any) -> None:
     """As the payload says, for as many attempts as it says."""
     trouble = payload.get("trouble")
     if trouble is None or job.attempt > payload.get("times", 99):
@@ -89,7 +89,7 @@ def _come_to_grief(job: Any, payload: Any) -> None:
         case "crash":
             raise EngineCrashed(f"the press died with signal 9 after {payload['pages'] * 37} MiB")
         case "slow":
-            raise timeout_error(Kind(job.kind, _come_to_grief, timeout=60))
+            raise timeout_error(Kind(job.kind, _fail_as_told, timeout=60))
         case "template":
             raise SourceInvalid(
                 "there is no value for `account.iban`", line=14, column=22, excerpt="  <td>{{ account.iban }}</td>"
@@ -100,7 +100,7 @@ def _come_to_grief(job: Any, payload: Any) -> None:
             raise KeyError(trouble)
 
 
-site_build, statement, statement_batch, newsletter, search_index = make(asyncio.sleep)
+site_build, statement, statement_batch, newsletter, search_index = make_kinds(asyncio.sleep)
 
 nightly = Schedule("nightly handbook", "0 2 * * *", "site.build", {
     "site": "handbook", "commit": "main", "editions": ["main", "stable"], "pages": 120, "seconds": 95.0,

@@ -13,9 +13,9 @@ SILENT = "https://status.press.example/in"
 
 
 class Receivers(WebhookClient):
-    def __init__(self, luck: Random) -> None:
+    def __init__(self, rng: Random) -> None:
         super().__init__()
-        self._luck = luck
+        self._luck = rng
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> WebhookResponse:  # noqa: ARG002
         match urlsplit(url).hostname or "":

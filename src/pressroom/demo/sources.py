@@ -1,4 +1,4 @@
-"""What is printed: sources in several languages, and some that somebody got wrong.
+"""What is printed: sources in several languages, and some with a mistake.
 
 Of each sort there are a few, and each is printed many times: a line that changes nothing of the picture keeps the cache from
 knowing it again.
@@ -19,7 +19,7 @@ PARTS = ("gateway", "worker", "ledger", "cache", "index", "mailer", "scheduler",
 
 
 @dataclass(frozen=True)
-class Sheet:
+class DemoSource:
     """One thing to be rendered."""
 
     language: str
@@ -30,11 +30,11 @@ class Sheet:
     broken: bool = False
 
     @property
-    def asked(self) -> RenderRequest:
+    def request(self) -> RenderRequest:
         return RenderRequest(self.language, self.output, self.source.encode(), self.options)
 
 
-type Maker = Callable[[Random], Sheet]
+type Maker = Callable[[Random], DemoSource]
 
 FEW = 3  # of each sort
 _COMMENTS = {
@@ -47,60 +47,60 @@ _COMMENTS = {
 _BUILD = re.compile(r"\n?.*\bbuild \d+\b.*\n")
 
 
-def one_of(makers: Sequence[tuple[int, Maker]], luck: Random) -> Sheet:
-    (maker,) = luck.choices([maker for _, maker in makers], [weight for weight, _ in makers])
-    sheet, number = maker(Random(luck.randrange(FEW))), luck.getrandbits(40)
-    if sheet.language == "vega-lite":
-        source = sheet.source.replace("{\n", f'{{\n  "description": "build {number}",\n', 1)
+def choose_source(makers: Sequence[tuple[int, Maker]], rng: Random) -> DemoSource:
+    (maker,) = rng.choices([maker for _, maker in makers], [weight for weight, _ in makers])
+    chosen, number = maker(Random(rng.randrange(FEW))), rng.getrandbits(40)
+    if chosen.language == "vega-lite":
+        text = chosen.source.replace("{\n", f'{{\n  "description": "build {number}",\n', 1)
     else:
-        source = sheet.source + _COMMENTS[sheet.language].format(number)
-    return replace(sheet, source=source)
+        text = chosen.source + _COMMENTS[chosen.language].format(number)
+    return replace(chosen, source=text)
 
 
-def essence(source: str) -> str:
+def without_comments(source: str) -> str:
     """The source without the line that changes nothing."""
     return _BUILD.sub("\n", source).strip()
 
 
-def _names(luck: Random) -> tuple[str, list[str]]:
-    return luck.choice(TEAMS), luck.sample(PARTS, 4)
+def _names(rng: Random) -> tuple[str, list[str]]:
+    return rng.choice(TEAMS), rng.sample(PARTS, 4)
 
 
-def flow(luck: Random) -> Sheet:
-    team, (one, two, three, four) = _names(luck)
+def flow(rng: Random) -> DemoSource:
+    team, (one, two, three, four) = _names(rng)
     text = f"""flowchart LR
-  accTitle: How {team} answers a request, {luck.randrange(1000)}
+  accTitle: How {team} answers a request, {rng.randrange(1000)}
   in([Request]) --> {one}[{one.title()}]
   {one} --> {two}{{In {two}?}}
   {two} -->|yes| out([Answer])
   {two} -->|no| {three}[({three.title()})]
   {three} --> {four}[{four.title()}] --> out
 """
-    return Sheet("mermaid", luck.choice(("svg", "svg", "png")), text, f"{team}/request-path")
+    return DemoSource("mermaid", rng.choice(("svg", "svg", "png")), text, f"{team}/request-path")
 
 
-def sequence(luck: Random) -> Sheet:
-    team, (one, two, three, _) = _names(luck)
+def sequence(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _names(rng)
     text = f"""sequenceDiagram
-  accTitle: A visit to {team}, {luck.randrange(1000)}
+  accTitle: A visit to {team}, {rng.randrange(1000)}
   participant R as Reader
   participant A as {one.title()}
   participant B as {two.title()}
   participant C as {three.title()}
   R->>A: open the page
   A->>B: which version?
-  B-->>A: number {luck.randrange(2, 40)}
+  B-->>A: number {rng.randrange(2, 40)}
   A->>C: fetch it
   C-->>A: bytes
   A-->>R: the page
 """
-    return Sheet("mermaid", "svg", text, f"{team}/visit")
+    return DemoSource("mermaid", "svg", text, f"{team}/visit")
 
 
-def states(luck: Random) -> Sheet:
-    team, (one, two, _, _) = _names(luck)
+def states(rng: Random) -> DemoSource:
+    team, (one, two, _, _) = _names(rng)
     text = f"""stateDiagram-v2
-  accTitle: An order of {team}, {luck.randrange(1000)}
+  accTitle: An order of {team}, {rng.randrange(1000)}
   [*] --> received
   received --> {one}: paid
   {one} --> {two}: packed
@@ -108,26 +108,26 @@ def states(luck: Random) -> Sheet:
   received --> cancelled
   delivered --> [*]
 """
-    return Sheet("mermaid", luck.choice(("svg", "pdf")), text, f"{team}/order-states")
+    return DemoSource("mermaid", rng.choice(("svg", "pdf")), text, f"{team}/order-states")
 
 
-def map_of_services(luck: Random) -> Sheet:
-    team, parts = _names(luck)
+def map_of_services(rng: Random) -> DemoSource:
+    team, parts = _names(rng)
     lines = "\n".join(f"  {one} -> {two};" for one, two in zip(parts, [*parts[1:], "store"], strict=True))
     text = f"""digraph {team} {{
-  label="{team.title()} on machine {luck.randrange(1000)}"; rankdir=LR; fontname="Liberation Sans";
+  label="{team.title()} on machine {rng.randrange(1000)}"; rankdir=LR; fontname="Liberation Sans";
   node [shape=box, style="rounded,filled", fillcolor="#dbeafe", fontname="Liberation Sans"];
   store [shape=cylinder, fillcolor="#fde68a"];
 {lines}
   {parts[0]} -> {parts[2]} [style=dashed, label="when it fails"];
 }}
 """
-    return Sheet("dot", luck.choice(("svg", "svg", "png")), text, f"{team}/services")
+    return DemoSource("dot", rng.choice(("svg", "svg", "png")), text, f"{team}/services")
 
 
-def house(luck: Random) -> Sheet:
-    team, (one, two, three, four) = _names(luck)
-    text = f"""title: {team.title()}, as of change {luck.randrange(1000)} {{near: top-center; shape: text; style.font-size: 24}}
+def house(rng: Random) -> DemoSource:
+    team, (one, two, three, four) = _names(rng)
+    text = f"""title: {team.title()}, as of change {rng.randrange(1000)} {{near: top-center; shape: text; style.font-size: 24}}
 reader: Reader {{shape: person}}
 {team}: {team.title()} {{
   {one}: {one.title()}
@@ -139,12 +139,12 @@ reader: Reader {{shape: person}}
 reader -> {team}.{one}: asks
 {team}.{four} -> reader: a link
 """
-    return Sheet("d2", "svg", text, f"{team}/architecture")
+    return DemoSource("d2", "svg", text, f"{team}/architecture")
 
 
-def bars(luck: Random) -> Sheet:
-    team, parts = _names(luck)
-    rows = ", ".join(f'{{"part": "{part}", "hours": {luck.randrange(8, 90)}}}' for part in parts)
+def bars(rng: Random) -> DemoSource:
+    team, parts = _names(rng)
+    rows = ", ".join(f'{{"part": "{part}", "hours": {rng.randrange(8, 90)}}}' for part in parts)
     text = f"""{{
   "title": "Hours spent by {team}",
   "width": 320, "height": 160,
@@ -157,12 +157,12 @@ def bars(luck: Random) -> Sheet:
   }}
 }}
 """
-    return Sheet("vega-lite", luck.choice(("svg", "png")), text, f"{team}/hours")
+    return DemoSource("vega-lite", rng.choice(("svg", "png")), text, f"{team}/hours")
 
 
-def chapter(luck: Random) -> Sheet:
-    team, (one, two, three, _) = _names(luck)
-    number = luck.randrange(1, 400)
+def chapter(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _names(rng)
+    number = rng.randrange(1, 400)
     text = f"""---
 title: Chapter {number}
 lang: en
@@ -173,8 +173,8 @@ What *{team}* does, **who** is called at night, and where the `{one}` lies.
 
 | Part | Owner | Restarts |
 |:-----|:-----:|---------:|
-| {one} | {team} | {luck.randrange(9)} |
-| {two} | {team} | {luck.randrange(9)} |
+| {one} | {team} | {rng.randrange(9)} |
+| {two} | {team} | {rng.randrange(9)} |
 
 > [!NOTE]
 > The {three} is read-only on Sundays.
@@ -188,45 +188,45 @@ flowchart LR
 - [x] looked at the {one}
 - [ ] looked at the {two}
 """
-    return Sheet("markdown", luck.choice(("html", "pdf")), text, f"handbook/chapter-{number}")
+    return DemoSource("markdown", rng.choice(("html", "pdf")), text, f"handbook/chapter-{number}")
 
 
-def letter(luck: Random) -> Sheet:
-    number = luck.randrange(100, 999)
+def letter(rng: Random) -> DemoSource:
+    number = rng.randrange(100, 999)
     text = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Invoice {number}</title>
 <style>body {{ font: 11pt/1.5 "Liberation Sans", sans-serif; }} h1 {{ color: #2563eb; }}
 td, th {{ padding: 6pt; border-bottom: 1px solid #d8dde3; text-align: left; }}</style></head>
 <body><h1>Invoice {number}</h1>
-<table><tr><th>What</th><th>Amount</th></tr><tr><td>Pages printed</td><td>{luck.randrange(20, 900)}.00</td></tr></table>
+<table><tr><th>What</th><th>Amount</th></tr><tr><td>Pages printed</td><td>{rng.randrange(20, 900)}.00</td></tr></table>
 </body></html>
 """
-    return Sheet("html", "pdf", text, f"invoices/{number}")
+    return DemoSource("html", "pdf", text, f"invoices/{number}")
 
 
-def broken_arrow(luck: Random) -> Sheet:
-    team, (one, two, three, _) = _names(luck)
-    text = f"flowchart TD\n  {one} --> {two}\n{'  %% later' * luck.randrange(2)}\n  {two} -->| {three}\n"
-    return Sheet("mermaid", "svg", text, f"{team}/request-path", broken=True)
+def broken_arrow(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _names(rng)
+    text = f"flowchart TD\n  {one} --> {two}\n{'  %% later' * rng.randrange(2)}\n  {two} -->| {three}\n"
+    return DemoSource("mermaid", "svg", text, f"{team}/request-path", broken=True)
 
 
-def broken_brace(luck: Random) -> Sheet:
-    team, parts = _names(luck)
-    text = "digraph {\n" + "".join(f"  {one} -> {parts[0]};\n" for one in parts[: luck.randrange(1, 4)]) + "  a -> -> b;\n}\n"
-    return Sheet("dot", "svg", text, f"{team}/services", broken=True)
+def broken_brace(rng: Random) -> DemoSource:
+    team, parts = _names(rng)
+    text = "digraph {\n" + "".join(f"  {one} -> {parts[0]};\n" for one in parts[: rng.randrange(1, 4)]) + "  a -> -> b;\n}\n"
+    return DemoSource("dot", "svg", text, f"{team}/services", broken=True)
 
 
-def broken_shape(luck: Random) -> Sheet:
-    team, (one, two, three, _) = _names(luck)
+def broken_shape(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _names(rng)
     text = f"{one}: {one.title()}\n{two}: {{shape: cylindre}}\n{one} -> {two} -> {three}\n"
-    return Sheet("d2", "svg", text, f"{team}/architecture", broken=True)
+    return DemoSource("d2", "svg", text, f"{team}/architecture", broken=True)
 
 
-def broken_data(luck: Random) -> Sheet:
-    team, parts = _names(luck)
+def broken_data(rng: Random) -> DemoSource:
+    team, parts = _names(rng)
     rows = f'[{{"part": "{parts[0]}", "hours": }}]'
     text = f'{{\n  "title": "Hours of {team}",\n  "data": {{"values": {rows}}},\n  "mark": "bar"\n}}\n'
-    return Sheet("vega-lite", "svg", text, f"{team}/hours", broken=True)
+    return DemoSource("vega-lite", "svg", text, f"{team}/hours", broken=True)
 
 
 GOOD: tuple[tuple[int, Maker], ...] = (
@@ -239,11 +239,11 @@ PICTURES = (flow, sequence, map_of_services, house)
 
 def available(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, Maker]]:
     """Those for which there is an engine here."""
-    return [(weight, maker) for weight, maker in makers if _can_be_made(maker(Random(0)))]
+    return [(weight, maker) for weight, maker in makers if _is_renderable(maker(Random(0)))]
 
 
-def _can_be_made(sheet: Sheet) -> bool:
+def _is_renderable(source: DemoSource) -> bool:
     try:
-        return "missing" not in documents.engines_of(documents.plan(sheet.asked)).values()
+        return "missing" not in documents.engines_of(documents.plan(source.request)).values()
     except InvalidArgument:
         return False

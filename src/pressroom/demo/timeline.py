@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 
-class MovedClock:
+class SettableClock:
     """Stands still between two appointments."""
 
     def __init__(self, start_ms: int) -> None:
@@ -22,9 +22,9 @@ class MovedClock:
 
 
 class Timeline:
-    """Runs stories, which sleep by its clock. The clock moves when all of them sleep, to whoever is the next to wake."""
+    """Runs coroutines that sleep by its clock. When all sleep, the clock moves to the next time of waking."""
 
-    def __init__(self, clock: MovedClock) -> None:
+    def __init__(self, clock: SettableClock) -> None:
         self.clock = clock
         self.over = False
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -34,7 +34,7 @@ class Timeline:
         self._stories: set[asyncio.Task[None]] = set()
         self._failed: BaseException | None = None
 
-    def begin(self, story: Coroutine[Any, Any, None]) -> None:
+    def start(self, story: Coroutine[Any, Any, None]) -> None:
         self._awake += 1
         self._stories.add(asyncio.create_task(self._tell(story)))
 
@@ -63,7 +63,7 @@ class Timeline:
             sleeper.set_result(None)
         self.clock.move_to(end)
 
-    async def leave(self) -> None:
+    async def cancel_all(self) -> None:
         """What still runs is never told how it ended, as if its machine were elsewhere."""
         self.over = True
         for story in self._stories:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Any
 
-from pressroom.artifacts import DOWNLOAD, ArtifactStore, Blob, Data, Listed, Reserve
+from pressroom.artifacts import LINK_SECONDS, ArtifactStore, Blob, Data, ListedBlob, Reserve
 from pressroom.errors import ArtifactStoreMismatch
 from pressroom.store import Database
 from pressroom.store.artifacts import store_identity
@@ -50,7 +50,12 @@ class CheckedStore:
         return await self._store.verify(key)
 
     async def url(
-        self, key: str, *, seconds: int = DOWNLOAD, media_type: str = "application/octet-stream", filename: str | None = None
+        self,
+        key: str,
+        *,
+        seconds: int = LINK_SECONDS,
+        media_type: str = "application/octet-stream",
+        filename: str | None = None,
     ) -> str:
         await self.check_identity()
         return await self._store.url(key, seconds=seconds, media_type=media_type, filename=filename)
@@ -59,7 +64,7 @@ class CheckedStore:
         await self.check_identity()
         await self._store.delete(keys)
 
-    async def listing(self) -> AsyncIterator[Listed]:
+    async def listing(self) -> AsyncIterator[ListedBlob]:
         await self.check_identity()
         async for listed in self._store.listing():
             yield listed

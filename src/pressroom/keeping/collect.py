@@ -10,7 +10,7 @@ from itertools import batched
 from typing import NamedTuple
 
 from pressroom import failpoints
-from pressroom.artifacts import Blob, Blobs, Listed
+from pressroom.artifacts import Blob, Blobs, ListedBlob
 from pressroom.keeping import key_in_store
 from pressroom.model import Work
 from pressroom.store import Database
@@ -129,6 +129,6 @@ async def find_unknown(database: Database, names: list[BlobName]) -> list[BlobNa
     return unknown
 
 
-def name_of(listed: Listed) -> BlobName:
+def name_of(listed: ListedBlob) -> BlobName:
     blob = Blob(listed.key, listed.size)
     return BlobName(blob.sha256, blob.generation)

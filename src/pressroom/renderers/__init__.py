@@ -1,8 +1,8 @@
 """Rendering is a stranger in a box: source in, bytes out, and nothing else in reach.
 
 An `Engine` turns one language into some outputs. It knows nothing of jobs, of pipes or of who asks. The process that asks
-reads only what the class says about itself; the class is instantiated inside a press (box/press.py), a warm process that can be
-killed at any moment.
+reads only what the class says about itself; the class is instantiated in a sandboxed process (sandbox/engine_process.py) that
+can be killed at any moment.
 """
 
 import importlib.metadata

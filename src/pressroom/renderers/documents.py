@@ -17,8 +17,8 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, catalogue
-from pressroom.renderers.box.presses import CallerPresses, Presses
 from pressroom.renderers.markdown.engine import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
+from pressroom.renderers.sandbox.engine_pools import CallerEnginePools, EnginePools
 
 MOST_DIAGRAMS = 200
 PRINTERS = ("html", "html-browser")
@@ -125,7 +125,7 @@ def engines_of(plan: RenderPlan) -> dict[str, str]:
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
 
 
-async def render(presses: Presses | CallerPresses, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
+async def render(presses: EnginePools | CallerEnginePools, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
     """`draw` renders the diagrams in a page; by default in the same presses."""
     rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
     if plan.options.get("diagrams"):
@@ -144,7 +144,7 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
 
 
-async def directly(presses: Presses | CallerPresses, diagram: RenderRequest) -> Rendered:
+async def directly(presses: EnginePools | CallerEnginePools, diagram: RenderRequest) -> Rendered:
     engine = catalogue.engine_for(diagram.language, diagram.output)
     return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
 

@@ -11,7 +11,7 @@ import msgspec
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered
-from pressroom.renderers.place import line_and_column
+from pressroom.renderers.source_errors import line_and_column
 
 type Length = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,3})?(mm|cm|in|pt|px)$")]
 
@@ -58,7 +58,7 @@ class Html(Engine):
         import plutoprint
 
         self._pluto = plutoprint
-        self._fetcher = _fetcher(plutoprint)
+        self._fetcher = _make_fetcher_class(plutoprint)
 
     def render(self, source: str, output: str, options: HtmlOptions) -> Rendered:
         if not source.strip():
@@ -69,8 +69,8 @@ class Html(Engine):
         fetcher = self._fetcher()
         book.custom_resource_fetcher = fetcher
         try:
-            sheet = _sheet(options, title or "") + (_PAPER if output == "png" else "")
-            book.load_html(_mended(source), user_style=sheet, base_url=_NOWHERE)
+            sheet = _page_style(options, title or "") + (_PAPER if output == "png" else "")
+            book.load_html(_mend_source(source), user_style=sheet, base_url=_NOWHERE)
             pages = book.get_page_count()
         except self._pluto.Error as reason:
             raise SourceInvalid(f"the page cannot be laid out: {str(reason)[:300]}") from None
@@ -100,15 +100,15 @@ class Html(Engine):
         return stream.getvalue()
 
 
-def _sheet(options: HtmlOptions, title: str) -> str:
+def _page_style(options: HtmlOptions, title: str) -> str:
     margins = f"{options.margin_top} {options.margin_right} {options.margin_bottom} {options.margin_left}"
     orientation = " landscape" if options.landscape else ""
     boxes = ""
     if options.header:
-        boxes += f"@top-center {{ content: {_content(options.header, title)}; {_SMALL} }}\n"
+        boxes += f"@top-center {{ content: {_css_content(options.header, title)}; {_SMALL} }}\n"
     footer = options.footer or ("{page} / {pages}" if options.page_numbers else "")
     if footer:
-        boxes += f"@bottom-center {{ content: {_content(footer, title)}; {_SMALL} }}\n"
+        boxes += f"@bottom-center {{ content: {_css_content(footer, title)}; {_SMALL} }}\n"
     return f"@page {{ size: {options.page}{orientation}; margin: {margins};\n{boxes}}}\n"
 
 
@@ -116,7 +116,7 @@ _PAPER = ":root { background-color: #ffffff }\n"  # a picture has none of its ow
 _SMALL = 'font: 9pt "Liberation Sans", sans-serif; color: #555555'
 
 
-def _content(template: str, title: str) -> str:
+def _css_content(template: str, title: str) -> str:
     parts = []
     for part in re.split(r"(\{page\}|\{pages\}|\{title\})", template):
         match part:
@@ -127,13 +127,13 @@ def _content(template: str, title: str) -> str:
             case "{pages}":
                 parts.append("counter(pages)")
             case "{title}":
-                parts.append(_quoted(title))
+                parts.append(_css_string(title))
             case text:
-                parts.append(_quoted(text))
+                parts.append(_css_string(text))
     return " ".join(parts)
 
 
-def _quoted(text: str) -> str:
+def _css_string(text: str) -> str:
     """A CSS string. Everything that could end it is written as an escape."""
     safe = "".join(character if character.isalnum() or character in " .,-" else f"\\{ord(character):x} " for character in text)
     return f'"{safe}"'
@@ -145,8 +145,8 @@ def _warnings(source: str, title: str | None) -> list[Notice]:
         warnings.append(Notice("no_title", "the document has no title; add <title>, or set `title`"))
     if not _LANG.search(source):
         warnings.append(Notice("no_lang", 'the document names no language; add lang="en", or whatever it is, to <html>'))
-    for found in list(_PICTURE.finditer(source))[:20]:
-        line, column = line_and_column(source, found.start())
+    for match in list(_PICTURE.finditer(source))[:20]:
+        line, column = line_and_column(source, match.start())
         warnings.append(Notice("no_alt", "a picture has no text for those who cannot see it", line, column))
     if grid := _GRID.search(source):
         line, column = line_and_column(source, grid.start())
@@ -156,11 +156,11 @@ def _warnings(source: str, title: str | None) -> list[Notice]:
 
 
 def _title_of(source: str) -> str | None:
-    found = _TITLE.search(source)
-    return None if found is None else found[1].strip() or None
+    match = _TITLE.search(source)
+    return None if match is None else match[1].strip() or None
 
 
-def _fetcher(pluto: Any) -> Any:
+def _make_fetcher_class(pluto: Any) -> Any:
     """A fetcher class that knows only what the document carries inside itself."""
 
     class Fetcher(pluto.ResourceFetcher):  # type: ignore[misc]
@@ -169,7 +169,7 @@ def _fetcher(pluto: Any) -> Any:
 
         def fetch_url(self, url: str) -> Any:
             if url.lower().startswith("data:"):
-                return _carried(pluto, url)
+                return _decode_data_url(pluto, url)
             if len(self.notices) < 20:
                 self.notices.append(
                     Notice("blocked_fetch", f"{url[:200]!r} was not fetched: a document must carry what it shows")
@@ -187,25 +187,25 @@ _ZERO_DASHES = re.compile(r"""(stroke-dasharray\s*+[:=]\s*+["']?)(?:0(?:\.0*+)?+
 _CARRIED_SVG = re.compile(r"(data:image/svg\+xml;base64,)([A-Za-z0-9+/=]+)")
 
 
-def _mended(source: str) -> str:
+def _mend_source(source: str) -> str:
     """Also inside pictures that the document carries: the library reads those without asking the fetcher."""
-    return _CARRIED_SVG.sub(_mended_picture, _without_bad_dashes(source.replace("\0", "\N{REPLACEMENT CHARACTER}")))
+    return _CARRIED_SVG.sub(_mend_embedded_svg, _without_bad_dashes(source.replace("\0", "\N{REPLACEMENT CHARACTER}")))
 
 
-def _mended_picture(found: re.Match[str]) -> str:
+def _mend_embedded_svg(match: re.Match[str]) -> str:
     try:
-        markup = base64.b64decode(found[2], validate=True).decode()
+        markup = base64.b64decode(match[2], validate=True).decode()
     except ValueError:
-        return found[0]
+        return match[0]
     mended = _without_bad_dashes(markup)
-    return found[0] if mended == markup else found[1] + base64.b64encode(mended.encode()).decode()
+    return match[0] if mended == markup else match[1] + base64.b64encode(mended.encode()).decode()
 
 
 def _without_bad_dashes(markup: str) -> str:
     return _ZERO_DASHES.sub(r"\1none", markup) if "dasharray" in markup else markup
 
 
-def _carried(pluto: Any, url: str) -> Any:
+def _decode_data_url(pluto: Any, url: str) -> Any:
     head, _, body = url[5:].partition(",")
     kind, *parameters = head.split(";")
     try:

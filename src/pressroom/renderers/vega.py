@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, fonts
-from pressroom.renderers.place import invalid, line_and_column
-from pressroom.renderers.svg import draw as svgdraw
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import Clean, clean
+from pressroom.renderers.source_errors import line_and_column, source_error
+from pressroom.renderers.svg import convert as svgdraw
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.cleaner import CleanSvg, clean_svg
 
 MAX_DEPTH = 64
 
@@ -56,7 +56,7 @@ class Vega(Engine):
             "marks": [{"type": "symbol", "from": {"data": "jobs"}, "encode": {"enter": {"x": {"scale": "x", "field": "n"}}}}],
         }
     )
-    Options = picture.ThemedOptions
+    Options = finish.ThemedOptions
     packages = svgdraw.PACKAGES
     uses_fonts = True
     language: ClassVar[str] = "vega"
@@ -68,32 +68,32 @@ class Vega(Engine):
         self._vl_convert = svgdraw.vl_convert()
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
-        label = picture.label_of(picture.required(source))
-        spec = read(source, self.language)
-        pictures = [self._drawn(source, spec, options, shade, label) for shade in picture.shades(output, options)]
+        label = finish.id_prefix(finish.require_drawable(source))
+        spec = parse_spec(source, self.language)
+        pictures = [self._draw(source, spec, options, shade, label) for shade in finish.themes_to_draw(output, options)]
         notices = [NOT_REPEATABLE] if UNSTEADY.search(source) else []
-        return picture.finish(pictures, output, options, self.limits, label, *notices)
+        return finish.finish_picture(pictures, output, options, self.limits, label, *notices)
 
-    def _drawn(self, source: str, spec: dict[str, Any], options: picture.ThemedOptions, shade: str, label: str) -> Clean:
-        inked = spec | {"config": _merged(INK[shade], spec.get("config"))}
+    def _draw(self, source: str, spec: dict[str, Any], options: finish.ThemedOptions, shade: str, label: str) -> CleanSvg:
+        inked = spec | {"config": _merge_config(INK[shade], spec.get("config"))}
         try:
-            drawn = self._converted(inked)
+            drawn = self._convert(inked)
         except ValueError as error:
-            self.spoiled = not self._still_draws()
-            raise _translated(source, str(error)) from None
-        description = options.description or _text(spec.get("description"))
-        found = clean(drawn, title=options.title, description=description, prefix=f"{label}-{shade[0]}-")
-        return replace(found, title=found.title or _text(spec.get("title")) or description)
+            self.spoiled = not self._is_responsive()
+            raise _translate_error(source, str(error)) from None
+        description = options.description or _optional_text(spec.get("description"))
+        found = clean_svg(drawn, title=options.title, description=description, prefix=f"{label}-{shade[0]}-")
+        return replace(found, title=found.title or _optional_text(spec.get("title")) or description)
 
-    def _still_draws(self) -> bool:
+    def _is_responsive(self) -> bool:
         """The library's scripts live on from one source to the next, and some failures stay with them."""
         try:
-            return bool(self._converted(json.loads(self.sample) | {"config": {}}))
+            return bool(self._convert(json.loads(self.sample) | {"config": {}}))
         except ValueError:
             return False
 
-    def _converted(self, spec: dict[str, Any]) -> str:
-        with svgdraw.panics(given=ValueError):
+    def _convert(self, spec: dict[str, Any]) -> str:
+        with svgdraw.translate_panics(given=ValueError):
             return str(self._vl_convert.vega_to_svg(spec, allowed_base_urls=[]))
 
 
@@ -111,29 +111,33 @@ class VegaLite(Vega):
     )
     language = "vega-lite"
 
-    def _converted(self, spec: dict[str, Any]) -> str:
+    def _convert(self, spec: dict[str, Any]) -> str:
         config = {"font": f"{fonts.SANS}, Arial, sans-serif"} | spec["config"]
         version = _lite_version(spec.get("$schema"))
-        with svgdraw.panics(given=ValueError):
+        with svgdraw.translate_panics(given=ValueError):
             drawn = self._vl_convert.vegalite_to_svg(spec | {"config": config}, vl_version=version, allowed_base_urls=[])
             return str(drawn)
 
 
-def read(source: str, language: str) -> dict[str, Any]:
+def parse_spec(source: str, language: str) -> dict[str, Any]:
     """The specification, if it is JSON, of this language, and has its data with it."""
     try:
         spec = json.loads(source, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise invalid(source, f"not JSON: {error.msg}", error.lineno, error.colno) from None
+        raise source_error(source, f"not JSON: {error.msg}", error.lineno, error.colno) from None
     except RecursionError:
         raise TooLarge(f"the specification is nested more than {MAX_DEPTH} deep") from None
     if not isinstance(spec, dict):
-        raise invalid(source, f"a specification of {language} is a JSON object", 1)
+        raise source_error(source, f"a specification of {language} is a JSON object", 1)
     schema = SCHEMA.search(str(spec.get("$schema", "")))
     if schema and schema["language"] != language:
-        raise _at(source, str(spec["$schema"]), f"this is a specification of {schema['language']}, not of {language}")
+        raise _error_at_text(
+            source, str(spec["$schema"]), f"this is a specification of {schema['language']}, not of {language}"
+        )
     for path, url in _urls(spec, "", 0):
-        raise _at(source, url, f"{path} refers to {url[:100]!r}; nothing is fetched: put the data in the specification")
+        raise _error_at_text(
+            source, url, f"{path} refers to {url[:100]!r}; nothing is fetched: put the data in the specification"
+        )
     return spec
 
 
@@ -143,7 +147,7 @@ def _urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[t
     """
     if depth > MAX_DEPTH:
         raise TooLarge(f"the specification is nested more than {MAX_DEPTH} deep")
-    if isinstance(node, str) and (found := picture.UNWRITABLE.search(node)):
+    if isinstance(node, str) and (found := finish.UNWRITABLE.search(node)):
         raise SourceInvalid(f"{path} has the character U+{ord(found[0]):04X}, which cannot be drawn")
     if isinstance(node, list):
         for index, inner in enumerate(node):
@@ -152,23 +156,23 @@ def _urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[t
         for key, inner in node.items():
             here = f"{path}.{key}" if path else key
             if key == "url" and not rows:
-                yield from ((here, url) for url in _texts(inner) if not url.lstrip().lower().startswith("data:image/"))
+                yield from ((here, url) for url in _text_forms(inner) if not url.lstrip().lower().startswith("data:image/"))
             yield from _urls(inner, here, depth + 1, rows=rows or key == "values")
 
 
-def _texts(url: Any) -> Iterator[str]:
+def _text_forms(url: Any) -> Iterator[str]:
     for value in url if isinstance(url, list) else [url]:
         given = value.get("value", value.get("signal")) if isinstance(value, dict) else value
         if isinstance(given, str):
             yield given
 
 
-def _at(source: str, text: str, message: str) -> SourceInvalid:
+def _error_at_text(source: str, text: str, message: str) -> SourceInvalid:
     at = source.find(json.dumps(text, ensure_ascii=False))
-    return invalid(source, message, *line_and_column(source, at)) if at >= 0 else SourceInvalid(message)
+    return source_error(source, message, *line_and_column(source, at)) if at >= 0 else SourceInvalid(message)
 
 
-def _translated(source: str, message: str) -> SourceInvalid:
+def _translate_error(source: str, message: str) -> SourceInvalid:
     """The library's own words, without the stack of its script."""
     words = STACK.sub("", message).strip().split("\n")[-1]
     words = re.sub(r"^(Uncaught )?Error: ", "", words)
@@ -176,14 +180,14 @@ def _translated(source: str, message: str) -> SourceInvalid:
     if words.startswith("TypeError"):
         return SourceInvalid(f"the specification cannot be drawn; a name or a value in it is unknown ({words})")
     quoted = re.search(r"(?:error: |type: |: )\"?([^\"\s]{2,60})\"?$", words)
-    return _at(source, quoted[1], words) if quoted else SourceInvalid(words)
+    return _error_at_text(source, quoted[1], words) if quoted else SourceInvalid(words)
 
 
-def _merged(ours: dict[str, Any], theirs: Any) -> dict[str, Any]:
+def _merge_config(ours: dict[str, Any], theirs: Any) -> dict[str, Any]:
     """What the specification says goes before what we say."""
     if not isinstance(theirs, dict):
         return ours
-    both = {key: _merged(ours[key], theirs[key]) for key in ours.keys() & theirs.keys() if isinstance(ours[key], dict)}
+    both = {key: _merge_config(ours[key], theirs[key]) for key in ours.keys() & theirs.keys() if isinstance(ours[key], dict)}
     return ours | theirs | both
 
 
@@ -192,7 +196,7 @@ def _lite_version(schema: Any) -> str | None:
     return LITE_VERSIONS.get(found["major"]) if found else None
 
 
-def _text(given: Any) -> str | None:
+def _optional_text(given: Any) -> str | None:
     text = given.get("text") if isinstance(given, dict) else given
     if isinstance(text, list):
         text = " ".join(str(line) for line in text)

@@ -1,11 +1,11 @@
-"""The web face of the service: pages that a server renders and a browser keeps fresh.
+"""The web pages of the service: rendered by the server, refreshed by the browser.
 
 | part | what it is |
 |---|---|
-| `door.py` | who a browser is: sessions, cookies, forms that are ours |
-| `desk.py` | what all pages share: how a handler is reached, how a page is made, how trouble is told |
-| `live.py` | the stream that tells an open page that something changed |
+| `sessions.py` | sessions of browsers, their cookies, and tokens against forged forms |
+| `site.py` | what all pages share: routing a request to its handler, templates, error pages |
+| `live.py` | the event stream that tells an open page to refresh |
 | `static.py`, `static/` | styles and scripts, under names that change with their bytes |
-| `words.py` | times, sizes and counts as people read them |
+| `formatting.py` | times, sizes and counts as text |
 | `pages/` | one module for each page, each with its template |
 """

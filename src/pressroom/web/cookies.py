@@ -8,19 +8,19 @@ from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 
-LIMIT = 4096  # bytes of the header that are read; a cookie that begins or ends later does not exist
-TEXT_LIMIT = 2000  # bytes of an encoded text
+MAX_HEADER_BYTES = 4096  # bytes of the header that are read; a cookie that begins or ends later does not exist
+MAX_TEXT_BYTES = 2000  # bytes of an encoded text
 
 
 def read_cookie(request: Request, name: str) -> str | None:
     """The value of the last cookie of this name, as it was sent."""
-    header = b";".join(value[: LIMIT + 1] for key, value in request.scope["headers"] if key == b"cookie")
-    if len(header) > LIMIT:
-        header = header[: LIMIT + 1].rpartition(b";")[0]  # the last one is cut, and half a value is none
+    header = b";".join(value[: MAX_HEADER_BYTES + 1] for key, value in request.scope["headers"] if key == b"cookie")
+    if len(header) > MAX_HEADER_BYTES:
+        header = header[: MAX_HEADER_BYTES + 1].rpartition(b";")[0]  # the last one is cut, and half a value is none
     value = None
-    for one in header.decode("latin-1").split(";"):
-        key, found, text = one.partition("=")
-        if found and key.strip() == name:
+    for part in header.decode("latin-1").split(";"):
+        key, separator, text = part.partition("=")
+        if separator and key.strip() == name:
             value = text.strip()
     return value
 
@@ -30,7 +30,7 @@ def encode_text(text: str) -> str:
     encoded = ""
     for letter in text:
         part = quote(letter, safe="", errors="replace")
-        if len(encoded) + len(part) > TEXT_LIMIT:
+        if len(encoded) + len(part) > MAX_TEXT_BYTES:
             break
         encoded += part
     return encoded

@@ -6,35 +6,35 @@ from functools import lru_cache
 
 from cronsim import CronSim, CronSimError
 
-LONGEST = 200  # characters; who writes more means a program, and reading it would be work for nothing
+MAX_LENGTH = 200  # characters; who writes more means a program, and reading it would be work for nothing
 
 
 @dataclass(frozen=True)
-class Reading:
+class CronDescription:
     """`words` is empty where there are none, and `next` None where the expression never ticks, or not within fifty years."""
 
     words: str = ""
     next: datetime | None = None
     is_tick: bool = False  # whether `after` itself was one
-    trouble: str = ""
+    error: str = ""
 
 
 @lru_cache(maxsize=2_000)
-def read(cron: str, after: datetime) -> Reading:
+def describe_cron(cron: str, after: datetime) -> CronDescription:
     """What an expression says, and its first tick after a moment. Never raises, whatever is written there."""
-    if len(cron) > LONGEST:
-        return Reading(trouble=f"it is longer than {LONGEST} characters")
+    if len(cron) > MAX_LENGTH:
+        return CronDescription(error=f"it is longer than {MAX_LENGTH} characters")
     moment = after.astimezone(UTC)
     try:
         simulated = CronSim(cron, moment)
         tick = next(simulated, None)
         earlier = next(CronSim(cron, moment - timedelta(seconds=1)), None)
     except (CronSimError, ValueError, AssertionError, OverflowError) as reason:
-        return Reading(trouble=str(reason) or "it cannot be read")
-    return Reading(_words(simulated), tick, earlier == moment)
+        return CronDescription(error=str(reason) or "it cannot be read")
+    return CronDescription(_explain(simulated), tick, earlier == moment)
 
 
-def _words(simulated: CronSim) -> str:
+def _explain(simulated: CronSim) -> str:
     try:
         return simulated.explain()
     except Exception:

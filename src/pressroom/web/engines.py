@@ -6,32 +6,32 @@ from dataclasses import dataclass
 
 from pressroom.renderers import Engine, Missing, catalogue
 
-KEPT = 60.0  # seconds: nobody installs an engine every minute, and looking asks the disk about each
+CACHE_SECONDS = 60.0  # engines are installed rarely, and each check reads the disk
 
 
 @dataclass(frozen=True)
-class Health:
+class EngineStatus:
     name: str
     title: str
     version: str
     missing: Missing | None
 
 
-class Engines:
+class EngineStatusCache:
     def __init__(self) -> None:
-        self._found: list[Health] = []
+        self._statuses: list[EngineStatus] = []
         self._stale_at = 0.0
-        self._looking = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def look(self) -> list[Health]:
-        """In a thread: the first look loads every engine."""
-        async with self._looking:
+    async def statuses(self) -> list[EngineStatus]:
+        """In a thread: the first call loads every engine."""
+        async with self._lock:
             if time.monotonic() >= self._stale_at:
-                self._found = await asyncio.to_thread(lambda: [_health(engine) for engine in catalogue.engines()])
-                self._stale_at = time.monotonic() + KEPT
-            return self._found
+                self._statuses = await asyncio.to_thread(lambda: [_status_of(engine) for engine in catalogue.engines()])
+                self._stale_at = time.monotonic() + CACHE_SECONDS
+            return self._statuses
 
 
-def _health(engine: type[Engine]) -> Health:
+def _status_of(engine: type[Engine]) -> EngineStatus:
     missing = engine.missing()
-    return Health(engine.name, engine.title, "" if missing else engine.version(), missing)
+    return EngineStatus(engine.name, engine.title, "" if missing else engine.version(), missing)

@@ -9,9 +9,11 @@ from starlette.requests import Request
 from pressroom.api.problems import HttpError
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
-MOST_FIELDS = 1_000
-PIECE = 64 * 1024  # bytes that are decoded at a time
-SHORT = 64 * 1024  # bytes that are read at once; a longer form is read in a thread, at a megabyte in a sixth of a second
+MAX_FIELDS = 1_000
+DECODE_CHUNK = 64 * 1024  # bytes that are decoded at a time
+MAX_INLINE_BYTES = (
+    64 * 1024
+)  # bytes that are read at once; a longer form is read in a thread, at a megabyte in a sixth of a second
 
 
 class Form:
@@ -20,8 +22,8 @@ class Form:
     def __init__(self, fields: list[tuple[str, str]]) -> None:
         self._fields = fields
 
-    def get(self, name: str, otherwise: str = "") -> str:
-        return next((value for key, value in reversed(self._fields) if key == name), otherwise)
+    def get(self, name: str, default: str = "") -> str:
+        return next((value for key, value in reversed(self._fields) if key == name), default)
 
     def all(self, name: str) -> list[str]:
         return [value for key, value in self._fields if key == name]
@@ -30,39 +32,39 @@ class Form:
         return self._fields
 
 
-async def read(request: Request) -> Form:
+async def read_form(request: Request) -> Form:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != MEDIA_TYPE:
         raise HttpError(415, "unsupported_media_type", f"a form is sent as {MEDIA_TYPE}")
     body = await request.body()
     try:
-        fields = _fields(body) if len(body) <= SHORT else await asyncio.to_thread(_fields, body)
+        fields = _parse_fields(body) if len(body) <= MAX_INLINE_BYTES else await asyncio.to_thread(_parse_fields, body)
     except (UnicodeDecodeError, ValueError):
-        raise HttpError(400, "malformed_request", f"this is no form of up to {MOST_FIELDS:,} fields in UTF-8") from None
+        raise HttpError(400, "malformed_request", f"this is no form of up to {MAX_FIELDS:,} fields in UTF-8") from None
     return Form(fields)
 
 
-def _fields(body: bytes) -> list[tuple[str, str]]:
+def _parse_fields(body: bytes) -> list[tuple[str, str]]:
     """As `urllib.parse.parse_qsl` reads them. Raises ValueError for too many, and for what is not UTF-8."""
-    if not body.isascii() or body.count(b"&") >= MOST_FIELDS:
+    if not body.isascii() or body.count(b"&") >= MAX_FIELDS:
         raise ValueError
     parts = [part.partition(b"=") for part in body.split(b"&") if part]
     # Browsers send the lines of a text area as CR LF, whatever was typed.
-    return [(_decoded(name), _decoded(value).replace("\r\n", "\n")) for name, _, value in parts]
+    return [(_decode(name), _decode(value).replace("\r\n", "\n")) for name, _, value in parts]
 
 
-def _decoded(text: bytes) -> str:
-    return b"".join(map(unquote_to_bytes, _pieces_of(text.replace(b"+", b" ")))).decode()
+def _decode(text: bytes) -> str:
+    return b"".join(map(unquote_to_bytes, _split_between_escapes(text.replace(b"+", b" ")))).decode()
 
 
-def _pieces_of(text: bytes) -> Iterator[bytes]:
+def _split_between_escapes(text: bytes) -> Iterator[bytes]:
     """To decode an escape takes a hundred bytes of memory for a while, and a body may hold four million of them.
 
     No piece ends within an escape.
     """
     start = 0
     while start < len(text):
-        end = start + PIECE
+        end = start + DECODE_CHUNK
         escape = text.rfind(b"%", max(start + 1, end - 2), end)  # the last two bytes may begin one
         end = escape if escape != -1 else end
         yield text[start:end]

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 
 from pressroom.api.routes import Routes
 from pressroom.web import live, static
-from pressroom.web.desk import Desk
 from pressroom.web.pages import (
     audit,
     bulk,
-    entrance,
     failures,
     find,
     job,
     jobs,
-    nowhere,
+    login,
+    not_found,
     overview,
     queues,
     schedules,
@@ -21,11 +20,12 @@ from pressroom.web.pages import (
     webhooks,
     workers,
 )
+from pressroom.web.site import Site
 
 _PAGES = [
-    *(overview, jobs, bulk, job, failures, queues, workers, schedules, webhooks, tokens, audit, find, entrance),
+    *(overview, jobs, bulk, job, failures, queues, workers, schedules, webhooks, tokens, audit, find, login),
 ]
 
 
-def routers(desk: Desk) -> Sequence[Routes]:
-    return [live.router(desk), *(page.router(desk) for page in _PAGES), static.router(desk.assets), nowhere.router(desk)]
+def routers(site: Site) -> Sequence[Routes]:
+    return [live.router(site), *(page.router(site) for page in _PAGES), static.router(site.assets), not_found.router(site)]

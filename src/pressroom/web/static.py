@@ -19,46 +19,46 @@ _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=ut
 class Asset(NamedTuple):
     media_type: str
     tag: str
-    plain: bytes
-    packed: bytes
+    content: bytes
+    gzipped: bytes
 
 
 @cache
-def assets(apps: tuple[tuple[str, str], ...] = ()) -> dict[str, Asset]:
+def load_assets(apps: tuple[tuple[str, str], ...] = ()) -> dict[str, Asset]:
     """The core's by their names, and those of each app with its name in front (`wiki/wiki.css`)."""
-    found = _assets_in("pressroom.web")
+    assets = _assets_of_package("pressroom.web")
     for app, package in apps:
-        found |= {f"{app}/{name}": asset for name, asset in _assets_in(package).items()}
-    return found
+        assets |= {f"{app}/{name}": asset for name, asset in _assets_of_package(package).items()}
+    return assets
 
 
-def _assets_in(package: str) -> dict[str, Asset]:
+def _assets_of_package(package: str) -> dict[str, Asset]:
     folder = files(package) / "static"
-    found = {}
+    assets = {}
     for file in folder.iterdir() if folder.is_dir() else ():
         ending = "." + file.name.rpartition(".")[2]
         if ending in _TYPES:
             data = file.read_bytes()
-            found[file.name] = Asset(_TYPES[ending], hashlib.sha256(data).hexdigest()[:12], data, gzip.compress(data, mtime=0))
-    return found
+            assets[file.name] = Asset(_TYPES[ending], hashlib.sha256(data).hexdigest()[:12], data, gzip.compress(data, mtime=0))
+    return assets
 
 
-def address_of(name: str, known: Mapping[str, Asset]) -> str:
-    return f"/desk/static/{known[name].tag}/{name}"
+def asset_path(name: str, assets: Mapping[str, Asset]) -> str:
+    return f"/desk/static/{assets[name].tag}/{name}"
 
 
-def router(known: Mapping[str, Asset]) -> Routes:
+def router(assets: Mapping[str, Asset]) -> Routes:
     routes = Routes()
 
     @routes.on("GET", "HEAD", path="/desk/static/{tag}/{name:path}")
     async def get_static(request: Request, tag: str, name: str) -> Response:
-        asset = known.get(name)
+        asset = assets.get(name)
         if asset is None:
             raise NotFound("there is no such file")
         fresh = "public, max-age=31536000, immutable" if tag == asset.tag else "no-cache"
         headers = {"Cache-Control": fresh, "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
         if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(asset.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=asset.media_type)
-        return Response(asset.plain, headers=headers, media_type=asset.media_type)
+            return Response(asset.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=asset.media_type)
+        return Response(asset.content, headers=headers, media_type=asset.media_type)
 
     return routes

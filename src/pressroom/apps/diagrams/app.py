@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
+    from pressroom.web.site import Site
 
 
 class DiagramsApp(RunningApp):
@@ -43,7 +43,7 @@ class DiagramsApp(RunningApp):
 
         return [*routes.router(service, self.diagrams), *kroki.router(service, self.diagrams)]
 
-    def pages(self, site: "Desk") -> "Pages":
+    def pages(self, site: "Site") -> "Pages":
         from pressroom.apps.diagrams.playground import compare, named_pages
         from pressroom.apps.diagrams.playground import routes as playground
         from pressroom.web.navigation import NavItem, Pages

@@ -21,8 +21,8 @@ from pressroom.apps.diagrams.render_endpoint import RenderEndpoint
 from pressroom.apps.diagrams.requests import Word
 from pressroom.errors import EngineCrashed, EngineMissing, Timeout
 from pressroom.renderers import documents
-from pressroom.renderers.box.processes import kill_family
 from pressroom.renderers.documents import PreparedRender
+from pressroom.renderers.sandbox.process_tree import kill_process_tree
 
 SECONDS = 20.0
 INSTALL = "apt install chafa (or brew install chafa)"
@@ -153,7 +153,7 @@ async def _run_chafa(chafa: str, options: TerminalOptions, picture: bytes) -> by
         raise Timeout(f"chafa did not finish within {SECONDS:g} s") from None
     finally:
         if process.returncode is None:
-            kill_family(process.pid)
+            kill_process_tree(process.pid)
             await process.wait()
     if process.returncode:
         raise EngineCrashed("chafa could not draw this picture")

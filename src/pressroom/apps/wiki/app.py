@@ -8,8 +8,8 @@ from pressroom.model import Work
 
 if TYPE_CHECKING:
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.desk import Desk
     from pressroom.web.navigation import Pages
+    from pressroom.web.site import Site
 
 
 class Wiki(RunningApp):
@@ -35,7 +35,7 @@ class Wiki(RunningApp):
         """The engines may be others than the last time."""
         await self._batches.find_stale()
 
-    def pages(self, site: "Desk") -> "Pages":
+    def pages(self, site: "Site") -> "Pages":
         from pressroom.apps.wiki import pages
         from pressroom.web.navigation import NavItem, Pages
 

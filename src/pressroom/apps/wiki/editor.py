@@ -22,8 +22,8 @@ from pressroom.apps.wiki.special_pages import SpecialPages
 from pressroom.apps.wiki.store import EditConflict
 from pressroom.apps.wiki.views import parse_number, render_page, request_trace
 from pressroom.errors import InvalidArgument, NotFound, PressroomError
-from pressroom.web import lines
-from pressroom.web.desk import Visit
+from pressroom.web import line_diff
+from pressroom.web.site import PageRequest
 
 _BOUNDS = {"most_title": TITLE_LIMIT, "most_comment": COMMENT_LIMIT, "most_source": SOURCE_LIMIT}
 
@@ -33,7 +33,7 @@ class Editor:
         self._articles = articles
         self._special = special
 
-    async def edit(self, visit: Visit, url: str) -> Response:
+    async def edit(self, visit: PageRequest, url: str) -> Response:
         visit.require(Scope.SUBMITTER)
         try:
             view = await self._articles.read(visit.caller.org_id, url)
@@ -42,7 +42,7 @@ class Editor:
         head = view.head
         return _editor_page(visit, url, title=head.title, source=head.source, previous=head.number)
 
-    async def save(self, visit: Visit, url: str) -> Response:
+    async def save(self, visit: PageRequest, url: str) -> Response:
         form, url = visit.form, clean_url(url)
         if is_special(url):
             return await self._special.handle_post(visit, url)
@@ -54,7 +54,7 @@ class Editor:
                 visit.caller.org_id, url, number, wait=views.PATIENCE, spaced=True, trace=request_trace(visit)
             )
             newest = posted.saved.revision == posted.saved.article.head
-            return visit.go(article_path(url) + ("" if newest else f"?revision={number}"))
+            return visit.redirect(article_path(url) + ("" if newest else f"?revision={number}"))
         draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
         previous = parse_number(form.get("previous", "0"), least=0)
         if action not in ("save", "preview") or not form.all("source"):
@@ -70,10 +70,12 @@ class Editor:
         except PressroomError as wrong:  # the author must not lose the text
             return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
         if not posted.saved.modified:
-            return visit.go(article_path(posted.saved.article.url), "The text is the same as before: there is no new revision.")
-        return visit.go(article_path(posted.saved.article.url))
+            return visit.redirect(
+                article_path(posted.saved.article.url), "The text is the same as before: there is no new revision."
+            )
+        return visit.redirect(article_path(posted.saved.article.url))
 
-    async def _refuse_form(self, visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+    async def _refuse_form(self, visit: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
         """Nothing is saved. What was typed is shown again, or else what the article says."""
         words = f"there is no action {visit.form.get('action')[:64]!r}; there are save, preview and rerender"
         if not visit.form.all("source"):
@@ -83,22 +85,22 @@ class Editor:
         wrong = InvalidArgument(words)
         return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
 
-    async def _preview(self, visit: Visit, url: str, draft: dict[str, str], previous: int) -> Response:
+    async def _preview(self, visit: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
         """The editor with the preview, or the preview alone for the script that asks while the author types."""
         made, problem = None, None
         try:
-            made = await cancel_on_disconnect(visit.request, self._articles.preview(visit.caller.org_id, draft["source"]))
+            made = await cancel_on_disconnect(visit.http, self._articles.preview(visit.caller.org_id, draft["source"]))
         except PressroomError as wrong:
             problem = wrong
-        if "hx-request" in visit.request.headers:
+        if "hx-request" in visit.http.headers:
             return render_page(visit, "wiki/preview.html", preview=made, problem=problem)
         status = 200 if problem is None else problem.status
         return _editor_page(visit, url, **draft, previous=previous, preview=made, problem=problem, status=status)
 
-    async def _show_conflict(self, visit: Visit, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
+    async def _show_conflict(self, visit: PageRequest, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
         """Both texts and their differences, so that neither is lost."""
         theirs = None if conflict.article is None else (await self._articles.read(visit.caller.org_id, url)).head
-        differences = await lines.compare_lines(theirs.source if theirs else "", draft["source"])
+        differences = await line_diff.diff_lines_in_thread(theirs.source if theirs else "", draft["source"])
         return render_page(
             visit,
             "wiki/conflict.html",
@@ -113,7 +115,7 @@ class Editor:
 
 
 def _editor_page(
-    visit: Visit,
+    visit: PageRequest,
     url: str,
     *,
     title: str,

@@ -18,15 +18,15 @@ from pressroom.apps.wiki.special_pages import SpecialPages
 from pressroom.apps.wiki.views import parse_number, render_page
 from pressroom.errors import NotFound
 from pressroom.model import VERSION, from_ms
-from pressroom.web import lines
+from pressroom.web import line_diff
 from pressroom.web.cookies import read_cookie
-from pressroom.web.desk import NOTICE, THEME, Desk, Visit
+from pressroom.web.site import NOTICE_COOKIE, THEME_COOKIE, PageRequest, Site
 
 HOME = "Home"
 A_DAY = 86_400
 
 
-def router(desk: Desk, articles: Articles) -> Routes:
+def router(desk: Site, articles: Articles) -> Routes:
     routes = Routes()
     special = SpecialPages(articles)
     editor = Editor(articles, special)
@@ -36,8 +36,8 @@ def router(desk: Desk, articles: Articles) -> Routes:
     return routes
 
 
-async def redirect_to_home(visit: Visit) -> Response:
-    return RedirectResponse(article_path(HOME, visit.desk.prefix), 303)
+async def redirect_to_home(visit: PageRequest) -> Response:
+    return RedirectResponse(article_path(HOME, visit.site.prefix), 303)
 
 
 class ArticlePages:
@@ -51,18 +51,18 @@ class ArticlePages:
             "rerender": self._confirm_rerender,
         }
 
-    async def show(self, visit: Visit, url: str) -> Response:
+    async def show(self, visit: PageRequest, url: str) -> Response:
         if url.endswith(".md"):
             return await self._send_source(visit, clean_url(url.removesuffix(".md")))
         if (part := sitemap.parse_file_number(url)) is not None:
             return await self._send_sitemap(visit, part)
         clean = clean_url(url)
         if clean != url:
-            query = f"?{visit.request.url.query}" if visit.request.url.query else ""
-            return RedirectResponse(article_path(clean, visit.desk.prefix) + query, 301)
+            query = f"?{visit.http.url.query}" if visit.http.url.query else ""
+            return RedirectResponse(article_path(clean, visit.site.prefix) + query, 301)
         if is_special(url):
             return await self._special.show(visit, url)
-        asked = visit.request.query_params
+        asked = visit.http.query_params
         for name, action in self._actions.items():
             if name in asked:
                 return await action(visit, url)
@@ -70,7 +70,7 @@ class ArticlePages:
             return await self._show_revision(visit, url, parse_number(asked["revision"]))
         return await self._show_article(visit, url)
 
-    async def _show_article(self, visit: Visit, url: str) -> Response:
+    async def _show_article(self, visit: PageRequest, url: str) -> Response:
         try:
             view = await self._articles.read(visit.caller.org_id, url)
         except NotFound:
@@ -90,7 +90,7 @@ class ArticlePages:
         response.headers.update(headers)
         return response
 
-    async def _show_revision(self, visit: Visit, url: str, number: int) -> Response:
+    async def _show_revision(self, visit: PageRequest, url: str, number: int) -> Response:
         """A revision by its number never changes, once it is rendered."""
         article, revision = await self._articles.get_revision(visit.caller.org_id, url, number)
         if revision.render_status is RenderStatus.STALE:  # one that failed would fail again at every look
@@ -102,21 +102,21 @@ class ArticlePages:
             response.headers["Cache-Control"] = f"private, max-age={A_DAY}"
         return response
 
-    async def _send_source(self, visit: Visit, url: str) -> Response:
+    async def _send_source(self, visit: PageRequest, url: str) -> Response:
         """The source, as it was written."""
-        asked = visit.request.query_params.get("revision")
+        asked = visit.http.query_params.get("revision")
         view = await self._articles.read(visit.caller.org_id, url)
         revision = view.head
         if asked is not None:
             _, revision = await self._articles.get_revision(visit.caller.org_id, url, parse_number(asked))
         headers = {"ETag": f'"{revision.hash[:32]}"', "Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
-        if matches(visit.request.headers.get("if-none-match"), headers["ETag"]):
+        if matches(visit.http.headers.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers=headers)
         return Response(revision.source, 200, headers, "text/markdown; charset=utf-8")
 
-    async def _send_sitemap(self, visit: Visit, part: int) -> Response:
+    async def _send_sitemap(self, visit: PageRequest, part: int) -> Response:
         """The sitemap, or one of its files."""
-        org_id, base = visit.caller.org_id, visit.desk.service.address_for(visit.request)
+        org_id, base = visit.caller.org_id, visit.site.service.address_for(visit.http)
         last = await self._articles.last_article(org_id)
         if part == 0 and last > sitemap.IDS_PER_FILE:
             return Response(sitemap.sitemap_index(base, last), media_type=sitemap.MEDIA_TYPE)
@@ -127,32 +127,32 @@ class ArticlePages:
         inside = [article for article in found if article.id <= after + sitemap.IDS_PER_FILE]
         return Response(sitemap.sitemap_file(base, inside), media_type=sitemap.MEDIA_TYPE)
 
-    async def _show_history(self, visit: Visit, url: str) -> Response:
-        before = visit.request.query_params.get("before")
+    async def _show_history(self, visit: PageRequest, url: str) -> Response:
+        before = visit.http.query_params.get("before")
         article, shown, older = await self._articles.history(
             visit.caller.org_id, url, None if before is None else parse_number(before)
         )
         return render_page(visit, "wiki/history.html", article=article, lines=shown, older=older, is_first=before is None)
 
-    async def _show_comparison(self, visit: Visit, url: str) -> Response:
-        asked = visit.request.query_params
+    async def _show_comparison(self, visit: PageRequest, url: str) -> Response:
+        asked = visit.http.query_params
         first, second = parse_number(asked.get("from", "")), parse_number(asked.get("to", ""))
         article, before = await self._articles.get_revision(visit.caller.org_id, url, first)
         _, after = await self._articles.get_revision(visit.caller.org_id, url, second)
-        differences = await lines.compare_lines(before.source, after.source)
+        differences = await line_diff.diff_lines_in_thread(before.source, after.source)
         return render_page(visit, "wiki/compare.html", article=article, before=before, after=after, lines=differences)
 
-    async def _confirm_rerender(self, visit: Visit, url: str) -> Response:
+    async def _confirm_rerender(self, visit: PageRequest, url: str) -> Response:
         """A page with a button: a GET request must not submit a render."""
         visit.require(Scope.SUBMITTER)
-        view, asked = await self._articles.read(visit.caller.org_id, url), visit.request.query_params.get("revision")
+        view, asked = await self._articles.read(visit.caller.org_id, url), visit.http.query_params.get("revision")
         revision = view.head
         if asked is not None:
             _, revision = await self._articles.get_revision(visit.caller.org_id, url, parse_number(asked))
         return render_page(visit, "wiki/rerender.html", article=view.article, revision=revision)
 
 
-def _article_page(visit: Visit, view: ArticleView, *, old: bool = False) -> Response:
+def _article_page(visit: PageRequest, view: ArticleView, *, old: bool = False) -> Response:
     return render_page(
         visit,
         "wiki/article.html",
@@ -172,9 +172,9 @@ def _last_modified(view: ArticleView) -> datetime:
     return from_ms(max(moments)).replace(microsecond=0)
 
 
-def _is_not_modified(visit: Visit, tag: str, changed: datetime) -> bool:
+def _is_not_modified(visit: PageRequest, tag: str, changed: datetime) -> bool:
     """If-None-Match takes precedence: only the ETag depends on the caller and the theme."""
-    asked = visit.request.headers
+    asked = visit.http.headers
     if "if-none-match" in asked:
         return matches(asked["if-none-match"], tag)
     try:
@@ -183,13 +183,13 @@ def _is_not_modified(visit: Visit, tag: str, changed: datetime) -> bool:
         return False
 
 
-def _etag(visit: Visit, view: ArticleView) -> str:
+def _etag(visit: PageRequest, view: ArticleView) -> str:
     """Of the revision that is shown, and of what else the page depends on: caller, theme and notice."""
     head, shown = view.head, view.shown
-    theme, notice = (read_cookie(visit.request, name) for name in (THEME, NOTICE))
+    theme, notice = (read_cookie(visit.http, name) for name in (THEME_COOKIE, NOTICE_COOKIE))
     parts = (
         *(view.article.id, head.number, head.render_status, head.date_rendered),
         *(() if shown is None else (shown.number, shown.date_rendered)),
-        *(visit.browser.form_token, visit.caller.scope, theme, notice, VERSION),
+        *(visit.session.form_token, visit.caller.scope, theme, notice, VERSION),
     )
     return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'

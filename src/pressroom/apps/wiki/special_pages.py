@@ -9,7 +9,7 @@ from pressroom.apps.wiki.model import SPECIAL, clean_url, make_draft
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.apps.wiki.views import parse_number, render_page, request_trace
 from pressroom.errors import InvalidArgument, NotFound
-from pressroom.web.desk import Visit
+from pressroom.web.site import PageRequest
 
 ALL, LINKS, RERENDER, SEARCH = "AllPages", "WhatLinksHere/", "RerenderAll", "Search"
 MOST_PAGES = 100  # of what was searched for
@@ -19,7 +19,7 @@ class SpecialPages:
     def __init__(self, articles: Articles) -> None:
         self._articles = articles
 
-    async def show(self, visit: Visit, url: str) -> Response:
+    async def show(self, visit: PageRequest, url: str) -> Response:
         name = url[len(SPECIAL) :]
         if name == ALL:
             return await self._show_all(visit)
@@ -34,27 +34,27 @@ class SpecialPages:
         ours = ", ".join(SPECIAL + one for one in (SEARCH, ALL, LINKS + "NAME"))
         raise NotFound(f"the wiki has no page {url[:100]!r} of its own; it has {ours}")
 
-    async def handle_post(self, visit: Visit, url: str) -> Response:
+    async def handle_post(self, visit: PageRequest, url: str) -> Response:
         if url != SPECIAL + RERENDER:
             raise NotFound(f"there is nothing to do at {url[:100]!r}")
         visit.require(Scope.OPERATOR)
         batch = await self._articles.rerender_all(visit.caller.org_id, RerenderRequest("all"), trace=request_trace(visit))
-        await visit.note("wiki.rerender_all", f"job_{batch.uid}", after={"answer": batch.answer.value})
-        return visit.go(f"/desk/jobs/job_{batch.uid}", "Every article is queued to be rendered again, in the background.")
+        await visit.record_audit("wiki.rerender_all", f"job_{batch.uid}", after={"answer": batch.answer.value})
+        return visit.redirect(f"/desk/jobs/job_{batch.uid}", "Every article is queued to be rendered again, in the background.")
 
-    async def _show_all(self, visit: Visit) -> Response:
-        after = parse_number(visit.request.query_params.get("after", "0"), least=0)
+    async def _show_all(self, visit: PageRequest) -> Response:
+        after = parse_number(visit.http.query_params.get("after", "0"), least=0)
         found, more = await self._articles.list(visit.caller.org_id, after)
         return render_page(visit, "wiki/all.html", articles=found, more=more, is_first=after == 0)
 
-    async def _show_linking(self, visit: Visit, url: str) -> Response:
-        after = parse_number(visit.request.query_params.get("after", "0"), least=0)
+    async def _show_linking(self, visit: PageRequest, url: str) -> Response:
+        after = parse_number(visit.http.query_params.get("after", "0"), least=0)
         found, more = await self._articles.list_linking(visit.caller.org_id, url, after)
         here = article_path(f"{SPECIAL}{LINKS}{url}")
         return render_page(visit, "wiki/linking.html", url_of_article=url, articles=found, more=more, place=here)
 
-    async def _show_search(self, visit: Visit) -> Response:
-        asked, org_id = visit.request.query_params, visit.caller.org_id
+    async def _show_search(self, visit: PageRequest) -> Response:
+        asked, org_id = visit.http.query_params, visit.caller.org_id
         sought, number = asked.get("q", "")[:200].strip(), min(parse_number(asked.get("page", "1")), MOST_PAGES)
         found, more = await self._articles.search(org_id, sought, number)
         name, exact = None, None

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pressroom.api.problems import request_id_of
 from pressroom.apps.wiki.links import article_path
-from pressroom.web.desk import Visit, refuse
+from pressroom.web.site import PageRequest, refuse
 
 PATIENCE = 10.0  # seconds that a request waits for the render of the page it saves or opens
 
@@ -17,8 +17,8 @@ _TAG = re.compile(r'<[a-z][^>"]*(?:"[^"]*"[^>"]*)*>')
 _ATTRIBUTE = re.compile(r'(?<=\s)(id|href|aria-label)="([^"]*)"|"[^"]*"')  # the second, so that none is found inside a value
 
 
-def render_page(visit: Visit, template: str, **values: Any) -> Response:
-    return visit.page(template, wiki=partial(_wiki_url, visit.desk.prefix), prefix_ids=prefix_ids, **values)
+def render_page(visit: PageRequest, template: str, **values: Any) -> Response:
+    return visit.page(template, wiki=partial(_wiki_url, visit.site.prefix), prefix_ids=prefix_ids, **values)
 
 
 def _wiki_url(prefix: str, url: str, what: str = "", **asked: Any) -> str:
@@ -35,8 +35,8 @@ def parse_number(text: str, least: int = 1) -> int:
     raise refuse(f"{text[:50]!r} is not a number from {least}")
 
 
-def request_trace(visit: Visit) -> dict[str, str]:
-    return {"request_id": request_id_of(visit.request)}
+def request_trace(visit: PageRequest) -> dict[str, str]:
+    return {"request_id": request_id_of(visit.http)}
 
 
 def prefix_ids(body: str, prefix: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pressroom.renderers import Missing
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 
 
 def node_modules() -> Path | None:

@@ -1,4 +1,4 @@
-"""One warm Chromium for many renders: started when first needed, replaced when worn, ended with whoever holds it."""
+"""One warm Chromium for many renders: started when first needed, replaced when worn, ended with its owner."""
 
 import contextlib
 import time
@@ -7,56 +7,56 @@ from pathlib import Path
 
 from pressroom.errors import EngineCrashed, EngineMissing, Timeout
 from pressroom.renderers import MB, Limits
-from pressroom.renderers.browser.launch import Launched
-from pressroom.renderers.browser.page import Page
-from pressroom.renderers.browser.pipe import Connection, ProtocolError
+from pressroom.renderers.browser.launch import ChromiumProcess
+from pressroom.renderers.browser.page import BrowserPage
+from pressroom.renderers.browser.pipe import DevtoolsConnection, ProtocolError
 
-RENDERS = 100  # as Gotenberg does; a browser that has drawn 1,300 diagrams holds 700 MB
-MEMORY = 1024 * MB
-WEIGH_EVERY = 10
-START_WITHIN = 120.0
-ANSWER_WITHIN = 10.0
+MAX_RENDERS = 100  # as Gotenberg does; a browser that has drawn 1,300 diagrams holds 700 MB
+MAX_MEMORY = 1024 * MB
+CHECK_MEMORY_EVERY = 10
+START_TIMEOUT = 120.0
+ANSWER_TIMEOUT = 10.0
 
 # What drawing a page costs at most. The press adds ours to the browser's.
 PAGE_LIMITS = Limits(source=10 * MB, output=50 * MB, seconds=60.0, memory=2048 * MB)
 
 
 class Browser:
-    def __init__(self, *, renders: int = RENDERS, memory: int = MEMORY, network: bool = False) -> None:
+    def __init__(self, *, renders: int = MAX_RENDERS, memory: int = MAX_MEMORY, network: bool = False) -> None:
         """`network` is for tests alone: it leaves out the namespace, to show that the other walls hold without it."""
         self._renders = renders
         self._memory = memory
         self._network = network
-        self._launched: Launched | None = None
-        self._lasting: Page | None = None
+        self._process: ChromiumProcess | None = None
+        self._shared_page: BrowserPage | None = None
         self._rendered = 0
 
     @contextlib.contextmanager
-    def page(self, seconds: float, *, scripts: bool = False) -> Iterator[Page]:
+    def page(self, seconds: float, *, scripts: bool = False) -> Iterator[BrowserPage]:
         """An empty page in a context of its own, gone afterwards with all it knew."""
-        with self._trusted(seconds) as connection:
-            page = Page(connection, scripts=scripts)
+        with self._checked_connection(seconds) as connection:
+            page = BrowserPage(connection, scripts=scripts)
             try:
                 yield page
             finally:
                 page.close()
 
     @contextlib.contextmanager
-    def lasting_page(self, seconds: float) -> Iterator[Page]:
+    def shared_page(self, seconds: float) -> Iterator[BrowserPage]:
         """The same page every time, for as long as this browser lives: for what is dear to load. Its user must wipe it."""
-        with self._trusted(seconds) as connection:
-            if self._lasting is None:
-                self._lasting = Page(connection, scripts=True)
-            yield self._lasting
+        with self._checked_connection(seconds) as connection:
+            if self._shared_page is None:
+                self._shared_page = BrowserPage(connection, scripts=True)
+            yield self._shared_page
 
     @contextlib.contextmanager
-    def _trusted(self, seconds: float) -> Iterator[Connection]:
+    def _checked_connection(self, seconds: float) -> Iterator[DevtoolsConnection]:
         """A browser that crashed, hung or answered nonsense is not used again."""
-        launched = self._running()
+        process = self._running_process()
         self._rendered += 1
-        launched.connection.deadline = time.monotonic() + seconds
+        process.connection.deadline = time.monotonic() + seconds
         try:
-            yield launched.connection
+            yield process.connection
         except ProtocolError as refusal:
             self.close()
             raise EngineCrashed(f"the browser refused: {refusal}") from None
@@ -66,63 +66,67 @@ class Browser:
 
     @property
     def pid(self) -> int | None:
-        return self._launched.process.pid if self._launched else None
+        return self._process.process.pid if self._process else None
 
     @property
     def sandboxed(self) -> bool:
-        return self._launched is not None and self._launched.confinement.sandbox
+        return self._process is not None and self._process.confinement.sandbox
 
     def close(self) -> None:
-        if self._launched:
-            self._launched.kill()
-        self._launched = self._lasting = None
+        if self._process:
+            self._process.kill()
+        self._process = self._shared_page = None
         self._rendered = 0
 
-    def _running(self) -> Launched:
-        if self._launched and (self._is_worn(self._launched) or not _answers(self._launched, ANSWER_WITHIN)):
+    def _running_process(self) -> ChromiumProcess:
+        if self._process and (self._is_worn(self._process) or not _is_responsive(self._process, ANSWER_TIMEOUT)):
             self.close()
-        if self._launched is None:
-            self._launched = self._start()
-        return self._launched
+        if self._process is None:
+            self._process = self._start()
+        return self._process
 
-    def _start(self) -> Launched:
-        launched = Launched(network=self._network)
-        launched.connection.deadline = time.monotonic() + START_WITHIN
+    def _start(self) -> ChromiumProcess:
+        process = ChromiumProcess(network=self._network)
+        process.connection.deadline = time.monotonic() + START_TIMEOUT
         try:
-            launched.connection.call("Browser.getVersion")
+            process.connection.call("Browser.getVersion")
         except EngineCrashed:
-            said = launched.last_words()
-            launched.kill()
-            raise _why_it_did_not_start(said) from None
+            stderr = process.read_stderr()
+            process.kill()
+            raise _start_error(stderr) from None
         except BaseException:
-            launched.kill()
+            process.kill()
             raise
-        return launched
+        return process
 
-    def _is_worn(self, launched: Launched) -> bool:
+    def _is_worn(self, process: ChromiumProcess) -> bool:
         if self._rendered >= self._renders:
             return True
-        return self._rendered % WEIGH_EVERY == 0 and self._rendered > 0 and _weight(launched.process.pid) > self._memory
+        return (
+            self._rendered % CHECK_MEMORY_EVERY == 0
+            and self._rendered > 0
+            and _process_memory(process.process.pid) > self._memory
+        )
 
 
-def _answers(launched: Launched, seconds: float) -> bool:
+def _is_responsive(process: ChromiumProcess, seconds: float) -> bool:
     """Asked before each render, so that no source is blamed for a browser that died before it came."""
-    launched.connection.deadline = time.monotonic() + seconds
+    process.connection.deadline = time.monotonic() + seconds
     try:
-        launched.connection.call("Browser.getVersion")
+        process.connection.call("Browser.getVersion")
     except (EngineCrashed, Timeout):
         return False
     return True
 
 
-def _why_it_did_not_start(said: str) -> EngineMissing | EngineCrashed:
-    last = said.strip().splitlines()[-1:] or ["it said nothing"]
-    if "No usable sandbox" in said or "without --no-sandbox" in said:
+def _start_error(stderr: str) -> EngineMissing | EngineCrashed:
+    last = stderr.strip().splitlines()[-1:] or ["it said nothing"]
+    if "No usable sandbox" in stderr or "without --no-sandbox" in stderr:
         return EngineMissing(f"Chromium's sandbox cannot be used here: {last[0]}")
     return EngineCrashed(f"Chromium did not start: {last[0]}")
 
 
-def _weight(pid: int) -> int:
+def _process_memory(pid: int) -> int:
     """Bytes held by a process and all below it, without what they share with files. 0 where /proc cannot be read."""
     family = [pid]
     total = 0

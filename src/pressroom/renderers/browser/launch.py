@@ -16,20 +16,20 @@ from pathlib import Path
 
 from pressroom.errors import EngineMissing
 from pressroom.renderers import fonts
-from pressroom.renderers.box.confine import die_with_parent
 from pressroom.renderers.browser import binary as browser_binary
-from pressroom.renderers.browser.pipe import Connection, Pipe
+from pressroom.renderers.browser.pipe import DevtoolsConnection, DevtoolsPipe
+from pressroom.renderers.sandbox.confinement import die_with_parent
 
 NOBODY = 65534
-STDERR_KEPT = 4096
+MAX_STDERR_BYTES = 4096
 PIPE_SIZE = 1 << 20
 
 # Chromium reads from 3 and writes to 4. Ours are first moved out of the way of those two numbers.
-READS, WRITES, OUT_OF_THE_WAY = 3, 4, 10
+CHROMIUM_READ_FD, CHROMIUM_WRITE_FD, MIN_OWN_FD = 3, 4, 10
 
 NO_NETWORK = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--proxy-server=127.0.0.1:9",  # nobody listens on the discard port
+    "--proxy-server=127.0.0.1:9",  # the discard port, on which nothing listens
     "--proxy-bypass-list=<-loopback>",  # without this, loopback addresses go around the proxy
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",
@@ -50,7 +50,7 @@ NO_NETWORK = (
     "--no-service-autorun",
 )
 
-NOTHING_EXTRA = (
+DISABLED_FEATURES = (
     "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
     "InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PrivacySandboxSettings4,"
     "ServiceWorkerStaticRouter,SharedWorker,Translate,UserAgentClientHint,WebBluetooth,WebUSB",
@@ -71,7 +71,7 @@ NOTHING_EXTRA = (
 )
 
 # The same page must give the same bytes on every machine, whatever its screen.
-ALWAYS_ALIKE = (
+DETERMINISTIC_RENDERING = (
     "--font-render-hinting=none",
     "--force-color-profile=srgb",
     "--force-device-scale-factor=1",
@@ -102,15 +102,15 @@ def choose_confinement(user: int, can_nest: bool, shut_in: bool) -> Confinement:
     )
 
 
-class Launched:
+class ChromiumProcess:
     """A running browser: its process, its folder and the connection to it."""
 
     def __init__(self, confinement: Confinement | None = None, *, network: bool = False) -> None:
         """`network` keeps the machine's network within its reach, so that a test can show that the other walls hold too."""
-        binary = browser_binary.find()
+        binary = browser_binary.find_chromium()
         if binary is None:
             raise EngineMissing(f"no Chromium was found; {browser_binary.INSTALL}")
-        self.confinement = confinement or choose_confinement(os.getuid(), _can_nest(), _is_shut_in())
+        self.confinement = confinement or choose_confinement(os.getuid(), _can_create_user_namespace(), _has_no_network())
         self.folder = Path(tempfile.mkdtemp(prefix="chromium-"))
         self._stderr = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115
         try:
@@ -120,8 +120,8 @@ class Launched:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
-    def last_words(self) -> str:
-        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - STDERR_KEPT))
+    def read_stderr(self) -> str:
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - MAX_STDERR_BYTES))
         return self._stderr.read().decode(errors="replace")
 
     def kill(self) -> None:
@@ -132,10 +132,10 @@ class Launched:
         self._stderr.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], Connection]:
+    def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], DevtoolsConnection]:
         (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"), encoding="utf-8")
-        hears, we_tell = os.pipe()
-        we_hear, tells = os.pipe()
+        browser_read_fd, own_write_fd = os.pipe()
+        own_read_fd, browser_write_fd = os.pipe()
         try:
             process = subprocess.Popen(  # noqa: S603
                 [binary, *self._switches(), "about:blank"],
@@ -144,25 +144,33 @@ class Launched:
                 stderr=self._stderr,
                 cwd=self.folder,
                 env=self._environment(),
-                pass_fds=(READS, WRITES),
-                preexec_fn=_Prepare(hears, tells, self.confinement.namespace, network),
+                pass_fds=(CHROMIUM_READ_FD, CHROMIUM_WRITE_FD),
+                preexec_fn=_ChildSetup(browser_read_fd, browser_write_fd, self.confinement.namespace, network),
             )
         except subprocess.SubprocessError as refused:
-            os.close(we_tell)
-            os.close(we_hear)
+            os.close(own_write_fd)
+            os.close(own_read_fd)
             raise EngineMissing(f"Chromium cannot be shut in here: {refused}") from None
         finally:
-            os.close(hears)
-            os.close(tells)
-        with contextlib.suppress(OSError):  # a larger pipe is faster, and not everybody may have one
-            fcntl.fcntl(we_tell, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-            fcntl.fcntl(we_hear, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-        return process, Connection(Pipe(we_tell, we_hear))
+            os.close(browser_read_fd)
+            os.close(browser_write_fd)
+        with contextlib.suppress(OSError):  # a larger pipe is faster, and may be refused
+            fcntl.fcntl(own_write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+            fcntl.fcntl(own_read_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        return process, DevtoolsConnection(DevtoolsPipe(own_write_fd, own_read_fd))
 
     def _switches(self) -> list[str]:
         sandbox = [] if self.confinement.sandbox else ["--no-sandbox"]
         where = f"--user-data-dir={self.folder / 'profile'}"
-        return ["--headless", "--remote-debugging-pipe", where, *sandbox, *NO_NETWORK, *NOTHING_EXTRA, *ALWAYS_ALIKE]
+        return [
+            "--headless",
+            "--remote-debugging-pipe",
+            where,
+            *sandbox,
+            *NO_NETWORK,
+            *DISABLED_FEATURES,
+            *DETERMINISTIC_RENDERING,
+        ]
 
     def _environment(self) -> dict[str, str]:
         """Nothing is inherited: what is in our environment may be a secret."""
@@ -180,19 +188,19 @@ class Launched:
 
 
 @dataclass(frozen=True)
-class _Prepare:
+class _ChildSetup:
     """Runs in the child, between fork and exec."""
 
-    hears: int
-    tells: int
+    browser_read_fd: int
+    browser_write_fd: int
     namespace: bool
     network: bool
 
     def __call__(self) -> None:
-        hears = fcntl.fcntl(self.hears, fcntl.F_DUPFD, OUT_OF_THE_WAY)
-        tells = fcntl.fcntl(self.tells, fcntl.F_DUPFD, OUT_OF_THE_WAY)
-        os.dup2(hears, READS)
-        os.dup2(tells, WRITES)
+        browser_read_fd = fcntl.fcntl(self.browser_read_fd, fcntl.F_DUPFD, MIN_OWN_FD)
+        browser_write_fd = fcntl.fcntl(self.browser_write_fd, fcntl.F_DUPFD, MIN_OWN_FD)
+        os.dup2(browser_read_fd, CHROMIUM_READ_FD)
+        os.dup2(browser_write_fd, CHROMIUM_WRITE_FD)
         if self.namespace:
             _enter_namespace(self.network)
         # After the namespace, because a change of credentials makes the kernel forget it. The pipes alone would not do:
@@ -211,7 +219,7 @@ def _enter_namespace(network: bool) -> None:
         Path("/proc/self", name).write_text(text, encoding="utf-8")
 
 
-def _can_nest() -> bool:
+def _can_create_user_namespace() -> bool:
     """Whether a user namespace can be made from here. Tried in a child: there is no way back from one."""
     child = os.fork()
     if child == 0:
@@ -224,7 +232,7 @@ def _can_nest() -> bool:
     return os.waitstatus_to_exitcode(status) == 0
 
 
-def _is_shut_in() -> bool:
+def _has_no_network() -> bool:
     """Whether a press has already taken the network and the identity away from us."""
     if [name for _, name in socket.if_nameindex() if name != "lo"]:
         return False

@@ -14,13 +14,13 @@ from pressroom.renderers.browser import assets as browser_assets
 from pressroom.renderers.browser import binary as browser_binary
 from pressroom.renderers.browser import pdf_bytes
 from pressroom.renderers.browser.browser import Browser
-from pressroom.renderers.browser.mermaid_place import located
+from pressroom.renderers.browser.mermaid_errors import locate_error
 from pressroom.renderers.browser.options import LARGEST, PER_INCH
-from pressroom.renderers.browser.picture import open_window, screenshot
+from pressroom.renderers.browser.screenshot import set_viewport, take_screenshot
 from pressroom.renderers.mermaid.engine import DARK_VARIABLES, REMOTE_IMAGE, images_left_out
-from pressroom.renderers.node import places as node_places
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import Clean, clean
+from pressroom.renderers.node import installation as node_places
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.cleaner import CleanSvg, clean_svg
 
 _HERE = Path(__file__).parent
 DRAW = (_HERE / "mermaid.js").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ MAX_TEXT = 200_000  # characters; four times what Mermaid allows itself
 MAX_EDGES = 2_000
 
 
-class MermaidOptions(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class MermaidBrowserOptions(finish.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """palette  The colours of the light theme. A source that names its own theme keeps it."""
 
     palette: Literal["default", "neutral", "forest", "base"] = "default"
@@ -59,7 +59,7 @@ class MermaidBrowser(Engine):
     takes = "mermaid"
     makes = ("svg", "png", "pdf")
     sample = "flowchart LR\n  A[Source] --> B[Document]"
-    Options = MermaidOptions
+    Options = MermaidBrowserOptions
     limits = Limits(memory=2048 * MB)
 
     def __init__(self, browser: Browser | None = None) -> None:
@@ -78,39 +78,39 @@ class MermaidBrowser(Engine):
     @classmethod
     def reads(cls) -> Sequence[Path]:
         bundle = browser_assets.bundle(*BUNDLE)
-        return (*browser_binary.reads(), *((bundle.parents[1],) if bundle else ()))
+        return (*browser_binary.readable_paths(), *((bundle.parents[1],) if bundle else ()))
 
     @classmethod
     def writes(cls) -> Sequence[Path]:
-        return browser_binary.writes()
+        return browser_binary.writable_paths()
 
     @classmethod
     def environment(cls) -> dict[str, str]:
-        return node_places.settings() | browser_binary.settings()
+        return node_places.node_environment() | browser_binary.chromium_environment()
 
-    def render(self, source: str, output: str, options: MermaidOptions) -> Rendered:
-        source = picture.required(source).encode(errors="replace").decode()  # half of a surrogate pair cannot be sent
+    def render(self, source: str, output: str, options: MermaidBrowserOptions) -> Rendered:
+        source = finish.require_drawable(source).encode(errors="replace").decode()  # half of a surrogate pair cannot be sent
         if len(source) > MAX_TEXT:
             raise TooLarge(f"the diagram has {len(source):,} characters; the limit is {MAX_TEXT:,}")
-        label = picture.label_of(source)
+        label = finish.id_prefix(source)
         left_out = images_left_out(source)
-        source = REMOTE_IMAGE.sub(_no_picture, source)
-        drawn = [self._draw(source, f"{label}{shade[0]}", shade, options) for shade in picture.shades(output, options)]
-        pictures = [clean(one["svg"], title=options.title, description=options.description) for one in drawn]
+        source = REMOTE_IMAGE.sub(_note_removed_image, source)
+        drawn = [self._draw(source, f"{label}{shade[0]}", shade, options) for shade in finish.themes_to_draw(output, options)]
+        pictures = [clean_svg(one["svg"], title=options.title, description=options.description) for one in drawn]
         more = [*left_out, *([NO_TODAY] if drawn[0]["today"] else [])]
         if output == "svg":
-            return picture.finish(pictures, output, options, self.limits, label, *more)
+            return finish.finish_picture(pictures, output, options, self.limits, label, *more)
         data = self._picture(pictures[0], output, options, label)
         title = options.title or pictures[0].title
-        notices = [*pictures[0].notices, *more, *([] if title else [picture.NO_TITLE])]
+        notices = [*pictures[0].notices, *more, *([] if title else [finish.NO_TITLE])]
         details = {"width": round(pictures[0].width, 3), "height": round(pictures[0].height, 3), "title": title}
-        return Rendered(picture.within(data, self.limits), MEDIA_TYPES[output], notices, details)
+        return Rendered(finish.check_output_size(data, self.limits), MEDIA_TYPES[output], notices, details)
 
     def close(self) -> None:
         self._browser.close()
 
-    def _draw(self, source: str, id: str, shade: str, options: MermaidOptions) -> dict[str, Any]:
-        with self._browser.lasting_page(self.limits.seconds) as page:
+    def _draw(self, source: str, id: str, shade: str, options: MermaidBrowserOptions) -> dict[str, Any]:
+        with self._browser.shared_page(self.limits.seconds) as page:
             if self._prepared_for != self._browser.pid:
                 page.load_always(_scripts())
                 page.begin_again()
@@ -118,23 +118,23 @@ class MermaidBrowser(Engine):
             page.wait_for_beginning()
             page.show(PAGE)
             result: dict[str, Any] = page.run(DRAW, source, id, _configuration(shade, options))
-            # The next diagram gets a new world, made while nobody waits: Mermaid takes 200 ms to load.
+            # The next diagram gets a new world, made between two renders: Mermaid takes 200 ms to load.
             page.begin_again()
         if "error" in result:
-            raise _wrong(source, result)
+            raise _translate_error(source, result)
         return result
 
-    def _picture(self, drawing: Clean, output: str, options: MermaidOptions, label: str) -> bytes:
+    def _picture(self, drawing: CleanSvg, output: str, options: MermaidBrowserOptions, label: str) -> bytes:
         """By the browser as well: nothing else draws labels that are HTML. As an image, the SVG can neither load nor run."""
         width, height = drawing.width, drawing.height
-        scale = picture.zoom(width, height, options, self.limits) if output == "png" else 1.0
-        svg = drawing.written(label=label, background=picture.paper(output, options))
+        scale = finish.png_scale(width, height, options, self.limits) if output == "png" else 1.0
+        svg = drawing.to_svg(label=label, background=finish.background_color(output, options))
         with self._browser.page(self.limits.seconds) as page:
             page.show(_as_image(svg, width, height, options.title or drawing.title or ""))
             if output == "png":
-                open_window(page, self.limits, width, height, scale)
-                return screenshot(page, self.limits, width, height, scale)
-            return pdf_bytes.tidied(
+                set_viewport(page, self.limits, width, height, scale)
+                return take_screenshot(page, self.limits, width, height, scale)
+            return pdf_bytes.make_deterministic(
                 page.stream(
                     "Page.printToPDF",
                     self.limits.output,
@@ -148,13 +148,13 @@ class MermaidBrowser(Engine):
             )
 
 
-def _no_picture(found: re.Match[str]) -> str:
+def _note_removed_image(found: re.Match[str]) -> str:
     """The same, with nothing to fetch. What stands without quotes gets them: there is a comma in what takes its place."""
     before = found[0].removesuffix(found["url"])
     return before + (NO_PICTURE if before.endswith(("'", '"')) else f'"{NO_PICTURE}"')
 
 
-def _configuration(shade: str, options: MermaidOptions) -> dict[str, Any]:
+def _configuration(shade: str, options: MermaidBrowserOptions) -> dict[str, Any]:
     return {
         "startOnLoad": False,
         "securityLevel": "strict",
@@ -174,11 +174,11 @@ def _configuration(shade: str, options: MermaidOptions) -> dict[str, Any]:
     }
 
 
-def _wrong(source: str, result: dict[str, Any]) -> Exception:
+def _translate_error(source: str, result: dict[str, Any]) -> Exception:
     message = result["error"]
     if "limit" in message.lower() and "exceeded" in message.lower():
         return TooLarge(f"the diagram has more than {MAX_EDGES:,} edges")
-    return located(source, message, result["line"], result["column"])
+    return locate_error(source, message, result["line"], result["column"])
 
 
 def _as_image(svg: str, width: float, height: float, alt: str) -> str:
@@ -195,9 +195,9 @@ def _scripts() -> str:
     bundle = browser_assets.bundle(*BUNDLE)
     if bundle is None:
         raise EngineMissing(f"the npm package mermaid is not installed; {node_places.GET_PACKAGES}")
-    return _joined(bundle, bundle.stat().st_mtime_ns)
+    return _join_scripts(bundle, bundle.stat().st_mtime_ns)
 
 
 @cache
-def _joined(bundle: Path, _changed: int) -> str:
+def _join_scripts(bundle: Path, _changed: int) -> str:
     return f"{BEFORE}\n{bundle.read_text(encoding='utf-8')}\n;globalThis.mermaid = mermaid; 0"

@@ -11,7 +11,7 @@ from typing import Any
 
 from pressroom.errors import EngineCrashed, Timeout, TooLarge
 from pressroom.renderers import Notice
-from pressroom.renderers.browser.pipe import Connection
+from pressroom.renderers.browser.pipe import DevtoolsConnection
 
 NOTICES = 20
 URL_SHOWN = 200
@@ -24,8 +24,8 @@ _LOCAL = re.compile(r"Not allowed to load local resource: (\S+)")
 _OURS = ("data:", "about:")
 
 
-class Page:
-    def __init__(self, connection: Connection, *, scripts: bool) -> None:
+class BrowserPage:
+    def __init__(self, connection: DevtoolsConnection, *, scripts: bool) -> None:
         self._connection = connection
         self._refused: dict[str, None] = {}  # in the order they were asked for
         self._loaded = False
@@ -112,7 +112,7 @@ class Page:
         return [Notice("blocked_fetch", f"was not fetched: {url}") for url in self._refused]
 
     def close(self) -> None:
-        """Nobody waits for the end of a context: the next page has one of its own."""
+        """Does not wait until the context is gone: the next page has one of its own."""
         self._connection.forget(self._session)
         with contextlib.suppress(EngineCrashed, Timeout):
             self._connection.tell("Target.disposeBrowserContext", {"browserContextId": self._context})

@@ -10,8 +10,8 @@ from pressroom.renderers.browser import binary as browser_binary
 from pressroom.renderers.browser import pdf_bytes
 from pressroom.renderers.browser.browser import PAGE_LIMITS, Browser
 from pressroom.renderers.browser.options import DocumentOptions, inches, pixels
-from pressroom.renderers.browser.page import Page
-from pressroom.renderers.browser.picture import content_size, open_window, screenshot
+from pressroom.renderers.browser.page import BrowserPage
+from pressroom.renderers.browser.screenshot import content_size, set_viewport, take_screenshot
 
 _HERE = Path(__file__).parent
 CLEAN = (_HERE / "clean.js").read_text(encoding="utf-8")
@@ -49,15 +49,15 @@ class HtmlBrowser(Engine):
 
     @classmethod
     def reads(cls) -> Sequence[Path]:
-        return browser_binary.reads()
+        return browser_binary.readable_paths()
 
     @classmethod
     def writes(cls) -> Sequence[Path]:
-        return browser_binary.writes()
+        return browser_binary.writable_paths()
 
     @classmethod
     def environment(cls) -> dict[str, str]:
-        return browser_binary.settings()
+        return browser_binary.chromium_environment()
 
     def render(self, source: str, output: str, options: DocumentOptions) -> Rendered:
         written = source.encode(errors="replace")  # half of a surrogate pair cannot be sent
@@ -70,13 +70,13 @@ class HtmlBrowser(Engine):
             if output == "png":
                 data = self._picture(page, options)
             else:
-                data, details["pages"] = self._tidied(self._print(page, learned["title"], options))
+                data, details["pages"] = self._make_deterministic(self._print(page, learned["title"], options))
             return Rendered(data, MEDIA_TYPES[output], [*page.notices, *_remarks(learned)], details)
 
     def close(self) -> None:
         self._browser.close()
 
-    def _show(self, page: Page, source: str, options: DocumentOptions) -> dict[str, Any]:
+    def _show(self, page: BrowserPage, source: str, options: DocumentOptions) -> dict[str, Any]:
         policy = POLICY + SCRIPTS_TOO if options.javascript else POLICY
         wanted = {"title": options.title, "lang": options.lang, "scripts": options.javascript}
         learned: dict[str, Any] = page.run(CLEAN, source, policy, wanted)
@@ -85,7 +85,7 @@ class HtmlBrowser(Engine):
         page.show(learned["html"])
         return learned
 
-    def _print(self, page: Page, title: str, options: DocumentOptions) -> bytes:
+    def _print(self, page: BrowserPage, title: str, options: DocumentOptions) -> bytes:
         if options.scale > LARGEST_PRINT:
             raise SourceInvalid(f"option: scale: a PDF is printed at {LARGEST_PRINT:g} at most; only a PNG can be larger")
         header, footer = self._templates(page, title, options)
@@ -109,7 +109,7 @@ class HtmlBrowser(Engine):
             generateDocumentOutline=options.outline,
         )
 
-    def _templates(self, page: Page, title: str, options: DocumentOptions) -> tuple[str, str]:
+    def _templates(self, page: BrowserPage, title: str, options: DocumentOptions) -> tuple[str, str]:
         style = (
             f"box-sizing: border-box; width: 100%; padding: 0 {options.margin_right} 0 {options.margin_left}; "
             f"font: 11px/1.3 '{fonts.SANS}', sans-serif; color: #444"
@@ -119,21 +119,21 @@ class HtmlBrowser(Engine):
         made = [page.run(TEMPLATE, template, fields) if template else "" for template in (options.header, footer)]
         return made[0], made[1]
 
-    def _tidied(self, pdf: bytes) -> tuple[bytes, int]:
+    def _make_deterministic(self, pdf: bytes) -> tuple[bytes, int]:
         try:
-            count, tidy = pdf_bytes.pages(pdf), pdf_bytes.tidied(pdf)
+            count, tidy = pdf_bytes.count_pages(pdf), pdf_bytes.make_deterministic(pdf)
         except (pdf_bytes.NotAPdf, ValueError) as reason:
             raise EngineCrashed(f"Chromium made a PDF that cannot be read: {reason}") from None
         if count > self.limits.pages:
             raise TooLarge(f"the document has {count:,} pages; the limit is {self.limits.pages:,}")
         return tidy, count
 
-    def _picture(self, page: Page, options: DocumentOptions) -> bytes:
+    def _picture(self, page: BrowserPage, options: DocumentOptions) -> bytes:
         width, height = (float(pixels(side)) for side in (options.width or WINDOW[0], options.height or WINDOW[1]))
-        open_window(page, self.limits, width, height, options.scale)
+        set_viewport(page, self.limits, width, height, options.scale)
         if options.full_page:
             width, height = content_size(page, width)
-        return screenshot(page, self.limits, width, height, options.scale, white=options.background)
+        return take_screenshot(page, self.limits, width, height, options.scale, white=options.background)
 
 
 def _remarks(learned: dict[str, Any]) -> list[Notice]:

@@ -16,17 +16,17 @@ class NotAPdf(Exception):
     pass
 
 
-def pages(pdf: bytes) -> int:
+def count_pages(pdf: bytes) -> int:
     """How many pages, by way of the catalogue: text in a document may look like anything, so nothing is searched for."""
-    root = _object(pdf, _number(_trailer(pdf), rb"/Root (\d+) 0 R"))
-    return _number(_object(pdf, _number(root, rb"/Pages (\d+) 0 R")), rb"/Count (\d+)")
+    root = _object(pdf, _parse_number(_trailer(pdf), rb"/Root (\d+) 0 R"))
+    return _parse_number(_object(pdf, _parse_number(root, rb"/Pages (\d+) 0 R")), rb"/Count (\d+)")
 
 
 def without_time(pdf: bytes) -> bytes:
     trailer = _trailer(pdf)
-    start = _offset(pdf, _number(trailer, rb"/Info (\d+) 0 R"))
+    start = _offset(pdf, _parse_number(trailer, rb"/Info (\d+) 0 R"))
     end = pdf.index(b"endobj", start)
-    return pdf[:start] + _DATE.sub(_epoch, pdf[start:end]) + pdf[end:]
+    return pdf[:start] + _DATE.sub(_epoch_of_same_length, pdf[start:end]) + pdf[end:]
 
 
 def with_nodes_renumbered(pdf: bytes) -> bytes:
@@ -39,12 +39,12 @@ def with_nodes_renumbered(pdf: bytes) -> bytes:
     return _NODE.sub(lambda found: b"(node%s)" % ranks[found.group(1)], pdf)
 
 
-def tidied(pdf: bytes) -> bytes:
+def make_deterministic(pdf: bytes) -> bytes:
     """The bytes that the same page always gives."""
     return with_nodes_renumbered(without_time(pdf))
 
 
-def _epoch(found: re.Match[bytes]) -> bytes:
+def _epoch_of_same_length(found: re.Match[bytes]) -> bytes:
     length = len(found.group()) - len(found.group(1))
     return found.group(1) + EPOCH[:length].ljust(length, b"0")
 
@@ -53,7 +53,7 @@ def _trailer(pdf: bytes) -> bytes:
     return pdf[pdf.rfind(b"trailer") :]
 
 
-def _number(text: bytes, pattern: bytes) -> int:
+def _parse_number(text: bytes, pattern: bytes) -> int:
     found = re.search(pattern, text)
     if not found:
         raise NotAPdf(f"there is no {pattern.decode()}")
@@ -61,7 +61,7 @@ def _number(text: bytes, pattern: bytes) -> int:
 
 
 def _offset(pdf: bytes, number: int) -> int:
-    table = _number(_trailer(pdf), rb"startxref\s+(\d+)")
+    table = _parse_number(_trailer(pdf), rb"startxref\s+(\d+)")
     head = re.compile(rb"xref\s+0 \d+\s*\n").match(pdf, table)
     if not head:
         raise NotAPdf("there is no table of offsets")

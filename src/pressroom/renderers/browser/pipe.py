@@ -1,4 +1,4 @@
-"""Speaking the DevTools protocol over two pipes: JSON texts, each ended by a NUL byte. No port, so nobody else can speak."""
+"""The DevTools protocol over two pipes: JSON texts, each ended by a NUL byte. No port, so no other process can connect."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class ProtocolError(Exception):
     """The browser understood, and said no."""
 
 
-class Pipe:
+class DevtoolsPipe:
     """Both ends are polled together: a browser that hangs must not make us hang in a write."""
 
     def __init__(self, to_browser: int, from_browser: int) -> None:
@@ -77,10 +77,10 @@ class Pipe:
             raise EngineCrashed("the browser said more than we can hold")
 
 
-class Connection:
+class DevtoolsConnection:
     """Calls and their answers. Events go to handlers while an answer is waited for; a handler must not wait itself."""
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, pipe: DevtoolsPipe) -> None:
         self._pipe = pipe
         self._last = 0
         self._answers: dict[int, dict[str, Any]] = {}
@@ -123,7 +123,7 @@ class Connection:
 
     def until(self, condition: Callable[[], bool]) -> None:
         while not condition():
-            self._hear(self._pipe.receive(self.deadline))
+            self._handle_message(self._pipe.receive(self.deadline))
 
     def flush(self) -> None:
         """Send what was told now, and not with the next question."""
@@ -132,8 +132,8 @@ class Connection:
     def close(self) -> None:
         self._pipe.close()
 
-    def _hear(self, text: bytes) -> None:
-        message = _read(text)
+    def _handle_message(self, text: bytes) -> None:
+        message = _parse_message(text)
         if "id" in message:
             if message["id"] in self._awaited:
                 self._answers[message["id"]] = message
@@ -141,7 +141,7 @@ class Connection:
             handler(message.get("params", {}))
 
 
-def _read(text: bytes) -> dict[str, Any]:
+def _parse_message(text: bytes) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -16,10 +16,10 @@ from msgspec import Meta
 from pressroom.errors import AttemptError, EngineCrashed, EngineMissing, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, fonts
 from pressroom.renderers.d2 import source as d2source
-from pressroom.renderers.place import invalid, line_and_column
-from pressroom.renderers.svg import draw as svgdraw
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import clean
+from pressroom.renderers.source_errors import line_and_column, source_error
+from pressroom.renderers.svg import convert as svgdraw
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.cleaner import clean_svg
 
 THEMES = {"light": ["--theme=0"], "dark": ["--theme=200"], "auto": ["--theme=0", "--dark-theme=200"]}
 # Shapes are sized for the fonts that will be drawn. The program has no semibold of its own for them.
@@ -47,7 +47,7 @@ CLEAR = "style.fill: transparent; "
 ONE_BOARD = Notice("one_board", "only the root board is drawn; layers, scenarios and steps are left out")
 
 
-class D2Options(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class D2Options(finish.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options of D2.
 
     layout  The engine that places the shapes.
@@ -81,9 +81,11 @@ class D2(Engine):
             return ()
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
-        _refuse_imports(picture.required(source))
-        drawn = clean(self._run(source, output, options), title=options.title, description=options.description)
-        return picture.finish([drawn], output, options, self.limits, picture.label_of(source), *_left_out(source))
+        _refuse_imports(finish.require_drawable(source))
+        drawn = clean_svg(self._run(source, output, options), title=options.title, description=options.description)
+        return finish.finish_picture(
+            [drawn], output, options, self.limits, finish.id_prefix(source), *_notices_of_icons(source)
+        )
 
     def _run(self, source: str, output: str, options: D2Options) -> str:
         theme = "light" if options.theme == "auto" and output != "svg" else options.theme
@@ -101,9 +103,9 @@ class D2(Engine):
         ]
         code, out, err = self._process(arguments, CLEAR + d2source.without_icons(source))
         if code != 0:
-            raise _translated(source, err, code)
+            raise _translate_error(source, err, code)
         drawn = _without_foreign_images(out.decode(errors="replace"), source)
-        return drawn if output == "svg" else _in_our_fonts(drawn)
+        return drawn if output == "svg" else _use_bundled_fonts(drawn)
 
     def _process(self, arguments: list[str], source: str) -> tuple[int, bytes, str]:
         """In an empty folder, with an empty environment: both would be read for settings. It stays in the group of its
@@ -138,7 +140,7 @@ def _without_foreign_images(svg: str, source: str) -> str:
     return IMAGE.sub(lambda found: found[0] if found[1] in source or found[1] == d2source.NOTHING else 'href="#"', svg)
 
 
-def _in_our_fonts(svg: str) -> str:
+def _use_bundled_fonts(svg: str) -> str:
     """The fonts that a browser finds embedded, by name for those who draw: they do not read embedded ones."""
 
     def named(found: re.Match[str]) -> str:
@@ -160,24 +162,24 @@ def _program() -> str:
 
 
 def _refuse_imports(source: str) -> None:
-    for found in d2source.findings(source):
+    for found in d2source.find_elements(source):
         if found.kind == "import":
             place = line_and_column(source, found.at)
-            raise invalid(source, f"imports are not accepted, because a diagram has no files: {found.text[:60]}", *place)
+            raise source_error(source, f"imports are not accepted, because a diagram has no files: {found.text[:60]}", *place)
 
 
-def _left_out(source: str) -> Iterator[Notice]:
-    for found in d2source.findings(source):
+def _notices_of_icons(source: str) -> Iterator[Notice]:
+    for found in d2source.find_elements(source):
         message = f"an icon was left out because it is not embedded: {found.text[:100]}"
         yield Notice("blocked_fetch", message, *line_and_column(source, found.at))
     if d2source.BOARDS.search(source):
         yield ONE_BOARD
 
 
-def _translated(source: str, err: str, code: int) -> AttemptError:
+def _translate_error(source: str, err: str, code: int) -> AttemptError:
     if placed := PLACED.search(err):
         line, column = int(placed["line"]), int(placed["column"])
-        return invalid(source, placed["message"][:400], line, column - len(CLEAR) if line == 1 else column)
+        return source_error(source, placed["message"][:400], line, column - len(CLEAR) if line == 1 else column)
     if code < 0 or "panic:" in err or "fatal error:" in err:
         return EngineCrashed("the engine gave up on this source")
     if "timed out" in err or "deadline exceeded" in err:

@@ -27,26 +27,26 @@ NOTHING = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAA
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceElement:
     kind: str  # "import" or "icon"
     at: int
     text: str
 
 
-def findings(source: str) -> Iterator[Found]:
+def find_elements(source: str) -> Iterator[SourceElement]:
     """Every import, and every icon that is not embedded, in the order in which they stand."""
     at, before = 0, "\n"  # before: the last thing that counts
     while at < len(source):
         if before in STARTS_A_VALUE and (found := IMPORT.match(source, at)):
-            yield Found("import", at, found[0] + source[found.end() :].split("\n", 1)[0][:80])
+            yield SourceElement("import", at, found[0] + source[found.end() :].split("\n", 1)[0][:80])
             at, before = found.end(), "@"
         elif before in STARTS_A_KEY and (found := ICON.match(source, at)):
             value = VALUE.match(source, found.end())
             text = value[0].strip() if value else ""
             if text and not text.lstrip("\"'").lower().startswith("data:image/"):
-                yield Found("icon", found.end(), value[0].rstrip() if value else "")
+                yield SourceElement("icon", found.end(), value[0].rstrip() if value else "")
             at, before = (value.end() if value else found.end()), "v"
-        elif (end := _past_text(source, at, before)) > at:
+        elif (end := _skip_text(source, at, before)) > at:
             at, before = end, "v" if source[at] not in "#" else before
         else:
             if not source[at].isspace() or source[at] == "\n":
@@ -56,14 +56,14 @@ def findings(source: str) -> Iterator[Found]:
 
 def without_icons(source: str) -> str:
     parts, done = [], 0
-    for found in findings(source):
+    for found in find_elements(source):
         if found.kind == "icon":
             parts += [source[done : found.at], f'"{NOTHING}"']
             done = found.at + len(found.text)
     return "".join(parts) + source[done:]
 
 
-def _past_text(source: str, at: int, before: str) -> int:
+def _skip_text(source: str, at: int, before: str) -> int:
     if found := BLOCK_COMMENT.match(source, at) or COMMENT.match(source, at) or STRING.match(source, at):
         return found.end()
     if source[at] == "|" and before == ":" and (fence := FENCE.match(source, at)):

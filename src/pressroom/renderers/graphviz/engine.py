@@ -12,11 +12,11 @@ from typing import Any, Literal
 from pressroom.errors import AttemptError, EngineCrashed, SourceInvalid, Timeout, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered
 from pressroom.renderers.graphviz import syntax as dotsyntax
-from pressroom.renderers.place import invalid, line_and_column
-from pressroom.renderers.svg import draw as svgdraw
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import Clean, clean
-from pressroom.renderers.svg.rules import SVG, XLINK
+from pressroom.renderers.source_errors import line_and_column, source_error
+from pressroom.renderers.svg import convert as svgdraw
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.allowlist import SVG, XLINK
+from pressroom.renderers.svg.cleaner import CleanSvg, clean_svg
 
 MEMORY = 512 * 1024 * 1024
 
@@ -43,7 +43,7 @@ FILES = re.compile(
 CHARSET = re.compile(r'"(?:\\.|[^"\\])*"|\bcharset\s*=\s*(?:"[^"]*"|[\w-]+)', re.IGNORECASE | re.DOTALL)
 
 
-class GraphvizOptions(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class GraphvizOptions(finish.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """layout  Which of the programs of Graphviz places the nodes."""
 
     layout: Literal["dot", "neato", "fdp", "sfdp", "circo", "twopi", "osage", "patchwork"] = "dot"
@@ -79,15 +79,17 @@ class Graphviz(Engine):
         return bytes(wasmtime.Module(_wasm_engine(), _wasm()).serialize())
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
-        label = picture.label_of(picture.required(source))
-        pictures = [self._drawn(source, options, shade, label) for shade in picture.shades(output, options)]
-        return picture.finish(pictures, output, options, self.limits, label, *_html_left_out(source), *_files_left_out(source))
+        label = finish.id_prefix(finish.require_drawable(source))
+        pictures = [self._draw(source, options, shade, label) for shade in finish.themes_to_draw(output, options)]
+        return finish.finish_picture(
+            pictures, output, options, self.limits, label, *_html_left_out(source), *_files_left_out(source)
+        )
 
-    def _drawn(self, source: str, options: GraphvizOptions, shade: Literal["light", "dark"], label: str) -> Clean:
-        drawn = self._run(source, _inked(source, shade), options.layout)
+    def _draw(self, source: str, options: GraphvizOptions, shade: Literal["light", "dark"], label: str) -> CleanSvg:
+        drawn = self._run(source, _add_theme(source, shade), options.layout)
         drawn = drawn[drawn.index("<svg") :].replace("<svg", f'<svg xmlns="{SVG}" xmlns:xlink="{XLINK}"', 1)
-        found = clean(drawn, title=options.title, description=options.description, prefix=f"{label}-{shade[0]}-")
-        return replace(found, title=found.title or dotsyntax.name(source))
+        found = clean_svg(drawn, title=options.title, description=options.description, prefix=f"{label}-{shade[0]}-")
+        return replace(found, title=found.title or dotsyntax.graph_name(source))
 
     def _run(self, source: str, inked: str, layout: str) -> str:
         deadline = threading.Timer(self.limits.seconds, self._engine.increment_epoch)
@@ -95,11 +97,11 @@ class Graphviz(Engine):
         try:
             return _Call(self._wasmtime, self._engine, self._linker, self._module).render(inked, layout)
         except self._wasmtime.Trap as trap:
-            raise _translated(trap.trap_code.name if trap.trap_code else "") from None
+            raise _translate_trap(trap.trap_code.name if trap.trap_code else "") from None
         except self._wasmtime.WasmtimeError as error:
             raise EngineCrashed("the engine failed on this source") from error
         except _Refused as refused:
-            raise _located(source, str(refused)) from None
+            raise _locate_error(source, str(refused)) from None
         finally:
             deadline.cancel()
 
@@ -153,16 +155,16 @@ class _Call:
         return bytes(self._memory.read(self._store, at, at + length)).decode(errors="replace")
 
 
-def _inked(source: str, shade: Literal["light", "dark"]) -> str:
+def _add_theme(source: str, shade: Literal["light", "dark"]) -> str:
     """The source with our defaults before its own statements, and with labels in HTML as their text."""
-    at = dotsyntax.body(source)
+    at = dotsyntax.body_offset(source)
     if at is None:
         return source
     defaults = "".join(f" {kind} [{ink}];" for kind, ink in INK[shade].items())
-    return source[:at] + defaults + _in_utf8(_without_html(source[at:]))
+    return source[:at] + defaults + _set_utf8_charset(_without_html(source[at:]))
 
 
-def _in_utf8(source: str) -> str:
+def _set_utf8_charset(source: str) -> str:
     """A source comes here as UTF-8, whatever it says about itself: believing it would garble every letter beyond ASCII."""
     return CHARSET.sub(lambda found: found[0] if found[0].startswith('"') else 'charset="UTF-8"', source)
 
@@ -171,7 +173,7 @@ def _without_html(source: str) -> str:
     """This build of Graphviz has no parser for HTML, and writes the name of the node in its place. Text says more."""
     parts, done = [], 0
     for label in dotsyntax.html_labels(source):
-        parts += [source[done : label.at], dotsyntax.quoted(_text_of(label.text))]
+        parts += [source[done : label.at], dotsyntax.quote_id(_text_of(label.text))]
         done = label.at + len(label.text)
     return "".join(parts) + source[done:]
 
@@ -183,7 +185,7 @@ def _text_of(html: str) -> str:
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
-def _translated(trap: str) -> AttemptError:
+def _translate_trap(trap: str) -> AttemptError:
     match trap:
         case "INTERRUPT":
             return Timeout()
@@ -193,11 +195,11 @@ def _translated(trap: str) -> AttemptError:
             return SourceInvalid("Graphviz gave up on this graph; a number in it may be far too large")
 
 
-def _located(source: str, message: str) -> AttemptError:
-    found = dotsyntax.mistake(source)
+def _locate_error(source: str, message: str) -> AttemptError:
+    found = dotsyntax.find_syntax_error(source)
     if found is None:
-        return invalid(source, message or "Graphviz cannot draw this graph")
-    return invalid(source, f"syntax error: {found}", *line_and_column(source, found.at))
+        return source_error(source, message or "Graphviz cannot draw this graph")
+    return source_error(source, f"syntax error: {found}", *line_and_column(source, found.at))
 
 
 def _html_left_out(source: str) -> Iterator[Notice]:

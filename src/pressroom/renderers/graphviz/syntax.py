@@ -20,78 +20,78 @@ KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
 
 
 @dataclass(frozen=True)
-class Token:
+class DotToken:
     kind: str  # "id", "keyword", "end", or the mark itself
     text: str
     at: int
 
 
-class Misplaced(Exception):
+class DotSyntaxError(Exception):
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
         self.at = at
 
 
-def mistake(source: str) -> Misplaced | None:
+def find_syntax_error(source: str) -> DotSyntaxError | None:
     """The first thing that is not DOT, or None if there is none to be seen."""
     try:
         _Reader(source).graph()
-    except Misplaced as found:
+    except DotSyntaxError as found:
         return found
     return None
 
 
-def body(source: str) -> int | None:
+def body_offset(source: str) -> int | None:
     """Where the first statement of the graph may stand: just after its opening brace."""
     try:
-        return next((token.at + 1 for token in tokens(source) if token.kind == "{"), None)
-    except Misplaced:
+        return next((token.at + 1 for token in tokenize(source) if token.kind == "{"), None)
+    except DotSyntaxError:
         return None
 
 
-def name(source: str) -> str | None:
+def graph_name(source: str) -> str | None:
     """What the graph is called in its own source."""
     try:
-        words = [token for token, _ in zip(tokens(source), range(3), strict=False)]
-    except Misplaced:
+        words = [token for token, _ in zip(tokenize(source), range(3), strict=False)]
+    except DotSyntaxError:
         return None
     named = next((token for token in words if token.kind in ("id", "{")), None)
     return named.text.strip('"') if named and named.kind == "id" else None
 
 
-def html_labels(source: str) -> list[Token]:
+def html_labels(source: str) -> list[DotToken]:
     try:
-        return [token for token in tokens(source) if token.kind == "id" and token.text.startswith("<")]
-    except Misplaced:
+        return [token for token in tokenize(source) if token.kind == "id" and token.text.startswith("<")]
+    except DotSyntaxError:
         return []
 
 
-def quoted(text: str) -> str:
+def quote_id(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def tokens(source: str) -> Iterator[Token]:
+def tokenize(source: str) -> Iterator[DotToken]:
     at = 0
     while at < len(source):
         if space := SPACE.match(source, at):
             at = space.end()
         elif source[at] == "<":
             end = _html_end(source, at)
-            yield Token("id", source[at:end], at)
+            yield DotToken("id", source[at:end], at)
             at = end
         elif found := TOKEN.match(source, at):
             yield _token(found)
             at = found.end()
         else:
-            raise Misplaced(_unreadable(source, at), at)
-    yield Token("end", "end of the source", at)
+            raise DotSyntaxError(_unreadable(source, at), at)
+    yield DotToken("end", "end of the source", at)
 
 
-def _token(found: re.Match[str]) -> Token:
+def _token(found: re.Match[str]) -> DotToken:
     text = found[0]
     if found["mark"]:
-        return Token(text, text, found.start())
-    return Token("keyword" if text.lower() in KEYWORDS else "id", text, found.start())
+        return DotToken(text, text, found.start())
+    return DotToken("keyword" if text.lower() in KEYWORDS else "id", text, found.start())
 
 
 def _html_end(source: str, at: int) -> int:
@@ -100,7 +100,7 @@ def _html_end(source: str, at: int) -> int:
         depth += 1 if bracket[0] == "<" else -1
         if depth == 0:
             return bracket.end()
-    raise Misplaced("this HTML label is never closed", at)
+    raise DotSyntaxError("this HTML label is never closed", at)
 
 
 def _unreadable(source: str, at: int) -> str:
@@ -113,7 +113,7 @@ def _unreadable(source: str, at: int) -> str:
 
 class _Reader:
     def __init__(self, source: str) -> None:
-        self._tokens = tokens(source)
+        self._tokens = tokenize(source)
         self._now = next(self._tokens)
         self._edge = "->"
 
@@ -153,7 +153,7 @@ class _Reader:
         while self._now.kind in ("->", "--"):
             if self._now.kind != self._edge:
                 graph = "digraph" if self._edge == "->" else "graph"
-                raise Misplaced(f"a {graph} has {self._edge}, not {self._now.text}", self._now.at)
+                raise DotSyntaxError(f"a {graph} has {self._edge}, not {self._now.text}", self._now.at)
             self._next()
             self._end_of_edge(depth)
         if self._now.kind == "[":
@@ -176,7 +176,7 @@ class _Reader:
 
     def _subgraph(self, depth: int) -> None:
         if depth > MAX_NESTING:
-            raise Misplaced(f"subgraphs are nested more than {MAX_NESTING} deep", self._now.at)
+            raise DotSyntaxError(f"subgraphs are nested more than {MAX_NESTING} deep", self._now.at)
         if self._now.kind == "keyword":
             self._next()
             if self._now.kind == "id":
@@ -213,8 +213,8 @@ class _Reader:
         return self._now.kind == kind and self._now.text.lower() == text
 
     def _next(self) -> None:
-        self._now = next(self._tokens, Token("end", "end of the source", self._now.at))
+        self._now = next(self._tokens, DotToken("end", "end of the source", self._now.at))
 
-    def _unexpected(self, wanted: str) -> Misplaced:
+    def _unexpected(self, wanted: str) -> DotSyntaxError:
         found = self._now.text if self._now.kind == "end" else repr(self._now.text[:40])
-        return Misplaced(f"unexpected {found}; expected {wanted}", self._now.at)
+        return DotSyntaxError(f"unexpected {found}; expected {wanted}", self._now.at)

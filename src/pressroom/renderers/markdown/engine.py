@@ -1,6 +1,6 @@
 """Markdown to HTML: CommonMark and GitHub's extensions by comrak, cleaned by nh3, code coloured by Pygments.
 
-What comes out is a fragment for a page of somebody else's; `page=True` makes it a page of its own. Headings, front matter
+What comes out is a fragment for another page; `page=True` makes it a page of its own. Headings, front matter
 and the fenced diagrams that were found are in the details.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 from pressroom.errors import TooLarge
 from pressroom.renderers import MB, MEDIA_TYPES, Engine, Limits, Notice, Rendered, Theme
 from pressroom.renderers.markdown import page
-from pressroom.renderers.place import line_and_column
+from pressroom.renderers.source_errors import line_and_column
 
 DIAGRAMS = {
     "bytefield": "bytefield",
@@ -68,7 +68,7 @@ class MarkdownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     theme: Theme = "auto"
     title: str | None = None
     lang: str | None = None
-    diagrams: bool = False  # leave a mark where a fenced diagram stands, for whoever draws them
+    diagrams: bool = False  # leave a mark where a fenced diagram stands, for the caller that draws them
 
 
 class Markdown(Engine):
@@ -135,7 +135,7 @@ class Markdown(Engine):
                 warnings.append(Notice("no_lang", "the page names no language; set `lang` in the front matter or the options"))
             if title is None:
                 warnings.append(Notice("no_title", "the page has no title; begin with a heading, or set `title`"))
-            body = page.page(body, title=title or "Untitled", lang=lang, theme=options.theme)
+            body = page.html_page(body, title=title or "Untitled", lang=lang, theme=options.theme)
         return Rendered(body.encode(), MEDIA_TYPES["html"], warnings, details)
 
     def to_html(self, source: str, options: MarkdownOptions) -> str:
@@ -163,9 +163,9 @@ class Markdown(Engine):
         if headings:
             details["headings"] = headings
         if _TOC_MARK in body:
-            body = body.replace(_TOC_MARK, page.contents(headings), 1)
+            body = body.replace(_TOC_MARK, page.table_of_contents(headings), 1)
         elif options.toc and headings:
-            body = page.contents(headings) + body
+            body = page.table_of_contents(headings) + body
         return body
 
     def _treat_code(self, source: str, body: str, options: MarkdownOptions, details: dict[str, Any]) -> str:
@@ -176,7 +176,7 @@ class Markdown(Engine):
             if options.diagrams and language in DIAGRAMS:
                 diagrams.append({"language": DIAGRAMS[language], "source": html.unescape(text)})
                 return diagram_mark(len(diagrams) - 1)
-            return self._highlight.block(language, html.unescape(text)) or found[0] if options.highlight else found[0]
+            return self._highlight.highlight_code(language, html.unescape(text)) or found[0] if options.highlight else found[0]
 
         body = _CODE.sub(treat, body)
         if diagrams:
@@ -194,7 +194,7 @@ class Markdown(Engine):
 
 
 def diagram_mark(number: int) -> str:
-    """Nobody's source can hold one: comments do not survive the cleaning."""
+    """No source can contain one: comments do not survive the cleaning."""
     return f"<!--pressroom diagram {number}-->"
 
 

@@ -7,7 +7,7 @@ import msgspec
 import yaml
 
 from pressroom.errors import TooLarge
-from pressroom.renderers.place import invalid
+from pressroom.renderers.source_errors import source_error
 
 LIMIT = 64 * 1024
 DEPTH = 20
@@ -18,18 +18,18 @@ class FrontMatter(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str | None:
-        return _text(self.values.get("title"))
+        return _as_text(self.values.get("title"))
 
     @property
     def lang(self) -> str | None:
-        return _text(self.values.get("lang") or self.values.get("language"))
+        return _as_text(self.values.get("lang") or self.values.get("language"))
 
 
 NONE = FrontMatter({})
 
 
 def parse(source: str) -> FrontMatter:
-    block = _block(source)
+    block = _front_matter_block(source)
     if block is None:
         return NONE
     if len(block) > LIMIT:
@@ -39,17 +39,17 @@ def parse(source: str) -> FrontMatter:
     except yaml.MarkedYAMLError as wrong:
         mark = wrong.problem_mark or wrong.context_mark
         line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
-        raise invalid(source, f"the front matter is not YAML: {wrong.problem}", line, column) from None
+        raise source_error(source, f"the front matter is not YAML: {wrong.problem}", line, column) from None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
-        raise invalid(source, "the front matter is not YAML that can be read", 1, 1) from None
+        raise source_error(source, "the front matter is not YAML that can be read", 1, 1) from None
     if values is None:
         return NONE
     if not isinstance(values, dict):
-        raise invalid(source, "the front matter is not a list of names with their values", 2, 1)
-    return FrontMatter({str(name): _plain(value, DEPTH) for name, value in values.items()})
+        raise source_error(source, "the front matter is not a list of names with their values", 2, 1)
+    return FrontMatter({str(name): _to_json_value(value, DEPTH) for name, value in values.items()})
 
 
-def _block(source: str) -> str | None:
+def _front_matter_block(source: str) -> str | None:
     if not source.startswith(("---\n", "---\r\n")):
         return None
     lines = source.splitlines(keepends=True)
@@ -69,15 +69,15 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _to_json_value(value: Any, depth: int) -> Any:
     """As JSON can say it."""
     if depth == 0:
         raise TooLarge(f"the front matter is nested more than {DEPTH} deep")
     match value:
         case dict():
-            return {str(name): _plain(inner, depth - 1) for name, inner in value.items()}
+            return {str(name): _to_json_value(inner, depth - 1) for name, inner in value.items()}
         case list() | tuple() | set():
-            return [_plain(inner, depth - 1) for inner in value]
+            return [_to_json_value(inner, depth - 1) for inner in value]
         case datetime.date():
             return value.isoformat()
         case None | bool() | str():
@@ -90,5 +90,5 @@ def _plain(value: Any, depth: int) -> Any:
             return str(value)
 
 
-def _text(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None

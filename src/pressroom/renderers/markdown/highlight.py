@@ -21,7 +21,7 @@ def _lexer(language: str) -> Lexer | None:
 
 
 @lru_cache(maxsize=2048)
-def block(language: str, code: str) -> str | None:
+def highlight_code(language: str, code: str) -> str | None:
     """The block with its colours, or None for a language that is not known. The same block is coloured once."""
     if len(code) > LIMIT or len(language) > 50:
         return None

@@ -12,19 +12,19 @@ _THEMES = {"light": "light", "dark": "dark", "auto": "light dark"}
 _DARK_PAPER = "@page { background-color: #14171a; }\n"
 
 
-def page(body: str, *, title: str, lang: str | None, theme: str = "auto") -> str:
+def html_page(body: str, *, title: str, lang: str | None, theme: str = "auto") -> str:
     paper = _DARK_PAPER if theme == "dark" else ""
     language = f' lang="{html.escape(lang)}"' if lang else ""
     return (
         f'<!DOCTYPE html>\n<html{language} data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="color-scheme" content="{_THEMES[theme]}">\n'
-        f"<title>{html.escape(title)}</title>\n<style>\n{style()}{paper}</style>\n</head>\n"
+        f"<title>{html.escape(title)}</title>\n<style>\n{page_style()}{paper}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 
 
-def contents(headings: list[dict[str, Any]]) -> str:
+def table_of_contents(headings: list[dict[str, Any]]) -> str:
     """A table of contents as nested lists."""
     if not headings:
         return ""
@@ -47,5 +47,5 @@ def contents(headings: list[dict[str, Any]]) -> str:
 
 
 @cache
-def style() -> str:
+def page_style() -> str:
     return resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.renderers import Engine, Notice, Rendered, fonts
-from pressroom.renderers.place import line_and_column
-from pressroom.renderers.svg import draw as svgdraw
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import Clean, clean
+from pressroom.renderers.source_errors import line_and_column
+from pressroom.renderers.svg import convert as svgdraw
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.cleaner import CleanSvg, clean_svg
 
 # Where merman has no wheel, mmdr draws with the same core, and knows neither our fonts nor the line of a mistake.
 PACKAGE = "merman" if importlib.util.find_spec("merman") or not importlib.util.find_spec("mmdr") else "mmdr"
@@ -48,7 +48,7 @@ type Variable = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9]{0,40}$")]
 type Value = Annotated[str, Meta(pattern=r"^[#A-Za-z0-9 .%-]{1,40}$")]
 
 
-class MermaidOptions(picture.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class MermaidOptions(finish.ThemedOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options of Mermaid. What the source itself says in a directive or in its front matter goes before them.
 
     look       `handDrawn` sketches, and draws the same sketch every time.
@@ -87,18 +87,18 @@ class Mermaid(Engine):
         self._drawer = _drawer(self.limits.seconds)
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
-        label = picture.label_of(picture.required(source))
+        label = finish.id_prefix(finish.require_drawable(source))
         plain = output != "svg" or options.labels == "text"
         drawings = [
             self._drawer.draw(source, configuration(options, shade), f"{label}-{shade[0]}", plain=plain)
-            for shade in picture.shades(output, options)
+            for shade in finish.themes_to_draw(output, options)
         ]
         notices = [*images_left_out(source), *([NO_TODAY] if TODAY_LINE.search(drawings[0]) else [])]
-        pictures = [self._cleaned(drawing, source, options) for drawing in drawings]
-        return picture.finish(pictures, output, options, self.limits, label, *notices)
+        pictures = [self._clean_drawing(drawing, source, options) for drawing in drawings]
+        return finish.finish_picture(pictures, output, options, self.limits, label, *notices)
 
-    def _cleaned(self, drawing: str, source: str, options: MermaidOptions) -> Clean:
-        found = clean(TODAY_LINE.sub("", drawing), title=options.title, description=options.description)
+    def _clean_drawing(self, drawing: str, source: str, options: MermaidOptions) -> CleanSvg:
+        found = clean_svg(TODAY_LINE.sub("", drawing), title=options.title, description=options.description)
         others = tuple(notice for notice in found.notices if not notice.message.startswith("an image"))
         return replace(found, title=found.title or title_of(source), notices=others)
 

@@ -7,8 +7,8 @@ from typing import Any
 import merman  # type: ignore[import-untyped]
 
 from pressroom.errors import AttemptError, EngineCrashed, SourceInvalid, Timeout, TooLarge
-from pressroom.renderers.mermaid.text import Measurer
-from pressroom.renderers.place import invalid, line_and_column, offset_of_byte
+from pressroom.renderers.mermaid.text import TextMeasurer
+from pressroom.renderers.source_errors import line_and_column, offset_of_byte, source_error
 
 # "constrained" refuses eleven diagrams of Mermaid's own documentation for the work that their layout is. So that one limit is
 # the one of "interactive", and the deadline stands behind it. Requests may only tighten what is set here.
@@ -45,7 +45,7 @@ class Merman:
     def __init__(self, seconds: float) -> None:
         self._milliseconds = int(seconds * 1000)
         self._engine = merman.MermanEngine(
-            options_json=json.dumps(BASELINE), services=merman.MermanEngineServices().with_text_measurer(Measurer())
+            options_json=json.dumps(BASELINE), services=merman.MermanEngineServices().with_text_measurer(TextMeasurer())
         )
 
     def draw(self, source: str, config: dict[str, Any], label: str, *, plain: bool) -> str:
@@ -60,14 +60,14 @@ class Merman:
         try:
             drawn = str(self._engine.execute(request).data, "utf-8")
         except merman.MermanError.Binding as error:
-            raise translated(source, error) from None
+            raise translate_error(source, error) from None
         except merman.merman_uniffi.InternalError as error:
             raise EngineCrashed("the engine gave up on this source") from error
         # The nested <svg> around a label cuts off what is a hair wider than measured.
         return drawn.replace("overflow:hidden", "overflow:visible") if plain else drawn
 
 
-def translated(source: str, error: Any) -> AttemptError:
+def translate_error(source: str, error: Any) -> AttemptError:
     if error.cancellation is not None:
         return Timeout()
     if error.resource is not None:
@@ -80,22 +80,22 @@ def translated(source: str, error: Any) -> AttemptError:
         "MERMAN_UNSUPPORTED_OPERATION",
     ):
         return EngineCrashed(f"the engine failed: {error.message[:300]}")
-    return _located(source, SUBJECT.sub(r"\g<kind>: ", error.message)[:500], error.diagnostic)
+    return _locate_error(source, SUBJECT.sub(r"\g<kind>: ", error.message)[:500], error.diagnostic)
 
 
-def _located(source: str, message: str, diagnostic: Any) -> SourceInvalid:
+def _locate_error(source: str, message: str, diagnostic: Any) -> SourceInvalid:
     if diagnostic is not None and diagnostic.span is not None:
         line, column = line_and_column(source, offset_of_byte(source, diagnostic.span.start))
-        return invalid(source, message, *_on_text(source, line, column))
+        return source_error(source, message, *_move_to_text(source, line, column))
     for colon in COLON.finditer(message):
         at = source.find(message[colon.end() :].strip())
         if at >= 0 and len(message) - colon.end() >= 3:
-            return invalid(source, message, *line_and_column(source, at))
+            return source_error(source, message, *line_and_column(source, at))
     first = next((number for number, line in enumerate(source.split("\n"), 1) if line.strip()), 1)
-    return invalid(source, message, first if "No Mermaid diagram" in message else None)
+    return source_error(source, message, first if "No Mermaid diagram" in message else None)
 
 
-def _on_text(source: str, line: int, column: int) -> tuple[int, int]:
+def _move_to_text(source: str, line: int, column: int) -> tuple[int, int]:
     """An end of input is told as the empty line after it. Its author looks for the last thing that was written."""
     lines = source.split("\n")
     while line > 1 and line <= len(lines) and not lines[line - 1].strip():

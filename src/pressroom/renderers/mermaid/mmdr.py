@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from pressroom.errors import EngineCrashed
-from pressroom.renderers.place import invalid
+from pressroom.renderers.source_errors import source_error
 
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?\n---[ \t]*\n", re.DOTALL)
 OWN_IDS = re.compile(r'(?<=id=")merman|(?<=#)merman(?![\w]*[A-Z])')
@@ -23,7 +23,7 @@ class Mmdr:
         try:
             drawn = self._mmdr.render(source[:at] + directive + source[at:]).svg()
         except ValueError as error:
-            raise invalid(source, str(error)[:500]) from None
+            raise source_error(source, str(error)[:500]) from None
         except BaseException as error:
             if type(error).__name__ == "PanicException":
                 raise EngineCrashed("the engine gave up on this source") from error

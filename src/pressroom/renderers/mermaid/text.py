@@ -31,44 +31,44 @@ EXTENTS = frozenset({Operation.B_BOX_X, Operation.B_BOX_X_WITH_ASCII_OVERHANG, O
 METRICS = frozenset({Operation.MEASURE, Operation.MERMAID_CALCULATE_TEXT_DIMENSIONS})
 
 
-class Measurer(merman.MermanTextMeasurer):  # type: ignore[misc]  # merman is untyped
+class TextMeasurer(merman.MermanTextMeasurer):  # type: ignore[misc]  # merman is untyped
     """Answers the questions that are about width. For the others None lets merman answer itself."""
 
     def measure(self, request: Any) -> Any:
         operation = request.operation
         if operation in LENGTHS:
-            return _result(Kind.LENGTH, length=_width(request, " ".join(request.text.split())))
+            return _result(Kind.LENGTH, length=_text_width(request, " ".join(request.text.split())))
         if operation in EXTENTS:
-            half = _width(request, request.text) / 2
+            half = _text_width(request, request.text) / 2
             return _result(Kind.HORIZONTAL_EXTENTS, bbox_left=half, bbox_right=half)
         if operation in METRICS:
             lines = request.text.split("\n")
             height = len(lines) * request.font_size * textwidth.ASCENT_AND_DESCENT
             return _result(Kind.METRICS, width=_widest(request, lines), height=height, line_count=len(lines))
         if operation is Operation.WRAPPED:
-            return _wrapped(request, Kind.METRICS)
+            return _measure_wrapped(request, Kind.METRICS)
         if operation is Operation.WRAPPED_WITH_RAW_WIDTH:
-            return _wrapped(request, Kind.WRAPPED_WITH_RAW_WIDTH, raw_width=_widest(request, request.text.split("\n")))
+            return _measure_wrapped(request, Kind.WRAPPED_WITH_RAW_WIDTH, raw_width=_widest(request, request.text.split("\n")))
         return None
 
 
-def _wrapped(request: Any, kind: Any, **more: float) -> Any:
+def _measure_wrapped(request: Any, kind: Any, **more: float) -> Any:
     """A label in HTML that must wrap is as wide as it may be; one in SVG is as wide as its longest line."""
     lines = request.text.split("\n")
     width, limit = _widest(request, lines), request.max_width
     if limit and width > limit and request.white_space is not merman.MermanTextWhiteSpace.NOWRAP:
-        lines = [part for line in lines for part in _lines(request, line, limit)]
+        lines = [part for line in lines for part in _wrap_lines(request, line, limit)]
         width = _widest(request, lines)
         if request.wrap_mode is merman.MermanTextWrapMode.HTML_LIKE:
             width = max(width, limit)
     return _result(kind, width=width, height=len(lines) * request.line_height, line_count=len(lines), **more)
 
 
-def _lines(request: Any, text: str, limit: float) -> Iterator[str]:
+def _wrap_lines(request: Any, text: str, limit: float) -> Iterator[str]:
     line = ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
-        if line and _width(request, longer) > limit:
+        if line and _text_width(request, longer) > limit:
             yield line
             line = word
         else:
@@ -77,10 +77,10 @@ def _lines(request: Any, text: str, limit: float) -> Iterator[str]:
 
 
 def _widest(request: Any, lines: list[str]) -> float:
-    return max(_width(request, line) for line in lines)
+    return max(_text_width(request, line) for line in lines)
 
 
-def _width(request: Any, text: str) -> float:
+def _text_width(request: Any, text: str) -> float:
     family = (request.font_family or "").lower()
     mono = "mono" in family or "courier" in family
     em = textwidth.width(text, bold=request.font_weight in BOLD, italic=request.font_style == "italic", mono=mono)

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from pressroom.errors import EngineCrashed, TooLarge
 from pressroom.renderers import Engine, Missing, Rendered
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 from pressroom.renderers.node.sidecar import Sidecar
-from pressroom.renderers.place import invalid
-from pressroom.renderers.svg import draw as svgdraw
-from pressroom.renderers.svg import picture
-from pressroom.renderers.svg.clean import clean
-from pressroom.renderers.svg.picture import PictureOptions, ThemedOptions
+from pressroom.renderers.source_errors import source_error
+from pressroom.renderers.svg import convert as svgdraw
+from pressroom.renderers.svg import finish
+from pressroom.renderers.svg.cleaner import clean_svg
+from pressroom.renderers.svg.finish import PictureOptions, ThemedOptions
 
 
 class NodeEngine(Engine):
@@ -34,11 +34,11 @@ class NodeEngine(Engine):
 
     @classmethod
     def missing(cls) -> Missing | None:
-        return super().missing() or node_places.missing(cls.package)
+        return super().missing() or node_places.missing_package(cls.package)
 
     @classmethod
     def reads(cls) -> Sequence[Path]:
-        binary = node_places.node()
+        binary = node_places.find_node()
         return [
             node_places.SCRIPTS,
             node_places.packages_folder(),
@@ -47,17 +47,19 @@ class NodeEngine(Engine):
 
     @classmethod
     def environment(cls) -> dict[str, str]:
-        return node_places.settings()
+        return node_places.node_environment()
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
-        picture.required(source)
-        label = picture.label_of(source)
-        shades = picture.shades(output, options) if isinstance(options, ThemedOptions) else ("light",)
+        finish.require_drawable(source)
+        label = finish.id_prefix(source)
+        shades = finish.themes_to_draw(output, options) if isinstance(options, ThemedOptions) else ("light",)
         pictures = [
-            clean(self.draw(source, shade), title=options.title, description=options.description, prefix=f"{label}-{shade}-")
+            clean_svg(
+                self.draw(source, shade), title=options.title, description=options.description, prefix=f"{label}-{shade}-"
+            )
             for shade in shades
         ]
-        return picture.finish(pictures, output, options, self.limits, label)
+        return finish.finish_picture(pictures, output, options, self.limits, label)
 
     def draw(self, source: str, theme: str = "light") -> str:
         """The SVG as its library made it: not yet clean."""
@@ -68,7 +70,7 @@ class NodeEngine(Engine):
             case {"svg": str(svg)}:
                 return svg
             case {"error": dict(error)}:
-                raise invalid(source, error["message"], error.get("line"), error.get("column"))
+                raise source_error(source, error["message"], error.get("line"), error.get("column"))
             case {"large": int(size)}:
                 raise TooLarge(f"the picture has {size:,} characters; the limit is {self.limits.output:,} bytes")
             case _:

@@ -1,7 +1,7 @@
 """The languages that are drawn in Node. What each needs on the other side is in node/languages."""
 
 from pressroom.renderers.node.engine import NodeEngine
-from pressroom.renderers.svg.picture import ThemedOptions
+from pressroom.renderers.svg.finish import ThemedOptions
 
 
 class Nomnoml(NodeEngine):

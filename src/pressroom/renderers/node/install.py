@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from pressroom.errors import Unusable
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
 
 LOCK = node_places.SCRIPTS / "package-lock.json"
 MANIFEST = node_places.SCRIPTS / "package.json"
@@ -19,7 +19,7 @@ SECONDS = 600
 def install() -> Path:
     """Make the engines' folder hold what the lock file says; nothing is done when it does already.
 
-    The packages appear all at once: whoever looks sees the old set, the new one, or for a moment none, but never a part.
+    The packages appear all at once: a reader sees the old set, the new one, or for a moment none, but never a part.
     """
     folder = node_places.packages_folder()
     if is_installed():
@@ -59,9 +59,9 @@ def _fill(folder: Path) -> None:
 
 def _npm() -> list[str]:
     """npm is a script. The one that came with our Node is run by it; else whatever is on the PATH."""
-    node = node_places.node()
+    node = node_places.find_node()
     if node is None:
-        raise Unusable(f"Node.js {node_places.OLDEST} or newer was not found; {node_places.GET_NODE}")
+        raise Unusable(f"Node.js {node_places.MIN_VERSION} or newer was not found; {node_places.GET_NODE}")
     bundled = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     if bundled.is_file():
         return [str(node), str(bundled)]

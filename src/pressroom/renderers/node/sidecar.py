@@ -16,8 +16,8 @@ import msgspec
 
 from pressroom.errors import EngineCrashed, EngineMissing, TooLarge
 from pressroom.renderers import Limits, fonts
-from pressroom.renderers.box.confine import die_with_parent
-from pressroom.renderers.node import places as node_places
+from pressroom.renderers.node import installation as node_places
+from pressroom.renderers.sandbox.confinement import die_with_parent
 
 LENGTH = struct.Struct(">I")
 STDERR_KEPT = 2048
@@ -81,7 +81,7 @@ class Sidecar:
 
 
 def _command(limits: Limits) -> list[str]:
-    binary = node_places.node()
+    binary = node_places.find_node()
     if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the press was started
         raise EngineCrashed("Node.js could not be asked for its version")
     if binary is None:

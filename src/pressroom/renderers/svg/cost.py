@@ -11,13 +11,13 @@ ROOT = ""
 LOCAL_REFERENCE = re.compile(r"url\(\s*[\"']?#([^)\"']+)")
 
 
-class Cost:
+class DrawingCost:
     def __init__(self) -> None:
         self._own = {ROOT: 0}  # elements that belong to an id, outside of the ids within it
         self._draws: dict[str, list[str]] = {ROOT: []}
         self._holders = [ROOT]
 
-    def enter(self, attributes: Mapping[str, str]) -> None:
+    def enter_element(self, attributes: Mapping[str, str]) -> None:
         holder, id = self._holders[-1], attributes.get("id")
         if id and id not in self._own:
             self._draws[holder].append(id)
@@ -31,7 +31,7 @@ class Cost:
             elif "url(" in value:
                 self._draws[holder].extend(LOCAL_REFERENCE.findall(value))
 
-    def leave(self) -> None:
+    def leave_element(self) -> None:
         self._holders.pop()
 
     def total(self) -> int:

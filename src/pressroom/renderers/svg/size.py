@@ -15,7 +15,7 @@ REPLACED = (300.0, 150.0)  # what a browser makes of a picture that does not say
 ABSURD = 1e6  # pixels: no drawing is that large, and arithmetic with it overflows somewhere
 
 
-def view_box(value: str | None) -> Box | None:
+def parse_view_box(value: str | None) -> Box | None:
     if value is None or not value.strip():
         return None
     try:
@@ -27,9 +27,9 @@ def view_box(value: str | None) -> Box | None:
     return x, y, width, height
 
 
-def size(width: str | None, height: str | None, box: Box | None) -> tuple[float, float]:
+def picture_size(width: str | None, height: str | None, box: Box | None) -> tuple[float, float]:
     """A missing side follows the shape of the viewBox; without one, it is what a browser would take."""
-    wide, high = _length("width", width), _length("height", height)
+    wide, high = _parse_length("width", width), _parse_length("height", height)
     shape = box[2:] if box else REPLACED
     if wide is None and high is None:
         wide, high = shape
@@ -42,7 +42,7 @@ def size(width: str | None, height: str | None, box: Box | None) -> tuple[float,
     return wide, high or 0.0
 
 
-def raster(width: float, height: float, scale: float, limits: Limits) -> tuple[int, int]:
+def raster_size(width: float, height: float, scale: float, limits: Limits) -> tuple[int, int]:
     """The pixels that a picture of this size takes, known before any of them is paid for."""
     wide, high = max(1, math.ceil(width * scale - 1e-6)), max(1, math.ceil(height * scale - 1e-6))
     if max(wide, high) > limits.side:
@@ -52,7 +52,7 @@ def raster(width: float, height: float, scale: float, limits: Limits) -> tuple[i
     return wide, high
 
 
-def _length(name: str, value: str | None) -> float | None:
+def _parse_length(name: str, value: str | None) -> float | None:
     if value is None or value.strip().lower() in ("", "auto"):
         return None
     found = LENGTH.fullmatch(value)

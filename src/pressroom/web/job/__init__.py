@@ -1,11 +1,11 @@
-"""What the page of a job is made of.
+"""The parts of a job's page.
 
 | part | what it is |
 |---|---|
-| `dossier.py` | everything that is known of one job, from one look at the database |
-| `story.py` | its history in plain words, and its attempts |
-| `lines.py` | its source with numbered lines, and the lines around a mistake |
-| `cache.py` | why it was rendered, and who was spared rendering it again |
-| `output.py` | what it made, and how a browser may look at that |
-| `clone.py` | the form that makes another job of it |
+| `details.py` | all rows about one job, read in one transaction |
+| `history.py` | its events as sentences, and its attempts |
+| `source_lines.py` | its source with numbered lines, and the lines around a mistake |
+| `cache.py` | why it was rendered, and how often its result was reused |
+| `output.py` | its artifacts, and how a browser may show them |
+| `clone.py` | the form that submits a changed copy of it |
 """

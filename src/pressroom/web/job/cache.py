@@ -1,4 +1,4 @@
-"""Why a job was rendered, and who was spared rendering it again: what can still be known of it."""
+"""Why a job was rendered instead of answered from the cache, and how often its own result was reused."""
 
 from datetime import datetime
 
@@ -6,10 +6,10 @@ import msgspec
 
 from pressroom.fingerprint import Fingerprint
 from pressroom.model import Kind, Status
-from pressroom.web.job.dossier import Dossier
+from pressroom.web.job.details import JobDetails
 
 
-class Explained(msgspec.Struct, frozen=True, kw_only=True):
+class CacheExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """`verdict` in a few words, and why. `nearest` is a job whose result was close, and `differs` in what it was not."""
 
     verdict: str
@@ -23,47 +23,47 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     replaced_by: str | None = None
 
 
-def explained(dossier: Dossier, kind: Kind | None) -> Explained:
-    job = dossier.job
-    joined, coalesced = dossier.counts.get("joined", 0), dossier.counts.get("coalesced", 0)
+def explain_cache(details: JobDetails, kind: Kind | None) -> CacheExplanation:
+    job = details.job
+    joined, coalesced = details.counts.get("joined", 0), details.counts.get("coalesced", 0)
     if job.fingerprint is None:
-        return Explained(verdict="Not asked", why=_why_not_asked(dossier, kind), coalesced=coalesced)
-    nearest, differs = _nearest(dossier)
-    entry = dossier.entry
-    is_mine = entry is not None and entry.uid == job.uid
-    return Explained(
+        return CacheExplanation(verdict="Not asked", why=_why_not_looked_up(details, kind), coalesced=coalesced)
+    nearest, differs = _most_similar(details)
+    entry = details.entry
+    is_own_entry = entry is not None and entry.uid == job.uid
+    return CacheExplanation(
         verdict="A miss",
-        why=_why_missed(dossier),
+        why=_why_missed(details),
         nearest=nearest,
         differs=differs,
         joined=joined,
         coalesced=coalesced,
-        hits=entry.hits if entry is not None and is_mine else 0,
-        answers_until=entry.expires_at if entry is not None and is_mine and entry.expires_at > dossier.at else None,
-        replaced_by=entry.uid if entry is not None and not is_mine and job.status is Status.COMPLETED else None,
+        hits=entry.hits if entry is not None and is_own_entry else 0,
+        answers_until=entry.expires_at if entry is not None and is_own_entry and entry.expires_at > details.at else None,
+        replaced_by=entry.uid if entry is not None and not is_own_entry and job.status is Status.COMPLETED else None,
     )
 
 
-def _why_not_asked(dossier: Dossier, kind: Kind | None) -> str:
-    if dossier.job.retry_of is not None:
-        return "It is a retry: whoever retries wants it done again, so no earlier result is taken."
+def _why_not_looked_up(details: JobDetails, kind: Kind | None) -> str:
+    if details.job.retry_of is not None:
+        return "It is a retry, so no earlier result is taken."
     if kind is not None and kind.cache_for is None:
         return f"Results of the kind {kind.name} are not kept to answer others."
-    return "It was submitted without a fingerprint, so nobody knows which results it equals."
+    return "It was submitted without a fingerprint, so it cannot be compared with earlier results."
 
 
-def _why_missed(dossier: Dossier) -> str:
-    if any(one.fields == dossier.fields for one in dossier.neighbours):
+def _why_missed(details: JobDetails) -> str:
+    if any(one.fields == details.fields for one in details.neighbours):
         return "The same had been made before, but another job of its key was open: an older result would have undone that one."
     return "When it was submitted, there was no result of the same input that it could have been answered with."
 
 
-def _nearest(dossier: Dossier) -> tuple[str | None, list[str]]:
+def _most_similar(details: JobDetails) -> tuple[str | None, list[str]]:
     """The cache entry that differs least. Entries that are gone cannot be compared any more."""
-    mine = Fingerprint(dossier.job.fingerprint or "", dossier.fields or {})
-    compared = [(mine.differs_from(one.fields), one.uid) for one in dossier.neighbours]
+    mine = Fingerprint(details.job.fingerprint or "", details.fields or {})
+    compared = [(mine.differs_from(one.fields), one.uid) for one in details.neighbours]
     differing = [pair for pair in compared if pair[0]]
-    if dossier.fields is None or not differing:
+    if details.fields is None or not differing:
         return None, []
     differs, uid = min(differing, key=lambda pair: len(pair[0]))
     return uid, differs

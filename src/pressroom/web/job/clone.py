@@ -13,10 +13,10 @@ from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Payload
 from pressroom.web.forms import Form
 
-EDITED = 1024 * 1024  # bytes of source that a text area can bear; a longer one is taken along as it is
+MAX_EDITABLE_BYTES = 1024 * 1024  # bytes of source that a text area can bear; a longer one is taken along as it is
 
 
-class Mistyped(InvalidArgument):
+class FormFieldError(InvalidArgument):
     """What stands in a field of the form cannot be read. `line` and `column` are places in that field."""
 
     def __init__(self, field: str, message: str, line: int | None = None, column: int | None = None) -> None:
@@ -26,7 +26,7 @@ class Mistyped(InvalidArgument):
         self.column = column
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class CloneForm(msgspec.Struct, frozen=True, kw_only=True):
     """The fields as they were typed. `source` is None where it is taken along unseen."""
 
     subject: str
@@ -46,9 +46,9 @@ def is_render(service: Service, job: Job) -> bool:
     return job.kind in service.rendering.kinds and _payload_of(job) is not None
 
 
-def draft_of(service: Service, job: Job, source: bytes | None) -> Draft:
+def prefill_form(service: Service, job: Job, source: bytes | None) -> CloneForm:
     """The form as it is first shown: the old job's own words."""
-    usual: dict[str, Any] = {
+    common: dict[str, Any] = {
         "subject": job.subject or "",
         "key": job.key or "",
         "tier": Tier(job.tier).name.lower(),
@@ -56,58 +56,58 @@ def draft_of(service: Service, job: Job, source: bytes | None) -> Draft:
     }
     payload = _payload_of(job)
     if payload is None or not is_render(service, job):
-        return Draft(**usual, payload=pretty(job.payload))
-    return Draft(
-        **usual,
+        return CloneForm(**common, payload=format_json(job.payload))
+    return CloneForm(
+        **common,
         language=payload.language,
         output=payload.output,
         engine=payload.engine or "",
         filename=payload.filename or "",
-        options=pretty(payload.options) if payload.options else "{}",
-        source=_as_typed(source),
+        options=format_json(payload.options) if payload.options else "{}",
+        source=_editable_text(source),
     )
 
 
-def draft_from(form: Form) -> Draft:
-    names = [name for name in Draft.__struct_fields__ if name != "source"]
+def read_form(form: Form) -> CloneForm:
+    names = [name for name in CloneForm.__struct_fields__ if name != "source"]
     has_source = any(name == "source" for name, _ in form.items())
-    return Draft(**{name: form.get(name) for name in names}, source=form.get("source") if has_source else None)
+    return CloneForm(**{name: form.get(name) for name in names}, source=form.get("source") if has_source else None)
 
 
-async def submitted(service: Service, job: Job, draft: Draft, source: bytes | None, *, request_id: str) -> Submitted:
+async def submit_clone(service: Service, job: Job, form: CloneForm, source: bytes | None, *, request_id: str) -> Submitted:
     """The new job, or what it came to. Raises PressroomError with what is wrong with the form."""
-    how = _how(job, draft) | {"trace": {"request_id": request_id}}
-    _refuse_to_replace(service, job, how.get("key"))
+    options = _submit_options(job, form) | {"trace": {"request_id": request_id}}
+    _refuse_to_replace(service, job, options.get("key"))
     if is_render(service, job):
-        text = draft.source.encode() if draft.source is not None else source
+        text = form.source.encode() if form.source is not None else source
         if text is None:
-            raise Mistyped("source", "the source of the old job is gone; render a new one in the playground")
+            raise FormFieldError("source", "the source of the old job is gone; render a new one in the playground")
         asked = RenderRequest(
-            draft.language.strip(), draft.output.strip(), text, _options(draft.options), draft.engine.strip() or None
+            form.language.strip(), form.output.strip(), text, _parse_options(form.options), form.engine.strip() or None
         )
-        filename = draft.filename.strip() or None
-        answer = await service.rendering.submit(service.queue, asked, filename=filename, kind=job.kind, **how)
+        filename = form.filename.strip() or None
+        answer = await service.rendering.submit(service.queue, asked, filename=filename, kind=job.kind, **options)
     else:
-        answer = await service.queue.submit(job.kind, _json("payload", draft.payload), **how)
+        answer = await service.queue.submit(job.kind, _parse_json("payload", form.payload), **options)
     service.metrics.submitted.labels(answer.kind, answer.answer.value).inc()
     return answer
 
 
-def notice(answer: Submitted, old: Job) -> str:
+def describe_answer(answer: Submitted, old: Job) -> str:
     match answer.answer:
         case Answer.NEW:
-            return f"This is the new job. It names {old} as the one that it came from."
+            return f"New job submitted. It names {old} as the one that it came from."
         case Answer.HIT:
-            return "There was nothing to render: this job has made the same already."
+            return "Answered from the cache: this job has the same input."
         case Answer.JOINED:
-            return "This job makes the same just now, so that no other was needed."
+            return "Joined this job, which has the same input and has not ended."
         case Answer.COALESCED:
-            return "This job waited under the same key. It now has what you typed, and its earlier payload is gone."
+            return "Merged into this queued job of the same key. Its earlier payload was replaced."
         case Answer.SKIPPED:
-            return "This job waits under the same key, so that nothing was submitted."
+            return "Nothing was submitted: this job of the same key is still queued."
 
 
-def place_of(error: PressroomError) -> tuple[str, int | None, int | None]:
+def error_location(error: PressroomError) -> tuple[str, int | None, int | None]:
     """The field that an error is about, as far as that is known, and where in it."""
     return getattr(error, "field", ""), getattr(error, "line", None), getattr(error, "column", None)
 
@@ -120,7 +120,7 @@ def outputs() -> list[str]:
     return sorted({output for engine in catalogue.engines() for output in engine.makes} | {"pdf"})
 
 
-def pretty(value: Any) -> str:
+def format_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
@@ -131,8 +131,8 @@ def _payload_of(job: Job) -> Payload | None:
         return None
 
 
-def _as_typed(source: bytes | None) -> str | None:
-    if source is None or len(source) > EDITED:
+def _editable_text(source: bytes | None) -> str | None:
+    if source is None or len(source) > MAX_EDITABLE_BYTES:
         return None
     try:
         return source.decode()
@@ -140,56 +140,56 @@ def _as_typed(source: bytes | None) -> str | None:
         return None
 
 
-def _how(job: Job, draft: Draft) -> dict[str, Any]:
+def _submit_options(job: Job, form: CloneForm) -> dict[str, Any]:
     """It belongs to whom the old one belongs, and is its child."""
     given = {
-        "subject": draft.subject.strip() or None,
-        "key": draft.key.strip() or None,
+        "subject": form.subject.strip() or None,
+        "key": form.key.strip() or None,
         "project_id": job.project_id,
         "build_id": job.build_id,
         "org_id": job.org_id,
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return chosen | {"tier": _tier(draft.tier), "max_attempts": _attempts(draft.max_attempts), "parent": job}
+    options = {name: value for name, value in given.items() if value is not None}
+    return options | {"tier": _parse_tier(form.tier), "max_attempts": _parse_max_attempts(form.max_attempts), "parent": job}
 
 
 def _refuse_to_replace(service: Service, job: Job, key: str | None) -> None:
     """A submit under the key of a job that waits may take that job's place. A clone leaves the old one alone."""
     kind = service.queue.kinds.get(job.kind)
     if key is not None and key == job.key and not job.status.ended and (kind is None or kind.on_key is OnKey.COALESCE):
-        raise Mistyped("key", f"{job} is still open under this key, and this would take its place; leave the key empty")
+        raise FormFieldError("key", f"{job} is still open under this key, and this would take its place; leave the key empty")
 
 
-def _tier(typed: str) -> Tier:
+def _parse_tier(text: str) -> Tier:
     try:
-        return Tier[typed.upper()]
+        return Tier[text.upper()]
     except KeyError:
-        raise Mistyped("tier", "a tier is interactive or background") from None
+        raise FormFieldError("tier", "a tier is interactive or background") from None
 
 
-def _attempts(typed: str) -> int:
-    text = typed.strip()
+def _parse_max_attempts(text: str) -> int:
+    text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) < 5 and 1 <= int(text) <= 1000):
-        raise Mistyped("max_attempts", "attempts are a whole number from 1 to 1000")
+        raise FormFieldError("max_attempts", "attempts are a whole number from 1 to 1000")
     return int(text)
 
 
-def _options(typed: str) -> dict[str, Any]:
-    options = _json("options", typed.strip() or "{}")
+def _parse_options(text: str) -> dict[str, Any]:
+    options = _parse_json("options", text.strip() or "{}")
     if not isinstance(options, dict):
-        raise Mistyped("options", 'options are a JSON object, such as {"theme": "dark"}')
+        raise FormFieldError("options", 'options are a JSON object, such as {"theme": "dark"}')
     return options
 
 
-def _json(field: str, typed: str) -> Any:
+def _parse_json(field: str, text: str) -> Any:
     try:
-        return json.loads(typed, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as reason:
-        words = f"the {field} is not JSON: {reason.msg}"
-        raise Mistyped(field, words, reason.lineno, reason.colno) from None
+        message = f"the {field} is not JSON: {reason.msg}"
+        raise FormFieldError(field, message, reason.lineno, reason.colno) from None
     except (ValueError, RecursionError) as reason:
-        raise Mistyped(field, f"the {field} is not JSON that can be kept: {reason}") from None
+        raise FormFieldError(field, f"the {field} is not JSON that can be kept: {reason}") from None
 
 
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number of JSON")
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")

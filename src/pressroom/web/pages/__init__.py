@@ -1,1 +1,1 @@
-"""The pages of the desk. Each module has a `router(desk)`."""
+"""The pages of the dashboard. Each module has a `router(site)`."""

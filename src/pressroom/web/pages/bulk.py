@@ -21,33 +21,33 @@ from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
 from pressroom.store.operators.search import COUNTED, SearchFilter
 from pressroom.submit_scope import may_repeat
-from pressroom.web import chosen
-from pressroom.web.chosen import Chosen, Fields
-from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.words import number
+from pressroom.web import selection
+from pressroom.web.formatting import format_count
+from pressroom.web.selection import Fields, JobSelection
+from pressroom.web.site import PageRequest, Site, refuse
 
-TYPED_ABOVE = 100  # jobs; for more, the person types how many
-SAMPLE = 10
+TYPED_COUNT_ABOVE = 100  # jobs; for more, the person types how many
+SAMPLE_SIZE = 10
 
 ACTIONS: tuple[Action, ...] = get_args(Action.__value__)
 
 
 @dataclass(frozen=True)
-class Choice:
+class BulkRequest:
     """What is to be done, and with which jobs. `up_to` and `as_of` are as in an Order."""
 
     action: Action
-    filter: Chosen
+    selection: JobSelection
     up_to: int
     as_of: int
 
     @property
-    def asked(self) -> dict[str, list[str]]:
-        return {"action": [self.action], **self.filter.asked, "up_to": [str(self.up_to)], "as_of": [str(self.as_of)]}
+    def fields(self) -> dict[str, list[str]]:
+        return {"action": [self.action], **self.selection.fields, "up_to": [str(self.up_to)], "as_of": [str(self.as_of)]}
 
 
 @dataclass(frozen=True)
-class Outlook:
+class BulkPreview:
     """What would happen. `is_all` is false if there may be more than were counted."""
 
     counted: int
@@ -60,112 +60,116 @@ class Outlook:
         return self.counted - self.skipped.total()
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
 
-    async def choose(visit: Visit, fields: Fields) -> Response:
+    async def redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
         """To the page that shows what would happen, under its frozen address."""
-        action, filter = _action(fields), _filter(visit, fields).frozen()
-        newest, moment = await desk.service.rendering.database.read(search.newest_job)
-        return RedirectResponse(desk.url("/desk/bulk", **Choice(action, filter, newest, moment).asked), 303)
+        action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
+        newest, moment = await site.service.rendering.database.read(search.newest_job)
+        return RedirectResponse(site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
 
-    async def look(visit: Visit) -> Response:
-        fields = visit.request.query_params.multi_items()
+    async def look(request: PageRequest) -> Response:
+        fields = request.http.query_params.multi_items()
         if not {"up_to", "as_of"} <= {name for name, _ in fields}:
-            return await choose(visit, fields)
-        return await shown(visit, _choice(visit, fields))
+            return await redirect_to_preview(request, fields)
+        return await show_preview(request, _parse_bulk_request(request, fields))
 
-    async def shown(visit: Visit, choice: Choice, *, wrong: str = "") -> Response:
-        outlook = await outlook_of(visit, choice)
-        return visit.page(
+    async def show_preview(request: PageRequest, bulk_request: BulkRequest, *, wrong: str = "") -> Response:
+        preview = await load_preview(request, bulk_request)
+        return request.page(
             "bulk.html",
             status=422 if wrong else 200,
-            choice=choice,
-            outlook=outlook,
-            must_type=_must_type(choice, outlook),
+            bulk_request=bulk_request,
+            preview=preview,
+            must_type=_needs_typed_count(bulk_request, preview),
             wrong=wrong,
-            when=from_ms(min(choice.as_of, _LAST)),
+            when=from_ms(min(bulk_request.as_of, _MAX_TIME)),
         )
 
-    async def outlook_of(visit: Visit, choice: Choice) -> Outlook:
-        may_retry = may_repeat(desk.service.queue.kinds, visit.caller.scope.name.lower())
-        unit = partial(_look_ahead, choice.action, choice.filter.wanted, choice.up_to, choice.as_of, may_retry)
-        return await desk.service.rendering.database.read(unit)
+    async def load_preview(request: PageRequest, bulk_request: BulkRequest) -> BulkPreview:
+        may_retry = may_repeat(site.service.queue.kinds, request.caller.scope.name.lower())
+        unit = partial(
+            _preview_bulk, bulk_request.action, bulk_request.selection.filter, bulk_request.up_to, bulk_request.as_of, may_retry
+        )
+        return await site.service.rendering.database.read(unit)
 
-    async def decide(visit: Visit) -> Response:
-        fields = visit.form.items()
-        if not visit.form.get("decided"):
-            return await choose(visit, _picked(visit))
-        choice = _choice(visit, fields)
-        outlook = await outlook_of(visit, choice)
-        if not outlook.done:
-            return await shown(visit, choice)
-        wanted, typed = (visit.form.get(name).replace(",", "").strip() for name in ("number", "typed"))
-        if _must_type(choice, outlook) and (not typed or typed != wanted):
-            return await shown(visit, choice, wrong=f"Type {wanted or outlook.done} if you mean it.")
-        return await begin(visit, choice, outlook)
+    async def decide(request: PageRequest) -> Response:
+        fields = request.form.items()
+        if not request.form.get("decided"):
+            return await redirect_to_preview(request, _selected_fields(request))
+        bulk_request = _parse_bulk_request(request, fields)
+        preview = await load_preview(request, bulk_request)
+        if not preview.done:
+            return await show_preview(request, bulk_request)
+        wanted, typed = (request.form.get(name).replace(",", "").strip() for name in ("number", "typed"))
+        if _needs_typed_count(bulk_request, preview) and (not typed or typed != wanted):
+            return await show_preview(request, bulk_request, wrong=f"Type {wanted or preview.done} if you mean it.")
+        return await submit(request, bulk_request, preview)
 
-    async def begin(visit: Visit, choice: Choice, outlook: Outlook) -> Response:
+    async def submit(request: PageRequest, bulk_request: BulkRequest, preview: BulkPreview) -> Response:
         order = Order(
-            action=choice.action,
-            wanted=choice.filter.wanted,
-            up_to=choice.up_to,
-            as_of=choice.as_of,
-            counted=outlook.counted if outlook.is_all else None,
-            who=visit.caller.name,
-            scope=visit.caller.scope.name.lower(),
+            action=bulk_request.action,
+            wanted=bulk_request.selection.filter,
+            up_to=bulk_request.up_to,
+            as_of=bulk_request.as_of,
+            counted=preview.counted if preview.is_all else None,
+            who=request.caller.name,
+            scope=request.caller.scope.name.lower(),
         )
         told = {
-            "filter": choice.filter.in_words(),
-            "up_to": choice.up_to,
-            "matching": number(outlook.counted, capped=not outlook.is_all),
-            "to_do": number(outlook.done, capped=not outlook.is_all),
-            "to_skip": dict(outlook.skipped),
+            "filter": bulk_request.selection.describe(),
+            "up_to": bulk_request.up_to,
+            "matching": format_count(preview.counted, capped=not preview.is_all),
+            "to_do": format_count(preview.done, capped=not preview.is_all),
+            "to_skip": dict(preview.skipped),
         }
-        queue = desk.service.queue
+        queue = site.service.queue
         async with queue.transaction() as transaction:
-            job = await bulk.submit(queue, order, org_id=visit.org_id, within=transaction)
-            await transaction.run(lambda: visit.deed(f"bulk.{choice.action}", str(job), after=told), name="audit")
-        return visit.go(
-            f"/desk/jobs/{job}", f"The {choice.action} of {told['to_do']} jobs is queued. This page shows how far it is."
+            job = await bulk.submit(queue, order, org_id=request.org_id, within=transaction)
+            await transaction.run(
+                lambda: request.audit_entry(f"bulk.{bulk_request.action}", str(job), after=told), name="audit"
+            )
+        return request.redirect(
+            f"/desk/jobs/{job}", f"The {bulk_request.action} of {told['to_do']} jobs is queued. This page shows how far it is."
         )
 
-    desk.get(routes, "/desk/bulk", look, needs=Scope.OPERATOR)
-    desk.post(routes, "/desk/bulk", decide)
+    site.get(routes, "/desk/bulk", look, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/bulk", decide)
     return routes
 
 
-_LAST = 253_402_300_799_000  # the end of the year 9999
+_MAX_TIME = 253_402_300_799_000  # the end of the year 9999
 
 
-def _look_ahead(
+def _preview_bulk(
     action: Action, wanted: SearchFilter, up_to: int, as_of: int, may_retry: Callable[[str], bool]
-) -> Work[Outlook]:
+) -> Work[BulkPreview]:
     found = yield from search.search(wanted, before=up_to + 1)
     seen = [Seen(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
     reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
-    shown = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE]
-    jobs = yield from search.show(shown)
-    return Outlook(
+    show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
+    jobs = yield from search.show(show_preview)
+    return BulkPreview(
         counted=len(seen),
         is_all=found.rest is None,
         skipped=Counter(reason for reason in reasons.values() if reason is not None),
-        sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: shown.index(pair[0].id)),
+        sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: show_preview.index(pair[0].id)),
     )
 
 
-def _must_type(choice: Choice, outlook: Outlook) -> bool:
-    return choice.filter.is_everything or not outlook.is_all or outlook.done > TYPED_ABOVE
+def _needs_typed_count(bulk_request: BulkRequest, preview: BulkPreview) -> bool:
+    return bulk_request.selection.is_everything or not preview.is_all or preview.done > TYPED_COUNT_ABOVE
 
 
-def _choice(visit: Visit, fields: Fields) -> Choice:
+def _parse_bulk_request(request: PageRequest, fields: Fields) -> BulkRequest:
     given = dict(fields)
-    up_to, as_of = (chosen.number(given.get(name, ""), name) for name in ("up_to", "as_of"))
-    return Choice(_action(fields), _filter(visit, fields), up_to, as_of)
+    up_to, as_of = (selection.parse_number(given.get(name, ""), name) for name in ("up_to", "as_of"))
+    return BulkRequest(_parse_action(fields), _parse_selection(request, fields), up_to, as_of)
 
 
-def _action(fields: Fields) -> Action:
+def _parse_action(fields: Fields) -> Action:
     given = dict(fields).get("action", "")
     for action in ACTIONS:
         if given == action:
@@ -173,18 +177,18 @@ def _action(fields: Fields) -> Action:
     raise refuse(f"action is {' or '.join(ACTIONS)}, not {given[:40]!r}")
 
 
-def _filter(visit: Visit, fields: Fields) -> Chosen:
-    return chosen.read(fields, org_id=visit.org_id, now=datetime.now(UTC))
+def _parse_selection(request: PageRequest, fields: Fields) -> JobSelection:
+    return selection.parse_selection(fields, org_id=request.org_id, now=datetime.now(UTC))
 
 
-def _picked(visit: Visit) -> Fields:
+def _selected_fields(request: PageRequest) -> Fields:
     """What the list sent: the jobs that were ticked and nothing else, or whatever matches, ticked or not."""
-    fields = visit.form.items()
-    match visit.form.get("which"):
+    fields = request.form.items()
+    match request.form.get("which"):
         case "matching":
             return [(name, value) for name, value in fields if name != "uid"]
         case "chosen":
-            if not visit.form.all("uid"):
+            if not request.form.all("uid"):
                 raise refuse("no job is selected: go back and tick some, or act on all that match")
             return [(name, value) for name, value in fields if name in ("uid", "action")]
         case other:

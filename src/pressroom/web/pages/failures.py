@@ -13,23 +13,23 @@ from pressroom.likeness import alike
 from pressroom.store.jobs import queries
 from pressroom.store.operators import failures
 from pressroom.store.operators.failures import FailureSample, Group, Origin, Span, Window, engines_in
-from pressroom.web.chosen import DEFAULT_ORG
-from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.words import exact
+from pressroom.web.formatting import format_time
+from pressroom.web.selection import DEFAULT_ORG
+from pressroom.web.site import PageRequest, Site, refuse
 
-PAGE = 25  # groups
-AROUND = 2  # lines before and after the one that is wrong
-LONGEST = 200  # letters of a line of source
+PAGE_SIZE = 25  # groups
+CONTEXT_LINES = 2  # lines before and after the one that is wrong
+MAX_LINE_LENGTH = 200  # letters of a line of source
 HOUR = 3_600_000  # milliseconds
 
 WINDOWS = {"1h": Window(HOUR, 12), "24h": Window(24 * HOUR, 24), "7d": Window(7 * 24 * HOUR, 28), "all": Window(None, 24)}
 TITLES = {"1h": "the last hour", "24h": "the last 24 hours", "7d": "the last 7 days", "all": "all that is kept"}
 ORDERS = {"last": "last seen", "count": "count"}
-_PRINT = re.compile(r"[0-9a-f]{16}")
+_SIGNATURE = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
-class Asked:
+class FailureQuery:
     window: str
     sort: str
     kind: str
@@ -43,55 +43,57 @@ class Asked:
         return {name: value for name, value in fields.items() if value != usual.get(name, "")}
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
-    read = desk.service.rendering.database.read
+    read = site.service.rendering.database.read
 
-    async def show_all(visit: Visit) -> Response:
-        asked = _asked(visit)
-        org_id = _org_of(visit, asked)
-        found = await read(partial(failures.groups, WINDOWS[asked.window], org_id))
-        chosen = sorted((one for one in found.items if asked.kind in ("", one.kind)), key=_order(asked.sort), reverse=True)
-        shown = chosen[(asked.page - 1) * PAGE : asked.page * PAGE]
+    async def show_all(request: PageRequest) -> Response:
+        query = _parse_query(request)
+        org_id = _org_of(request, query)
+        groups = await read(partial(failures.groups, WINDOWS[query.window], org_id))
+        matching = sorted(
+            (one for one in groups.items if query.kind in ("", one.kind)), key=_sort_key(query.sort), reverse=True
+        )
+        shown = matching[(query.page - 1) * PAGE_SIZE : query.page * PAGE_SIZE]
         samples, origins = await read(partial(failures.samples, shown, org_id))
-        return visit.page(
+        return request.page(
             "failures.html",
-            asked=asked,
-            found=found,
-            groups=[_line(one, found, samples.get(one.print), origins.get(one.print)) for one in shown],
-            matching=len(chosen),
-            more=len(chosen) > asked.page * PAGE,
-            kinds=sorted({one.kind for one in found.items} | ({asked.kind} - {""})),
+            asked=query,
+            found=groups,
+            groups=[_group_row(one, groups, samples.get(one.print), origins.get(one.print)) for one in shown],
+            matching=len(matching),
+            more=len(matching) > query.page * PAGE_SIZE,
+            kinds=sorted({one.kind for one in groups.items} | ({query.kind} - {""})),
             titles=TITLES,
             orders=ORDERS,
         )
 
-    async def show_one(visit: Visit, print: str) -> Response:
-        asked = _asked(visit)
-        if not _PRINT.fullmatch(print):
+    async def show_one(request: PageRequest, print: str) -> Response:
+        query = _parse_query(request)
+        if not _SIGNATURE.fullmatch(print):
             raise NotFound(f"there are no failures {print[:50]}; a group is named by 16 letters, 0 to 9 and a to f")
-        story = await read(partial(failures.story, print, WINDOWS[asked.window], _org_of(visit, asked)))
+        story = await read(partial(failures.story, print, WINDOWS[query.window], _org_of(request, query)))
         sample = next((one for one in story.newest if one.error.get("line")), story.newest[0])
-        return visit.page(
+        return request.page(
             "failure.html",
-            asked=asked,
+            asked=query,
             print=print,
             story=story,
             sample=sample,
             message=message_of(sample),
             bars=_bars(story.columns, story.span),
-            origin=_origin(story.origin),
-            excerpt=await _excerpt(desk, sample),
+            origin=_describe_origin(story.origin),
+            excerpt=await _excerpt(site, sample),
             titles=TITLES,
         )
 
-    desk.get(routes, "/desk/failures", show_all)
-    desk.get(routes, "/desk/failures/{print}", show_one)
+    site.get(routes, "/desk/failures", show_all)
+    site.get(routes, "/desk/failures/{print}", show_one)
     return routes
 
 
-def _asked(visit: Visit) -> Asked:
-    given = visit.request.query_params
+def _parse_query(request: PageRequest) -> FailureQuery:
+    given = request.http.query_params
     window, sort = given.get("window") or "24h", given.get("sort") or "last"
     if window not in WINDOWS:
         raise refuse(f"window is one of {', '.join(WINDOWS)}")
@@ -103,30 +105,30 @@ def _asked(visit: Visit) -> Asked:
     kind, org = given.get("kind", ""), given.get("org", "")
     if len(kind) > 100 or len(org) > 512 or "\0" in kind + org:
         raise refuse("kind has up to 100 letters, org up to 512, and neither has a NUL")
-    return Asked(window, sort, kind, org, int(page))
+    return FailureQuery(window, sort, kind, org, int(page))
 
 
-def _org_of(visit: Visit, asked: Asked) -> str | None:
+def _org_of(request: PageRequest, query: FailureQuery) -> str | None:
     """Members see their own, whatever they ask for."""
-    if visit.org_id is not None or not asked.org:
-        return visit.org_id
-    return "" if asked.org == DEFAULT_ORG else asked.org
+    if request.org_id is not None or not query.org:
+        return request.org_id
+    return "" if query.org == DEFAULT_ORG else query.org
 
 
-def _order(sort: str) -> Any:
+def _sort_key(sort: str) -> Any:
     return (lambda one: (one.count, one.last)) if sort == "count" else (lambda one: (one.last, one.count))
 
 
-def _line(group: Group, found: failures.Groups, sample: FailureSample | None, origin: Origin | None) -> dict[str, Any]:
+def _group_row(group: Group, groups: failures.Groups, sample: FailureSample | None, origin: Origin | None) -> dict[str, Any]:
     return {
         "group": group,
         "sample": sample,
         "message": message_of(sample) if sample else "",
         "code": sample.error.get("code", "") if sample else "",
-        "share": group.count / found.total,
+        "share": group.count / groups.total,
         "first": origin.first.ended if origin else None,
-        "origin": _origin(origin),
-        "bars": _bars(group.columns, found.span),
+        "origin": _describe_origin(origin),
+        "bars": _bars(group.columns, groups.span),
     }
 
 
@@ -135,48 +137,52 @@ def message_of(failure: FailureSample) -> str:
 
 
 def _bars(columns: list[int], span: Span) -> list[tuple[str, int, int]]:
-    return [(exact(span.bar_of(index)), count, 0) for index, count in enumerate(columns)]
+    return [(format_time(span.bar_of(index)), count, 0) for index, count in enumerate(columns)]
 
 
-def _origin(origin: Origin | None) -> dict[str, str] | None:
+def _describe_origin(origin: Origin | None) -> dict[str, str] | None:
     """The version that failed first, and what is known of the one before it, in words."""
     if origin is None or origin.first.version is None:
         return None
     version, before = origin.first.version, origin.before
     if before is None:
-        return {"version": version, "short": _short(version), "words": ""}
+        return {"version": version, "short": _short_version(version), "words": ""}
     if before == version:
-        return {"version": version, "short": _short(version), "words": "last success shortly before"}
-    old, new = set(_parts(before)), set(_parts(version))
+        return {"version": version, "short": _short_version(version), "words": "last success shortly before"}
+    old, new = set(_version_parts(before)), set(_version_parts(version))
+    replaced = ", ".join(one for one in _version_parts(before) if one not in new) or before
     return {
         "version": version,
-        "short": ", ".join(one for one in _parts(version) if one not in old) or _short(version),
-        "words": f"the version before had none ({', '.join(one for one in _parts(before) if one not in new) or before})",
+        "short": ", ".join(one for one in _version_parts(version) if one not in old) or _short_version(version),
+        "words": f"the version before had none ({replaced})",
     }
 
 
-def _parts(version: str) -> list[str]:
+def _version_parts(version: str) -> list[str]:
     return [part for rest in engines_in(version).values() for part in rest.split(", ")]
 
 
-def _short(version: str) -> str:
+def _short_version(version: str) -> str:
     """The engine's own version, without those of what it is made of."""
     return "; ".join(f"{name}: {rest.split(', ')[0]}" if rest else name for name, rest in engines_in(version).items())
 
 
-async def _excerpt(desk: Desk, failure: FailureSample) -> list[tuple[int, str, bool]]:
+async def _excerpt(site: Site, failure: FailureSample) -> list[tuple[int, str, bool]]:
     """The lines around the one that is wrong, each with its number; from the error if the source is not with the job."""
     line = failure.error.get("line")
     if not isinstance(line, int) or line < 1:
         return []
     try:
-        payload = (await desk.service.rendering.database.read(partial(queries.get, failure.uid))).payload
+        payload = (await site.service.rendering.database.read(partial(queries.get, failure.uid))).payload
     except NotFound:  # its retention ended just now
         payload = None
     source = payload.get("source") if isinstance(payload, dict) else None
     lines = source.splitlines() if isinstance(source, str) else []
     if line > len(lines):
         excerpt = failure.error.get("excerpt")
-        return [(line, str(excerpt)[:LONGEST], True)] if excerpt else []
-    first = max(1, line - AROUND)
-    return [(number, text[:LONGEST], number == line) for number, text in enumerate(lines[first - 1 : line + AROUND], first)]
+        return [(line, str(excerpt)[:MAX_LINE_LENGTH], True)] if excerpt else []
+    first = max(1, line - CONTEXT_LINES)
+    return [
+        (number, text[:MAX_LINE_LENGTH], number == line)
+        for number, text in enumerate(lines[first - 1 : line + CONTEXT_LINES], first)
+    ]

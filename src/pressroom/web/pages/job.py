@@ -14,80 +14,80 @@ from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
 from pressroom.model import Job, Status, Tier
 from pressroom.store.jobs import queries
-from pressroom.web.desk import Desk, Visit
-from pressroom.web.job import cache, clone, dossier, lines, output, story
-from pressroom.web.job.dossier import NO_SUCH_JOB, Dossier
+from pressroom.web.job import cache, clone, history, output, source_lines
+from pressroom.web.job.details import NO_SUCH_JOB, JobDetails, get_own_job, load_job_details
 from pressroom.web.job.source import source_of
+from pressroom.web.site import PageRequest, Site
 
-_SHOWN = 1024 * 1024  # bytes of a source that are read for the page
-_PAYLOAD = 100_000  # letters of a payload that are shown
+_MAX_SOURCE_BYTES = 1024 * 1024  # bytes of a source that are read for the page
+_MAX_PAYLOAD_CHARACTERS = 100_000  # letters of a payload that are shown
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
     here = "/desk/jobs/{id}"
-    desk.get(routes, here, _show)
-    desk.get(routes, f"{here}/output", _send_output)
-    desk.get(routes, f"{here}/preview", _send_preview)
-    desk.get(routes, f"{here}/source", _send_source)
-    desk.get(routes, f"{here}/payload", _send_payload)
-    # Whoever may submit may do these over HTTP as well, so the desk asks for no more.
-    desk.post(routes, f"{here}/cancel", _cancel, needs=Scope.SUBMITTER)
-    desk.post(routes, f"{here}/retry", _retry, needs=Scope.SUBMITTER)
-    desk.get(routes, f"{here}/clone", _show_clone, needs=Scope.SUBMITTER)
-    desk.post(routes, f"{here}/clone", _clone, needs=Scope.SUBMITTER, small=False)
+    site.get(routes, here, _show)
+    site.get(routes, f"{here}/output", _send_output)
+    site.get(routes, f"{here}/preview", _send_preview)
+    site.get(routes, f"{here}/source", _send_source)
+    site.get(routes, f"{here}/payload", _send_payload)
+    # Over HTTP these need the scope submitter, so they need no more here.
+    site.post(routes, f"{here}/cancel", _cancel, needs=Scope.SUBMITTER)
+    site.post(routes, f"{here}/retry", _retry, needs=Scope.SUBMITTER)
+    site.get(routes, f"{here}/clone", _show_clone, needs=Scope.SUBMITTER)
+    site.post(routes, f"{here}/clone", _clone, needs=Scope.SUBMITTER, small=False)
     return routes
 
 
-async def _show(visit: Visit, id: str) -> Response:
-    service = visit.desk.service
-    unit = partial(dossier.compile_of, _uid(id), visit.org_id, with_deeds=visit.may(Scope.OPERATOR))
-    found = await service.rendering.database.read(unit)
-    job = found.job
+async def _show(request: PageRequest, id: str) -> Response:
+    service = request.site.service
+    unit = partial(load_job_details, _uid(id), request.org_id, with_deeds=request.may(Scope.OPERATOR))
+    details = await service.rendering.database.read(unit)
+    job = details.job
     kind = service.queue.kinds.get(job.kind)
-    source = await source_of(service, job, _SHOWN)
+    source = await source_of(service, job, _MAX_SOURCE_BYTES)
     text = None if source is None else source.decode(errors="replace")
-    payload = clone.pretty(_without_source(job.payload) if text is not None else job.payload)
-    events = [*found.first, *found.last]
-    attempts, other_errors = story.attempts(events, job.errors)
-    told = story.worth_telling(attempts)
-    made = [await output.looked_at(service, one, job) for one in output.outputs_of(job, found.made)]
-    return visit.page(
+    payload = clone.format_json(_without_source(job.payload) if text is not None else job.payload)
+    events = [*details.first, *details.last]
+    attempts, other_errors = history.summarise_attempts(events, job.errors)
+    shown_attempts = history.select_attempts(attempts)
+    previews = [await output.load_preview(service, one, job) for one in output.sort_outputs(job, details.made)]
+    return request.page(
         "job.html",
-        file=found,
+        file=details,
         job=job,
         kind=kind,
         tier=Tier(job.tier).name.lower(),
         is_render=clone.is_render(service, job),
-        wait=await _wait(visit, job),
-        progress=story.progress_of(job),
-        first=story.told(found.first, job.date_created),
-        last=story.told(found.last, job.date_created),
-        attempts=told,
-        attempts_left_out=len(attempts) - len(told),
+        wait=await _queue_position(request, job),
+        progress=history.progress_of(job),
+        first=history.history_lines(details.first, job.date_created),
+        last=history.history_lines(details.last, job.date_created),
+        attempts=shown_attempts,
+        attempts_left_out=len(attempts) - len(shown_attempts),
         other_errors=other_errors,
-        located=partial(lines.located, text),
-        source=None if text is None else lines.shown(text),
+        located=partial(source_lines.lines_around_error, text),
+        source=None if text is None else source_lines.excerpt_of(text),
         wrong_lines=_wrong_lines(job),
-        payload=payload[:_PAYLOAD],
-        payload_is_cut=len(payload) > _PAYLOAD,
-        outputs=made,
-        result=output.told_by(job),
+        payload=payload[:_MAX_PAYLOAD_CHARACTERS],
+        payload_is_cut=len(payload) > _MAX_PAYLOAD_CHARACTERS,
+        outputs=previews,
+        result=output.parse_render_result(job),
         plain_result=_plain_result(job),
-        cache=cache.explained(found, kind),
-        worker=partial(story.short_worker, everywhere=visit.caller.everywhere),
-        sees_details=visit.caller.everywhere and visit.may(Scope.OPERATOR),
-        last_event=_last_event(found),
-        may_retry=may_repeat(visit.caller, service.queue.kinds, job.kind),
-        may_clone=may_submit(visit.caller, service.queue.kinds, job.kind),
+        cache=cache.explain_cache(details, kind),
+        worker=partial(history.worker_display_name, everywhere=request.caller.everywhere),
+        sees_details=request.caller.everywhere and request.may(Scope.OPERATOR),
+        last_event=_last_event(details),
+        may_retry=may_repeat(request.caller, service.queue.kinds, job.kind),
+        may_clone=may_submit(request.caller, service.queue.kinds, job.kind),
     )
 
 
-async def _wait(visit: Visit, job: Job) -> dict[str, Any] | None:
-    """Where a queued job stands, and whether anybody may take it at all."""
+async def _queue_position(request: PageRequest, job: Job) -> dict[str, Any] | None:
+    """The position of a queued job, and whether its kind is paused."""
     if job.status is not Status.QUEUED:
         return None
-    service = visit.desk.service
+    service = request.site.service
     standing = await service.queue.standing(job, slots=service.settings.slots)
     paused = await service.rendering.database.read(queries.paused)
     return {"ahead": standing.ahead, "p50": standing.p50, "p90": standing.p90, "is_paused": job.kind in paused}
@@ -96,40 +96,40 @@ async def _wait(visit: Visit, job: Job) -> dict[str, Any] | None:
 def _plain_result(job: Job) -> str | None:
     """What a job returned that made no file. One whose file has expired is another matter."""
     has_file = isinstance(job.result, dict) and isinstance(job.result.get("artifact"), str)
-    return None if has_file or job.result is None else clone.pretty(job.result)[:_PAYLOAD]
+    return None if has_file or job.result is None else clone.format_json(job.result)[:_MAX_PAYLOAD_CHARACTERS]
 
 
 def _wrong_lines(job: Job) -> set[int]:
     return {error["line"] for error in job.errors if isinstance(error.get("line"), int)}
 
 
-def _last_event(found: Dossier) -> int:
-    return max((event.id for event in (*found.first, *found.last)), default=0)
+def _last_event(details: JobDetails) -> int:
+    return max((event.id for event in (*details.first, *details.last)), default=0)
 
 
 def _without_source(payload: Any) -> Any:
     return {name: value for name, value in payload.items() if name != "source"} if isinstance(payload, dict) else payload
 
 
-async def _send_output(visit: Visit, id: str) -> Response:
-    return await output.sent(visit, await _own(visit, id))
+async def _send_output(request: PageRequest, id: str) -> Response:
+    return await output.send_output(request, await _own_job(request, id))
 
 
-async def _send_preview(visit: Visit, id: str) -> Response:
-    return await output.framed(visit, await _own(visit, id))
+async def _send_preview(request: PageRequest, id: str) -> Response:
+    return await output.send_framed(request, await _own_job(request, id))
 
 
-async def _send_source(visit: Visit, id: str) -> Response:
-    job = await _own(visit, id)
-    source = await source_of(visit.desk.service, job)
+async def _send_source(request: PageRequest, id: str) -> Response:
+    job = await _own_job(request, id)
+    source = await source_of(request.site.service, job)
     if source is None:
         raise NotFound("this job has no source; it is no render, or its source is gone")
     return _as_file(source, "text/plain; charset=utf-8", f"{job.payload['language']}-{job.uid[-8:]}.txt")
 
 
-async def _send_payload(visit: Visit, id: str) -> Response:
-    job = await _own(visit, id)
-    return _as_file(clone.pretty(job.payload).encode(errors="replace"), "application/json", f"payload-{job.uid[-8:]}.json")
+async def _send_payload(request: PageRequest, id: str) -> Response:
+    job = await _own_job(request, id)
+    return _as_file(clone.format_json(job.payload).encode(errors="replace"), "application/json", f"payload-{job.uid[-8:]}.json")
 
 
 def _as_file(data: bytes, media_type: str, filename: str) -> Response:
@@ -142,65 +142,65 @@ def _as_file(data: bytes, media_type: str, filename: str) -> Response:
     return Response(data, headers=headers, media_type=media_type)
 
 
-async def _cancel(visit: Visit, id: str) -> Response:
-    job = await _own(visit, id)
+async def _cancel(request: PageRequest, id: str) -> Response:
+    job = await _own_job(request, id)
     if job.status.ended:
-        return visit.go(f"/desk/jobs/{job}", f"There was nothing to cancel: it is {_word(job.status)}.")
-    cancelled = await visit.desk.service.queue.cancel(job, reason=f"cancelled by {visit.caller.name}")
+        return request.redirect(f"/desk/jobs/{job}", f"There was nothing to cancel: it is {_status_text(job.status)}.")
+    cancelled = await request.site.service.queue.cancel(job, reason=f"cancelled by {request.caller.name}")
     after = {"status": cancelled.status.value, "cancel_requested": cancelled.cancel_requested}
-    await visit.note("job.cancel", str(job), before={"status": job.status.value}, after=after)
-    words = "It is cancelled." if cancelled.status is Status.CANCELLED else "It is told to stop."
+    await request.record_audit("job.cancel", str(job), before={"status": job.status.value}, after=after)
+    message = "It is cancelled." if cancelled.status is Status.CANCELLED else "Cancellation requested."
     if cancelled.status.ended and cancelled.status is not Status.CANCELLED:
-        words = f"It was quicker: it is {_word(cancelled.status)}."
-    return visit.go(f"/desk/jobs/{job}", words)
+        message = f"It had ended before the cancel: it is {_status_text(cancelled.status)}."
+    return request.redirect(f"/desk/jobs/{job}", message)
 
 
-async def _retry(visit: Visit, id: str) -> Response:
-    job = await _own(visit, id)
-    require_repeat(visit.caller, visit.desk.service.queue.kinds, job.kind)
+async def _retry(request: PageRequest, id: str) -> Response:
+    job = await _own_job(request, id)
+    require_repeat(request.caller, request.site.service.queue.kinds, job.kind)
     if not job.status.ended:
         raise NotFinished(f"{job} has not ended; cancel it first, or wait for it")
-    queue = visit.desk.service.queue
+    queue = request.site.service.queue
     async with queue.transaction() as tx:
         again = await queue.retry(job, within=tx)
         after = {"job": str(again), "answer": again.answer.value}
-        deed = partial(visit.deed, "job.retry", str(job), before={"status": job.status.value}, after=after)
+        deed = partial(request.audit_entry, "job.retry", str(job), before={"status": job.status.value}, after=after)
         await tx.run(deed, name="audit")
     skipped = "A newer job of its key is open, so that no other was needed: this one."
-    return visit.go(f"/desk/jobs/{again}", "Retry submitted." if again.answer == "new" else skipped)
+    return request.redirect(f"/desk/jobs/{again}", "Retry submitted." if again.answer == "new" else skipped)
 
 
-async def _show_clone(visit: Visit, id: str) -> Response:
-    job = await _own(visit, id)
-    service = visit.desk.service
-    require_submit(visit.caller, service.queue.kinds, job.kind)
-    source = await source_of(service, job, clone.EDITED + 1)
-    return _clone_page(visit, job, clone.draft_of(service, job, source))
+async def _show_clone(request: PageRequest, id: str) -> Response:
+    job = await _own_job(request, id)
+    service = request.site.service
+    require_submit(request.caller, service.queue.kinds, job.kind)
+    source = await source_of(service, job, clone.MAX_EDITABLE_BYTES + 1)
+    return _clone_page(request, job, clone.prefill_form(service, job, source))
 
 
-async def _clone(visit: Visit, id: str) -> Response:
+async def _clone(request: PageRequest, id: str) -> Response:
     """What is wrong is told above the form, which still has everything that was typed."""
-    job = await _own(visit, id)
-    service = visit.desk.service
-    require_submit(visit.caller, service.queue.kinds, job.kind)
-    draft = clone.draft_from(visit.form)
+    job = await _own_job(request, id)
+    service = request.site.service
+    require_submit(request.caller, service.queue.kinds, job.kind)
+    draft = clone.read_form(request.form)
     try:
         source = await source_of(service, job) if draft.source is None else None
-        answer = await clone.submitted(service, job, draft, source, request_id=request_id_of(visit.request))
+        answer = await clone.submit_clone(service, job, draft, source, request_id=request_id_of(request.http))
     except PressroomError as error:
-        return _clone_page(visit, job, draft, error)
-    await visit.note("job.clone", str(job), after={"job": str(answer), "answer": answer.answer.value})
-    return visit.go(f"/desk/jobs/{answer}", clone.notice(answer, job))
+        return _clone_page(request, job, draft, error)
+    await request.record_audit("job.clone", str(job), after={"job": str(answer), "answer": answer.answer.value})
+    return request.redirect(f"/desk/jobs/{answer}", clone.describe_answer(answer, job))
 
 
-def _clone_page(visit: Visit, job: Job, draft: clone.Draft, error: PressroomError | None = None) -> Response:
-    field, line, column = clone.place_of(error) if error is not None else ("", None, None)
-    return visit.page(
+def _clone_page(request: PageRequest, job: Job, draft: clone.CloneForm, error: PressroomError | None = None) -> Response:
+    field, line, column = clone.error_location(error) if error is not None else ("", None, None)
+    return request.page(
         "job_clone.html",
         status=200 if error is None else error.status,
         job=job,
         draft=draft,
-        is_render=clone.is_render(visit.desk.service, job),
+        is_render=clone.is_render(request.site.service, job),
         error=error,
         field=field,
         line=line,
@@ -210,8 +210,8 @@ def _clone_page(visit: Visit, job: Job, draft: clone.Draft, error: PressroomErro
     )
 
 
-async def _own(visit: Visit, id: str) -> Job:
-    return await visit.desk.service.rendering.database.read(partial(dossier.own, _uid(id), visit.org_id))
+async def _own_job(request: PageRequest, id: str) -> Job:
+    return await request.site.service.rendering.database.read(partial(get_own_job, _uid(id), request.org_id))
 
 
 def _uid(id: str) -> str:
@@ -221,5 +221,5 @@ def _uid(id: str) -> str:
         raise NotFound(NO_SUCH_JOB) from None
 
 
-def _word(status: Status) -> str:
+def _status_text(status: Status) -> str:
     return status.value.replace("_", " ")

@@ -8,51 +8,51 @@ from starlette.responses import Response
 from pressroom.api.routes import Routes
 from pressroom.model import Job, Status
 from pressroom.store.operators import search
-from pressroom.web import chosen
-from pressroom.web.desk import Desk, Visit
+from pressroom.web import selection
+from pressroom.web.site import PageRequest, Site
 
-ERROR_SHOWN = 140  # letters
+MAX_ERROR_LENGTH = 140  # letters
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
 
-    async def show(visit: Visit) -> Response:
-        asked = visit.request.query_params
-        filter = chosen.read(asked.multi_items(), org_id=visit.org_id, now=datetime.now(UTC))
-        cursor = _number(asked.get("cursor"), "cursor")
-        seen = _number(asked.get("seen"), "seen")
-        listing = await desk.service.rendering.database.read(partial(search.list_page, filter.wanted, cursor=cursor, seen=seen))
-        return visit.page(
+    async def show(request: PageRequest) -> Response:
+        query = request.http.query_params
+        jobs = selection.parse_selection(query.multi_items(), org_id=request.org_id, now=datetime.now(UTC))
+        cursor = _parse_optional_number(query.get("cursor"), "cursor")
+        seen = _parse_optional_number(query.get("seen"), "seen")
+        listing = await site.service.rendering.database.read(partial(search.list_page, jobs.filter, cursor=cursor, seen=seen))
+        return request.page(
             "jobs.html",
-            filter=filter,
+            filter=jobs,
             listing=listing,
             cursor=cursor,
-            again=desk.url("/desk/jobs", cursor=cursor, seen=listing.newest, **filter.asked),
-            kinds=sorted(desk.service.queue.kinds),
+            again=site.url("/desk/jobs", cursor=cursor, seen=listing.newest, **jobs.fields),
+            kinds=sorted(site.service.queue.kinds),
             statuses=list(Status),
             most_new=search.NEW,
-            lasted=lasted,
-            brief=brief,
-            picture=picture,
+            lasted=attempt_duration,
+            brief=short_error,
+            picture=type_label,
         )
 
-    desk.get(routes, "/desk/jobs", show)
+    site.get(routes, "/desk/jobs", show)
     return routes
 
 
-def lasted(job: Job) -> timedelta | None:
+def attempt_duration(job: Job) -> timedelta | None:
     """How long the last attempt took, or has taken by now."""
     return None if job.date_started is None else (job.date_completed or datetime.now(UTC)) - job.date_started
 
 
-def brief(error: str | None) -> str:
+def short_error(error: str | None) -> str:
     """The first line, shortened."""
     line = next(iter((error or "").strip().splitlines()), "")
-    return line if len(line) <= ERROR_SHOWN else f"{line[: ERROR_SHOWN - 1].rstrip()}…"
+    return line if len(line) <= MAX_ERROR_LENGTH else f"{line[: MAX_ERROR_LENGTH - 1].rstrip()}…"
 
 
-def picture(media_type: str) -> str:
+def type_label(media_type: str) -> str:
     """What stands for an output that is no picture: PDF, HTML. Empty for one that is."""
     kind, _, name = media_type.partition(";")[0].partition("/")
     if kind == "image":
@@ -60,5 +60,5 @@ def picture(media_type: str) -> str:
     return {"plain": "TXT", "markdown": "MD", "octet-stream": "FILE"}.get(name, name.rpartition("+")[2].upper()[:5] or "FILE")
 
 
-def _number(text: str | None, name: str) -> int | None:
-    return None if text is None or text == "" else chosen.number(text, name)
+def _parse_optional_number(text: str | None, name: str) -> int | None:
+    return None if text is None or text == "" else selection.parse_number(text, name)

@@ -4,40 +4,40 @@ from starlette.responses import Response
 
 from pressroom.api.access import LOCAL
 from pressroom.api.routes import Routes
-from pressroom.store.operators.dashboard import LastHour
-from pressroom.web import crew, glance
-from pressroom.web.desk import Desk, Visit
-from pressroom.web.engines import Engines
+from pressroom.store.operators.figures import LastHour
+from pressroom.web import dashboard, workers
+from pressroom.web.engines import EngineStatusCache
+from pressroom.web.site import PageRequest, Site
 
 type Bar = tuple[str, int, int]
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
-    glances, engines = glance.glances(desk.service), Engines()
+    cache, engines = dashboard.make_dashboard_cache(site.service), EngineStatusCache()
 
-    async def show(visit: Visit) -> Response:
-        seen = await glances.at(visit.org_id, after="hx-request" in visit.request.headers)
-        return visit.page(
+    async def show(request: PageRequest) -> Response:
+        data = await cache.get(request.org_id, after="hx-request" in request.http.headers)
+        return request.page(
             "overview.html",
-            seen=seen,
-            active=crew.named(visit.caller, seen.members, seen.active.items),
-            hands=crew.crew(visit.caller, seen.members, ()),
-            ended_bars=_ended(seen.hour),
-            error_bars=_errors(seen.hour),
-            engines=await engines.look(),
-            service_url=desk.service.address_for(visit.request),
-            needs_token=visit.caller != LOCAL,
+            seen=data,
+            active=workers.with_display_names(request.caller, data.members, data.active.items),
+            workers=workers.worker_rows(request.caller, data.members, ()),
+            ended_bars=_ended_bars(data.hour),
+            error_bars=_error_bars(data.hour),
+            engines=await engines.statuses(),
+            service_url=site.service.address_for(request.http),
+            needs_token=request.caller != LOCAL,
         )
 
-    desk.get(routes, "/desk", show)
+    site.get(routes, "/desk", show)
     return routes
 
 
-def _ended(hour: LastHour) -> list[Bar]:
+def _ended_bars(hour: LastHour) -> list[Bar]:
     return [(f"{minute.at:%H:%M} UTC", minute.ended, minute.errors) for minute in hour.minutes]
 
 
-def _errors(hour: LastHour) -> list[Bar]:
+def _error_bars(hour: LastHour) -> list[Bar]:
     """On a scale of their own: five among a thousand would not be seen."""
     return [(f"{minute.at:%H:%M} UTC", minute.errors, minute.errors) for minute in hour.minutes]

@@ -9,16 +9,16 @@ from pressroom.api.access import Scope
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.queue import MOST_SLOTS
-from pressroom.store.operators import dashboard
-from pressroom.store.operators.dashboard import KindState, MinuteEndings
+from pressroom.store.operators import figures
+from pressroom.store.operators.figures import KindState, MinuteEndings
 from pressroom.store.operators.overview import Waiting
-from pressroom.web import glance
-from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.glance import Glance
+from pressroom.web import dashboard
+from pressroom.web.dashboard import DashboardData
+from pressroom.web.site import PageRequest, Site, refuse
 
 
 @dataclass(frozen=True)
-class Line:
+class QueueRow:
     kind: KindState
     waiting: list[Waiting]
     running: int
@@ -33,65 +33,65 @@ class Line:
         return sum(tier.ready for tier in self.waiting)
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
-    queue, database = desk.service.queue, desk.service.rendering.database
-    glances = glance.glances(desk.service)
+    queue, database = site.service.queue, site.service.rendering.database
+    cache = dashboard.make_dashboard_cache(site.service)
 
-    async def show(visit: Visit) -> Response:
-        seen = await glances.at(visit.org_id, after="hx-request" in visit.request.headers)
-        kinds = await database.read(dashboard.kinds)
-        may_change = visit.may(Scope.OPERATOR) and visit.caller.everywhere
-        return visit.page("queues.html", seen=seen, lines=_lines(seen, kinds), may_change=may_change, most=MOST_SLOTS)
+    async def show(request: PageRequest) -> Response:
+        data = await cache.get(request.org_id, after="hx-request" in request.http.headers)
+        kinds = await database.read(figures.kinds)
+        may_change = request.may(Scope.OPERATOR) and request.caller.everywhere
+        return request.page("queues.html", seen=data, lines=_queue_rows(data, kinds), may_change=may_change, most=MOST_SLOTS)
 
-    async def pause(visit: Visit) -> Response:
-        kind = await _named(visit)
+    async def pause(request: PageRequest) -> Response:
+        kind = await requested_kind(request)
         await queue.pause(kind.name)
-        await visit.note("queue.pause", kind.name, before={"paused": kind.paused}, after={"paused": True})
-        return visit.go("/desk/queues", f"{kind.name} is paused. What runs goes on, and what is submitted waits.")
+        await request.record_audit("queue.pause", kind.name, before={"paused": kind.paused}, after={"paused": True})
+        return request.redirect("/desk/queues", f"{kind.name} is paused. What runs goes on, and what is submitted waits.")
 
-    async def resume(visit: Visit) -> Response:
-        kind = await _named(visit)
+    async def resume(request: PageRequest) -> Response:
+        kind = await requested_kind(request)
         await queue.resume(kind.name)
-        await visit.note("queue.resume", kind.name, before={"paused": kind.paused}, after={"paused": False})
-        return visit.go("/desk/queues", f"{kind.name} resumed.")
+        await request.record_audit("queue.resume", kind.name, before={"paused": kind.paused}, after={"paused": False})
+        return request.redirect("/desk/queues", f"{kind.name} resumed.")
 
-    async def scale(visit: Visit) -> Response:
-        kind = await _named(visit)
-        slots = _slots(visit.form.get("slots"))
+    async def scale(request: PageRequest) -> Response:
+        kind = await requested_kind(request)
+        slots = _parse_slots(request.form.get("slots"))
         await queue.scale(kind.name, slots)
-        await visit.note("queue.scale", kind.name, before={"slots": kind.slots}, after={"slots": slots})
-        said = "without a limit" if slots is None else f"with at most {slots:,} at once, in all processes together"
-        return visit.go("/desk/queues", f"{kind.name} runs {said}.")
+        await request.record_audit("queue.scale", kind.name, before={"slots": kind.slots}, after={"slots": slots})
+        limit = "without a limit" if slots is None else f"with at most {slots:,} at once, in all processes together"
+        return request.redirect("/desk/queues", f"{kind.name} runs {limit}.")
 
-    async def _named(visit: Visit) -> KindState:
-        """A kind is everybody's: who may only see to one organisation must not stop the others."""
-        if not visit.caller.everywhere:
-            words = "a kind is of all organisations; to change it you need a token made with --all-orgs"
-            raise HttpError(403, "forbidden", words)
-        name = visit.form.get("kind")
-        return await database.read(partial(dashboard.kind, name))
+    async def requested_kind(request: PageRequest) -> KindState:
+        """A kind serves all organisations: a caller of one must not stop it for the others."""
+        if not request.caller.everywhere:
+            message = "a kind is of all organisations; to change it you need a token made with --all-orgs"
+            raise HttpError(403, "forbidden", message)
+        name = request.form.get("kind")
+        return await database.read(partial(figures.kind, name))
 
-    desk.get(routes, "/desk/queues", show)
-    desk.post(routes, "/desk/queues/pause", pause, needs=Scope.OPERATOR)
-    desk.post(routes, "/desk/queues/resume", resume, needs=Scope.OPERATOR)
-    desk.post(routes, "/desk/queues/scale", scale, needs=Scope.OPERATOR)
+    site.get(routes, "/desk/queues", show)
+    site.post(routes, "/desk/queues/pause", pause, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/queues/resume", resume, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/queues/scale", scale, needs=Scope.OPERATOR)
     return routes
 
 
-def _lines(seen: Glance, kinds: list[KindState]) -> list[Line]:
+def _queue_rows(data: DashboardData, kinds: list[KindState]) -> list[QueueRow]:
     return [
-        Line(
+        QueueRow(
             kind,
-            [tier for tier in seen.backlog.items if tier.kind == kind.name],
-            seen.running.get(kind.name, 0),
-            seen.hour.kinds.get(kind.name) or MinuteEndings(),
+            [tier for tier in data.backlog.items if tier.kind == kind.name],
+            data.running.get(kind.name, 0),
+            data.hour.kinds.get(kind.name) or MinuteEndings(),
         )
         for kind in kinds
     ]
 
 
-def _slots(given: str) -> int | None:
+def _parse_slots(given: str) -> int | None:
     """Nothing is no limit."""
     text = given.strip()
     if not text:

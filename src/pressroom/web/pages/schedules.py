@@ -9,29 +9,29 @@ from starlette.responses import Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.api.submitting import require_repeat
-from pressroom.store.operators import dashboard
-from pressroom.store.operators.dashboard import SCHEDULES, ScheduleState
+from pressroom.store.operators import figures
+from pressroom.store.operators.figures import SCHEDULES, ScheduleState
 from pressroom.web import crontab
-from pressroom.web.crontab import Reading
-from pressroom.web.desk import Desk, Visit
+from pressroom.web.crontab import CronDescription
+from pressroom.web.site import PageRequest, Site
 
-LATE = timedelta(minutes=1)  # a tick that nobody fired by then was missed
-KEPT = timedelta(days=1)  # for so long it is known which job a tick submitted
+OVERDUE_AFTER = timedelta(minutes=1)  # a tick that has not fired by then was missed
+TICK_HISTORY = timedelta(days=1)  # for so long it is known which job a tick submitted
 
 
 @dataclass(frozen=True)
-class Line:
+class ScheduleRow:
     schedule: ScheduleState
-    reading: Reading
+    reading: CronDescription
     now: datetime
 
     @property
     def state(self) -> str:
-        if self.reading.trouble:
+        if self.reading.error:
             return "unreadable"
         if self.reading.next is None:
             return "never"
-        if self.reading.next < self.now - LATE:
+        if self.reading.next < self.now - OVERDUE_AFTER:
             return "overdue"
         return "paused" if self.schedule.paused else "on"
 
@@ -42,40 +42,40 @@ class Line:
             return "job"
         if not self.reading.is_tick:
             return "none" if self.schedule.ran_at is None else "job"
-        return "skipped" if self.now - self.schedule.last_tick < KEPT else "long ago"
+        return "skipped" if self.now - self.schedule.last_tick < TICK_HISTORY else "long ago"
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
-    queue, database = desk.service.queue, desk.service.rendering.database
+    queue, database = site.service.queue, site.service.rendering.database
 
-    async def show(visit: Visit) -> Response:
-        is_for_them = visit.caller.owns(None)
-        now, found = await database.read(dashboard.schedules)
-        lines = [Line(one, crontab.read(one.cron, one.last_tick), now) for one in found] if is_for_them else []
-        return visit.page(
+    async def show(request: PageRequest) -> Response:
+        is_for_them = request.caller.owns(None)
+        now, found = await database.read(figures.schedules)
+        lines = [ScheduleRow(one, crontab.describe_cron(one.cron, one.last_tick), now) for one in found] if is_for_them else []
+        return request.page(
             "schedules.html",
             lines=lines,
             is_for_them=is_for_them,
-            may_run=visit.may(Scope.OPERATOR),
+            may_run=request.may(Scope.OPERATOR),
             known=queue.kinds,
             capped=len(lines) == SCHEDULES,
         )
 
-    async def run(visit: Visit) -> Response:
-        name = visit.form.get("name")
-        if not visit.caller.owns(None):
-            raise dashboard.no_schedule(name)
-        schedule = await database.read(partial(dashboard.schedule, name))
-        require_repeat(visit.caller, queue.kinds, schedule.kind)
+    async def run(request: PageRequest) -> Response:
+        name = request.form.get("name")
+        if not request.caller.owns(None):
+            raise figures.no_schedule(name)
+        schedule = await database.read(partial(figures.schedule, name))
+        require_repeat(request.caller, queue.kinds, schedule.kind)
         async with queue.transaction() as transaction:
             job = await queue.submit(
                 schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}", within=transaction
             )
             after = {"job": f"job_{job.uid}", "answer": job.answer}
-            await transaction.run(lambda: visit.deed("schedule.run", schedule.name, after=after), name="audit")
-        return visit.go(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted outside its schedule.")
+            await transaction.run(lambda: request.audit_entry("schedule.run", schedule.name, after=after), name="audit")
+        return request.redirect(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted outside its schedule.")
 
-    desk.get(routes, "/desk/schedules", show)
-    desk.post(routes, "/desk/schedules/run", run, needs=Scope.OPERATOR)
+    site.get(routes, "/desk/schedules", show)
+    site.post(routes, "/desk/schedules/run", run, needs=Scope.OPERATOR)
     return routes

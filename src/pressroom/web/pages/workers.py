@@ -4,18 +4,18 @@ from starlette.responses import Response
 
 from pressroom.api.routes import Routes
 from pressroom.overview import PAGE_LIMIT
-from pressroom.web.crew import crew
-from pressroom.web.desk import Desk, Visit
+from pressroom.web.site import PageRequest, Site
+from pressroom.web.workers import worker_rows
 
 
-def router(desk: Desk) -> Routes:
+def router(site: Site) -> Routes:
     routes = Routes()
-    queue = desk.service.queue
+    queue = site.service.queue
 
-    async def show(visit: Visit) -> Response:
-        active = await queue.overview.active(org_id=visit.org_id, limit=PAGE_LIMIT)
-        hands = crew(visit.caller, await queue.members(), active.items)
-        return visit.page("workers.html", hands=hands, more=active.next_cursor is not None)
+    async def show(request: PageRequest) -> Response:
+        active = await queue.overview.active(org_id=request.org_id, limit=PAGE_LIMIT)
+        rows = worker_rows(request.caller, await queue.members(), active.items)
+        return request.page("workers.html", workers=rows, more=active.next_cursor is not None)
 
-    desk.get(routes, "/desk/workers", show)
+    site.get(routes, "/desk/workers", show)
     return routes

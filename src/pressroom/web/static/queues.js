@@ -1,4 +1,4 @@
-// A number that somebody is typing is not taken from under their fingers: the list is fresh again once it is sent or undone.
+// A number being typed is not overwritten by a refresh; the list refreshes again once it is sent or undone.
 "use strict";
 
 document.body.addEventListener("htmx:beforeRequest", (event) => {

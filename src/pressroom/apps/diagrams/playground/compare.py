@@ -9,11 +9,11 @@ from pressroom.api.service import Service
 from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
 from pressroom.apps.diagrams.playground.comparison_sides import ComparisonSide, side_of_link, side_of_version
 from pressroom.apps.diagrams.playground.named_pages import parse_version
-from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.lines import compare_lines
+from pressroom.web.line_diff import diff_lines_in_thread
+from pressroom.web.site import PageRequest, Site, refuse
 
 
-def router(desk: Desk) -> Routes:
+def router(desk: Site) -> Routes:
     routes = Routes()
     desk.get(routes, "/playground/compare", ComparisonPage(desk.service).show)
     return routes
@@ -23,9 +23,9 @@ class ComparisonPage:
     def __init__(self, service: Service) -> None:
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
 
-    async def show(self, visit: Visit) -> Response:
+    async def show(self, visit: PageRequest) -> Response:
         """`?name=&a=&b=` are two versions, by themselves the two newest; `?left=&right=` are two short links."""
-        asked = visit.request.query_params
+        asked = visit.http.query_params
         if name := asked.get("name"):
             a, b = (parse_version(asked.get(field), field) for field in "ab")
             return await self._show_versions(visit, name, a, b)
@@ -37,7 +37,7 @@ class ComparisonPage:
         sides = [await side_of_link(visit, link) for link in (left, right)]
         return await _render_sides(visit, *sides, left=left, right=right)
 
-    async def _show_versions(self, visit: Visit, name: str, a: int | None, b: int | None) -> Response:
+    async def _show_versions(self, visit: PageRequest, name: str, a: int | None, b: int | None) -> Response:
         named = await self._names.find(visit.caller.org_id, name)
         history = await self._names.history(named, None)
         newer = b or history.newest
@@ -50,10 +50,10 @@ class ComparisonPage:
 
 
 async def _render_sides(
-    visit: Visit, before: ComparisonSide | None = None, after: ComparisonSide | None = None, **asked: Any
+    visit: PageRequest, before: ComparisonSide | None = None, after: ComparisonSide | None = None, **asked: Any
 ) -> Response:
     lines = None
     if before and after and before.source is not None and after.source is not None:
-        lines = await compare_lines(before.source, after.source)
+        lines = await diff_lines_in_thread(before.source, after.source)
     values: dict[str, Any] = {"name": "", "left": "", "right": "", "numbers": [], "chosen": None} | asked
     return visit.page("diagrams/compare.html", before=before, after=after, lines=lines, **values)

@@ -10,9 +10,9 @@ from pressroom.apps.diagrams.named.embed_keys import embed_key
 from pressroom.apps.diagrams.named.versions import NamedDiagram, Version
 from pressroom.apps.diagrams.playground.past_renders import past_render_of_link
 from pressroom.errors import NotFound, Unavailable, WaitTimeout
-from pressroom.renderers.svg.picture import label_of
+from pressroom.renderers.svg.finish import id_prefix
 from pressroom.store.artifacts.artifacts import Artifact
-from pressroom.web.desk import Visit
+from pressroom.web.site import PageRequest
 
 PATIENCE = 10.0  # seconds for a picture that is not there yet
 READ = 4 * 1024 * 1024  # bytes; longer pictures are compared by their hash
@@ -31,13 +31,13 @@ class ComparisonSide(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-async def side_of_version(visit: Visit, names: NamedDiagrams, named: NamedDiagram, number: int) -> ComparisonSide:
+async def side_of_version(visit: PageRequest, names: NamedDiagrams, named: NamedDiagram, number: int) -> ComparisonSide:
     """Raises NotFound, and VersionGone for a version that was there once."""
     shown = await names.resolve_picture(named, "svg", None, number)
     assert shown.wanted is not None
     if shown.picture is None and shown.wanted.status in ("completed", "superseded"):
         try:
-            await wait_until_ended(visit.desk.service, await names.submit_picture(shown, "svg"), PATIENCE)
+            await wait_until_ended(visit.site.service, await names.submit_picture(shown, "svg"), PATIENCE)
         except (WaitTimeout, Unavailable):
             pass  # it is said below that there is none yet
         else:
@@ -45,8 +45,8 @@ async def side_of_version(visit: Visit, names: NamedDiagrams, named: NamedDiagra
     version, picture = shown.wanted or shown.newest, shown.picture
     return ComparisonSide(
         title=f"Version {number}",
-        address=visit.desk.url(f"/a/{named.name}@{number}.svg", key=embed_key(named, visit.desk.service.keyring)),
-        opens=visit.desk.url(f"/playground/names/{named.name}", version=number),
+        address=visit.site.url(f"/a/{named.name}@{number}.svg", key=embed_key(named, visit.site.service.keyring)),
+        opens=visit.site.url(f"/playground/names/{named.name}", version=number),
         source=version.text.source,
         theme=shown.theme or "light",
         is_picture=picture is not None,
@@ -55,16 +55,16 @@ async def side_of_version(visit: Visit, names: NamedDiagrams, named: NamedDiagra
     )
 
 
-async def side_of_link(visit: Visit, link: str) -> ComparisonSide:
-    artifact, _ = await visit.desk.service.rendering.linked(link)
+async def side_of_link(visit: PageRequest, link: str) -> ComparisonSide:
+    artifact, _ = await visit.site.service.rendering.linked(link)
     try:
         form = (await past_render_of_link(visit, link)).form
     except NotFound:
         form = None
     return ComparisonSide(
         title=f"/d/{link}",
-        address=visit.desk.url(f"/d/{link}"),
-        opens=visit.desk.url("/playground", link=link) if form else "",
+        address=visit.site.url(f"/d/{link}"),
+        opens=visit.site.url("/playground", link=link) if form else "",
         source=form.source if form else None,
         theme=(form.theme if form else "") or "light",
         is_picture=artifact.media_type.startswith("image/"),
@@ -72,12 +72,12 @@ async def side_of_link(visit: Visit, link: str) -> ComparisonSide:
     )
 
 
-async def _appearance_hash(visit: Visit, picture: Artifact, source: str | None) -> str | None:
+async def _appearance_hash(visit: PageRequest, picture: Artifact, source: str | None) -> str | None:
     """The ids in an SVG start with a hash of its source, which is invisible: pictures that differ only there look the same."""
     if source is None or picture.size > READ or picture.media_type != "image/svg+xml":
         return picture.sha256
-    data = await visit.desk.service.rendering.whole(picture)
-    return hashlib.sha256(data.replace(label_of(source).encode(), b"p")).hexdigest()
+    data = await visit.site.service.rendering.whole(picture)
+    return hashlib.sha256(data.replace(id_prefix(source).encode(), b"p")).hexdigest()
 
 
 def _missing_picture_reason(version: Version) -> str:

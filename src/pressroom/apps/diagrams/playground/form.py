@@ -10,7 +10,7 @@ from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.languages import Language
 from pressroom.renderers.documents import RenderRequest
 from pressroom.rendering import Payload
-from pressroom.web.desk import refuse
+from pressroom.web.site import refuse
 
 OUTPUTS = ("svg", "png", "pdf", "html")
 LINK_LIMIT = 4_000  # characters of a link; some programs cut longer ones

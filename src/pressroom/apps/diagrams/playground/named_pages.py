@@ -21,13 +21,13 @@ from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
 from pressroom.renderers.documents import RenderRequest
-from pressroom.web.desk import Desk, Visit, refuse
-from pressroom.web.lines import compare_lines
+from pressroom.web.line_diff import diff_lines_in_thread
+from pressroom.web.site import PageRequest, Site, refuse
 
 SHOWN = 50
 
 
-def router(desk: Desk, diagrams: Diagrams) -> Routes:
+def router(desk: Site, diagrams: Diagrams) -> Routes:
     routes = Routes()
     pages = NamedDiagramPages(desk.service, diagrams)
     desk.get(routes, "/playground/names", pages.show_list)
@@ -42,8 +42,8 @@ class NamedDiagramPages:
         self._diagrams = diagrams
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
 
-    async def show_list(self, visit: Visit) -> Response:
-        after = visit.request.query_params.get("cursor", "")
+    async def show_list(self, visit: PageRequest) -> Response:
+        after = visit.http.query_params.get("cursor", "")
         if after:
             require_name(after)
         found = await self._names.list(visit.caller.org_id, after, SHOWN + 1)
@@ -53,11 +53,11 @@ class NamedDiagramPages:
             "diagrams/names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
         )
 
-    async def show_diagram(self, visit: Visit, name: str) -> Response:
-        found = await open_diagram(visit, self._names, name, parse_version(visit.request.query_params.get("version")))
+    async def show_diagram(self, visit: PageRequest, name: str) -> Response:
+        found = await open_diagram(visit, self._names, name, parse_version(visit.http.query_params.get("version")))
         return views.render_page(visit, form_of_text(found.history.versions[0].text), opened=found)
 
-    async def save(self, visit: Visit) -> Response:
+    async def save(self, visit: PageRequest) -> Response:
         """The next version of the opened diagram, or the first of a new name, which must not exist yet."""
         form = read_supported_form(visit.form.get)
         name, was = visit.form.get("name").strip(), visit.form.get("opened")
@@ -67,25 +67,25 @@ class NamedDiagramPages:
         except PreconditionFailed:
             return await self._show_conflict(visit, name, form)
         except PressroomError as wrong:
-            result = error_result(visit.request, wrong, form.source.encode())
+            result = error_result(visit.http, wrong, form.source.encode())
             opened = await reopen_from_form(visit, self._names)
             return views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
         words = f"Saved as version {version.number}." if is_new else f"Version {version.number} has this text already."
-        return visit.go(f"/playground/names/{name}", words)
+        return visit.redirect(f"/playground/names/{name}", words)
 
-    async def _save_version(self, visit: Visit, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
+    async def _save_version(self, visit: PageRequest, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
         require_name(name)
         text = form.diagram_text()
         requests.prepare(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
-        trace, keep = {"request_id": request_id_of(visit.request)}, self._diagrams.max_versions
+        trace, keep = {"request_id": request_id_of(visit.http)}, self._diagrams.max_versions
         _, version, is_new = await self._names.put(visit.caller.org_id, name, text, trace, condition=condition, keep=keep)
         if is_new:
             before = {"version": version.number - 1} if version.number > 1 else None
-            await visit.note("save diagram", f"diagram {name}", before=before, after={"version": version.number})
+            await visit.record_audit("save diagram", f"diagram {name}", before=before, after={"version": version.number})
         return version, is_new
 
-    async def _show_conflict(self, visit: Visit, name: str, form: PlaygroundForm) -> Response:
+    async def _show_conflict(self, visit: PageRequest, name: str, form: PlaygroundForm) -> Response:
         """Both texts, and a button to save this one on top of the other."""
         theirs = await open_diagram(visit, self._names, name)
         text = theirs.history.versions[0].text
@@ -96,7 +96,7 @@ class NamedDiagramPages:
             theirs=theirs,
             text=text,
             was_opened=visit.form.get("opened") == name,
-            lines=await compare_lines(text.source, form.source),
+            lines=await diff_lines_in_thread(text.source, form.source),
             moment=from_ms,
         )
 

@@ -9,7 +9,7 @@ from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Job
 from pressroom.rendering import Payload
 from pressroom.store.artifacts.artifacts import Artifact
-from pressroom.web.desk import Visit
+from pressroom.web.site import PageRequest
 
 
 class PastRender(msgspec.Struct, frozen=True):
@@ -23,21 +23,21 @@ class PastRender(msgspec.Struct, frozen=True):
     media_type: str = ""
 
 
-async def past_render_of_job(visit: Visit, uid: str) -> PastRender:
+async def past_render_of_job(visit: PageRequest, uid: str) -> PastRender:
     """Raises NotFound for a job that does not exist, belongs to another organisation, or renders nothing."""
     try:
-        job = await visit.desk.service.queue.get(uid)
+        job = await visit.site.service.queue.get(uid)
     except (NotFound, InvalidArgument):
         raise _no_job(uid) from None
-    if not visit.caller.owns(job.org_id) or job.kind not in visit.desk.service.rendering.kinds:
+    if not visit.caller.owns(job.org_id) or job.kind not in visit.site.service.rendering.kinds:
         raise _no_job(uid)
     return await _past_render(visit, job)
 
 
-async def past_render_of_link(visit: Visit, link: str) -> PastRender:
+async def past_render_of_link(visit: PageRequest, link: str) -> PastRender:
     """The link shows the picture to all callers; its source is for the organisation that owns the job."""
     try:
-        artifact, _ = await visit.desk.service.rendering.linked(link)
+        artifact, _ = await visit.site.service.rendering.linked(link)
         made = await past_render_of_job(visit, artifact.job_uid or "")
     except NotFound:
         raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
@@ -45,20 +45,20 @@ async def past_render_of_link(visit: Visit, link: str) -> PastRender:
     return msgspec.structs.replace(made, **what)
 
 
-async def _past_render(visit: Visit, job: Job) -> PastRender:
+async def _past_render(visit: PageRequest, job: Job) -> PastRender:
     payload = msgspec.convert(job.payload, Payload)
     made = job.result or {}
     form = form_of_payload(payload, await _source(visit, payload))
-    expiry = await visit.desk.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
+    expiry = await visit.site.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
     if expiry is None or expiry.is_over:
         return PastRender(form, job.uid, until=None if expiry is None else expiry.at)
     return PastRender(form, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
 
 
-async def _source(visit: Visit, payload: Payload) -> str:
+async def _source(visit: PageRequest, payload: Payload) -> str:
     if payload.source is not None:
         return payload.source
-    rendering = visit.desk.service.rendering
+    rendering = visit.site.service.rendering
     kept: Artifact = await rendering.artifact(payload.source_artifact or "")
     return (await rendering.whole(kept)).decode(errors="replace")
 

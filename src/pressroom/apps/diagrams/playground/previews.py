@@ -15,7 +15,7 @@ from pressroom.errors import AttemptError, Backpressure, PressroomError, SourceI
 from pressroom.fair_slots import Slots
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import PreparedRender, RenderRequest
-from pressroom.renderers.place import EXCERPT_LIMIT
+from pressroom.renderers.source_errors import EXCERPT_LIMIT
 from pressroom.rendering import Rendering
 
 WAITING_PER_SLOT = 8  # previews for each that is rendered; an author who types on gives up before these are done

@@ -18,7 +18,7 @@ from pressroom.apps.diagrams.renders import NAME, Diagrams
 from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import Expired, PressroomError, WaitTimeout
-from pressroom.web.desk import Desk, Visit, refuse
+from pressroom.web.site import PageRequest, Site, refuse
 
 PATIENCE = 15.0  # seconds that a request waits for the render that is to be kept
 SOURCE = "source"  # instead of an output: download the source itself
@@ -27,7 +27,7 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
 
 
-def router(desk: Desk, diagrams: Diagrams) -> Routes:
+def router(desk: Site, diagrams: Diagrams) -> Routes:
     routes = Routes()
     pages = PlaygroundPages(desk.service, diagrams)
     desk.get(routes, "/playground", pages.show)
@@ -49,9 +49,9 @@ class PlaygroundPages:
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
         self._previews = Previews(service.rendering, service.settings.presses)
 
-    async def show(self, visit: Visit) -> Response:
+    async def show(self, visit: PageRequest) -> Response:
         """The form with its defaults, with the query's values, or with those of an earlier render (`?link=`, `?job=`)."""
-        asked = visit.request.query_params
+        asked = visit.http.query_params
         if link := asked.get("link"):
             past = await past_render_of_link(visit, link)
             return views.render_page(visit, past.form, past=past)
@@ -60,46 +60,46 @@ class PlaygroundPages:
             return views.render_page(visit, past.form, past=past)
         return views.render_page(visit, read_form(asked.get))
 
-    async def render(self, visit: Visit) -> Response:
+    async def render(self, visit: PageRequest) -> Response:
         """For those without scripts: the same page again, with the picture."""
         form = read_supported_form(visit.form.get)
         try:
-            result = await self._previews.render_or_explain(visit.request, visit.caller.org_id, form.render_request())
+            result = await self._previews.render_or_explain(visit.http, visit.caller.org_id, form.render_request())
         except PressroomError as wrong:
             return await self._show_error(visit, form, wrong)
         opened = await reopen_from_form(visit, self._names)
         status = result.problem.status if result.problem else 200
         return views.render_page(visit, form, result=result, opened=opened, status=status)
 
-    async def _show_error(self, visit: Visit, form: PlaygroundForm, wrong: PressroomError) -> Response:
+    async def _show_error(self, visit: PageRequest, form: PlaygroundForm, wrong: PressroomError) -> Response:
         """The page with the error and the source: its author must not lose it."""
-        result = error_result(visit.request, wrong, form.source.encode())
+        result = error_result(visit.http, wrong, form.source.encode())
         opened = await reopen_from_form(visit, self._names)
         response = views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
         response.headers.update(getattr(wrong, "headers", {}))
         return response
 
-    async def preview(self, visit: Visit) -> Response:
+    async def preview(self, visit: PageRequest) -> Response:
         """An invalid source is normal while its author types, so its error has the status 200."""
         form = read_form(visit.form.get)
         try:
-            result = await self._previews.render_or_explain(visit.request, visit.caller.org_id, form.render_request())
+            result = await self._previews.render_or_explain(visit.http, visit.caller.org_id, form.render_request())
         except PressroomError as wrong:
-            result = error_result(visit.request, wrong)
+            result = error_result(visit.http, wrong)
         status = 200 if result.problem is None or result.is_about_source else result.problem.status
         response = views.render_preview(visit, form, result, await reopen_from_form(visit, self._names), status)
         if status == 503:
             response.headers["Retry-After"] = str(RETRY_AFTER)
         return response
 
-    async def frame(self, visit: Visit) -> Response:
+    async def frame(self, visit: PageRequest) -> Response:
         """A page or a PDF as itself, to stand in a frame. A page can do nothing there; a PDF is shown by the browser."""
         form = read_form(visit.form.get)
-        rendered = await self._previews.render(visit.request, visit.caller.org_id, form.render_request())
+        rendered = await self._previews.render(visit.http, visit.caller.org_id, form.render_request())
         policy = _POLICY if rendered.media_type == "application/pdf" else f"sandbox; {_POLICY}"
         return Response(rendered.data, 200, _HEADERS | {"Content-Security-Policy": policy}, rendered.media_type)
 
-    async def download(self, visit: Visit) -> Response:
+    async def download(self, visit: PageRequest) -> Response:
         form = read_supported_form(visit.form.get)
         wanted = visit.form.get("as")
         if wanted != SOURCE and wanted not in form.offered.outputs:
@@ -108,35 +108,35 @@ class PlaygroundPages:
         if wanted == SOURCE:
             return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.offered.file_suffix}")
         try:
-            rendered = await self._previews.render(visit.request, visit.caller.org_id, form.render_request(wanted))
+            rendered = await self._previews.render(visit.http, visit.caller.org_id, form.render_request(wanted))
         except PressroomError as wrong:
             return await self._show_error(visit, form, wrong)
         return _attachment(rendered.data, rendered.media_type, f"{stem}.{wanted}")
 
-    async def keep(self, visit: Visit) -> Response:
+    async def keep(self, visit: PageRequest) -> Response:
         """A job like any other, on stable storage, and a short link to what it made."""
         form = read_supported_form(visit.form.get)
         try:
             link = await self._keep_render(visit, form)
         except WaitTimeout as late:
-            return visit.go(f"/desk/jobs/job_{late.uid}", "It is still being rendered. This is its job.")
+            return visit.redirect(f"/desk/jobs/job_{late.uid}", "It is still being rendered. This is its job.")
         except PressroomError as wrong:
             return await self._show_error(visit, form, wrong)
-        return visit.go(f"/playground?link={link}", f"It is kept, and has the short link {link}.")
+        return visit.redirect(f"/playground?link={link}", f"It is kept, and has the short link {link}.")
 
-    async def _keep_render(self, visit: Visit, form: PlaygroundForm) -> str:
+    async def _keep_render(self, visit: PageRequest, form: PlaygroundForm) -> str:
         org_id = visit.caller.org_id
         prepared = requests.prepare(form.render_request())
         lookup = await self._diagrams.look_up(prepared, org_id)
         if lookup.hit is not None and await self._diagrams.keep(lookup.hit.artifact) is not None:
             self._service.metrics.cache.labels("hit").inc()
             return lookup.hit.link
-        trace = {"request_id": request_id_of(visit.request)}
+        trace = {"request_id": request_id_of(visit.http)}
         submitted = await self._service.rendering.submit_prepared(
             self._service.queue, prepared, kind=NAME, fingerprint=lookup.fingerprint, org_id=org_id, trace=trace
         )
         self._service.metrics.submitted.labels(NAME, submitted.answer.value).inc()
-        await visit.note("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
+        await visit.record_audit("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
         job = await wait_until_ended(self._service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)

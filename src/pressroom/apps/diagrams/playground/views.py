@@ -17,7 +17,7 @@ from pressroom.apps.diagrams.playground.previews import PreviewResult
 from pressroom.apps.diagrams.playground.snippets import Snippet, snippets
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import from_ms
-from pressroom.web.desk import Visit
+from pressroom.web.site import PageRequest
 
 SNIPPET_LIMIT = 100_000  # characters of a source; each snippet has it whole, and a longer one is not pasted
 
@@ -31,14 +31,14 @@ class OpenedDiagram(msgspec.Struct, frozen=True):
     state: str
 
 
-async def open_diagram(visit: Visit, names: NamedDiagrams, name: str, number: int | None = None) -> OpenedDiagram:
+async def open_diagram(visit: PageRequest, names: NamedDiagrams, name: str, number: int | None = None) -> OpenedDiagram:
     """Raises NotFound, and VersionGone for a version that was there once."""
     named = await names.find(visit.caller.org_id, name)
     history = await names.history(named, number)
     return OpenedDiagram(named, history, history.versions[0].number, state_tag(named.link, history.newest))
 
 
-async def reopen_from_form(visit: Visit, names: NamedDiagrams) -> OpenedDiagram | None:
+async def reopen_from_form(visit: PageRequest, names: NamedDiagrams) -> OpenedDiagram | None:
     """The diagram that a form names. The state is still the one that its page was rendered with."""
     name = visit.form.get("opened")
     try:
@@ -49,7 +49,7 @@ async def reopen_from_form(visit: Visit, names: NamedDiagrams) -> OpenedDiagram 
 
 
 def render_page(
-    visit: Visit,
+    visit: PageRequest,
     form: PlaygroundForm,
     *,
     result: PreviewResult | None = None,
@@ -69,14 +69,14 @@ def render_page(
         past=past,
         opened=opened,
         may_render=visit.may(Scope.SUBMITTER),
-        live=_pending_job(opened) if visit.request.method == "GET" else None,
+        live=_pending_job(opened) if visit.http.method == "GET" else None,
         moment=from_ms,
         **share_values(visit, form, opened=opened, past=past),
     )
 
 
 def render_preview(
-    visit: Visit, form: PlaygroundForm, result: PreviewResult, opened: OpenedDiagram | None, status: int
+    visit: PageRequest, form: PlaygroundForm, result: PreviewResult, opened: OpenedDiagram | None, status: int
 ) -> Response:
     """Only what changes while the author types."""
     return visit.page(
@@ -85,24 +85,24 @@ def render_preview(
 
 
 def share_values(
-    visit: Visit, form: PlaygroundForm, *, opened: OpenedDiagram | None = None, past: PastRender | None = None
+    visit: PageRequest, form: PlaygroundForm, *, opened: OpenedDiagram | None = None, past: PastRender | None = None
 ) -> dict[str, Any]:
     """What leads from here to other places: the snippets, and a link that opens the same form."""
     if len(form.source) > SNIPPET_LIMIT:
         return {"snippets": [], "share": None}
-    link = visit.desk.url("/playground", **form.fields())
+    link = visit.site.url("/playground", **form.fields())
     return {"snippets": _snippets(visit, form, opened, past), "share": link if len(link) <= LINK_LIMIT else None}
 
 
-def needs_token(visit: Visit) -> bool:
-    return not is_loopback(visit.desk.service.settings.address[0])
+def needs_token(visit: PageRequest) -> bool:
+    return not is_loopback(visit.site.service.settings.address[0])
 
 
-def _snippets(visit: Visit, form: PlaygroundForm, opened: OpenedDiagram | None, past: PastRender | None) -> list[Snippet]:
-    base = visit.desk.service.address_for(visit.request)
+def _snippets(visit: PageRequest, form: PlaygroundForm, opened: OpenedDiagram | None, past: PastRender | None) -> list[Snippet]:
+    base = visit.site.service.address_for(visit.http)
     picture = None
     if opened is not None:
-        key = embed_key(opened.named, visit.desk.service.keyring) if needs_token(visit) else ""
+        key = embed_key(opened.named, visit.site.service.keyring) if needs_token(visit) else ""
         picture = f"{base}/a/{opened.named.name}.svg{f'?key={key}' if key else ''}"
     elif past is not None and past.link is not None:
         picture = f"{base}/d/{past.link}"

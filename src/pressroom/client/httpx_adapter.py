@@ -1,0 +1,37 @@
+"""What both transports know of httpx."""
+
+from typing import Any
+
+import httpx
+
+from pressroom.client.address import Address
+from pressroom.client.exchange import ConnectionLost, HttpAnswer, HttpCall
+
+
+def client_options(address: Address, timeout: float) -> dict[str, Any]:
+    return {
+        "base_url": address.url,
+        "headers": address.headers,
+        "timeout": httpx.Timeout(timeout),
+        "trust_env": not address.is_loopback,
+        "follow_redirects": False,  # the token goes to the address that was given, and to no other
+        "limits": httpx.Limits(max_connections=None, max_keepalive_connections=20),
+    }
+
+
+def build_request(http: httpx.Client | httpx.AsyncClient, call: HttpCall) -> httpx.Request:
+    timeout: Any = httpx.USE_CLIENT_DEFAULT
+    if call.timeout is not None:
+        timeout = httpx.Timeout(http.timeout.connect, read=call.timeout)
+    return http.build_request(
+        call.method, call.path, params=call.params or None, headers=call.headers, content=call.body, timeout=timeout
+    )
+
+
+def to_answer(response: httpx.Response, body: bytes) -> HttpAnswer:
+    return HttpAnswer(response.status_code, {name.lower(): value for name, value in response.headers.items()}, body)
+
+
+def to_connection_lost(reason: httpx.TransportError) -> ConnectionLost:
+    never_sent = isinstance(reason, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    return ConnectionLost(str(reason) or type(reason).__name__, sent=not never_sent)

@@ -1,0 +1,282 @@
+"""What all pages share: routing a request to its handler, rendering a template, and showing an error as a page."""
+
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from pressroom.api.access import Caller, Scope
+from pressroom.api.problems import HttpError, describe, request_id_of
+from pressroom.api.routes import Routes
+from pressroom.api.service import Service
+from pressroom.api.tokens import Tokens
+from pressroom.errors import PressroomError, Unavailable
+from pressroom.model import VERSION, Work
+from pressroom.store.jobs import queries
+from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
+from pressroom.store.operators.lookup import LookupResult, Viewer
+from pressroom.web import formatting, forms, static
+from pressroom.web.cookies import decode_text, encode_text, read_cookie
+from pressroom.web.forms import Form
+from pressroom.web.navigation import DASHBOARD, Pages
+from pressroom.web.sessions import BrowserSession, Sessions
+from pressroom.webhooks import Webhooks
+
+log = logging.getLogger("pressroom.web")
+
+THEMES = ("auto", "light", "dark")
+NOTICE_COOKIE = "pressroom_notice"
+THEME_COOKIE = "pressroom_theme"
+
+# A terminal's control characters mean nothing to a browser, but what is copied from a page ends in terminals.
+_CONTROL_PICTURES = {chr(number): chr(0x2400 + number) for number in range(32) if chr(number) not in "\t\n\f\r"}
+_CONTROL_PICTURES |= {chr(number): "\ufffd" for number in range(0x7F, 0xA0)}
+_ONE_BYTE_CONTROLS = bytes(ord(control) for control in _CONTROL_PICTURES if control.isascii())
+_TWO_BYTE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Vary": "Cookie, HX-Request",
+}
+
+
+@dataclass
+class PageRequest:
+    """One request of a browser, with the session that it belongs to."""
+
+    site: "Site"
+    http: Request
+    session: BrowserSession
+    form: Form = field(default_factory=lambda: Form([]))
+    last_event: int = 0  # the last event when the page was rendered: later ones are changes
+
+    @property
+    def caller(self) -> Caller:
+        assert self.session.caller is not None
+        return self.session.caller
+
+    @property
+    def org_id(self) -> str | None:
+        """The organisation whose rows the caller sees. None: those of all; "": those of the default one."""
+        return None if self.caller.everywhere else self.caller.org_id or ""
+
+    def may(self, scope: Scope) -> bool:
+        return self.session.caller is not None and self.session.caller.scope >= scope
+
+    def require(self, scope: Scope) -> None:
+        """For a part of a handler that needs a higher scope than its route. Raises HttpError."""
+        self.site.sessions.admit(self.http, self.session, scope)
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+        return self.site.page(self, template, status=status, **values)
+
+    def redirect(self, path: str, notice: str = "") -> Response:
+        """Redirect to another page after a form. The notice is shown there, once."""
+        response = RedirectResponse(self.site.prefix + path, 303)
+        if notice:
+            response.set_cookie(NOTICE_COOKIE, encode_text(notice), max_age=60, path="/", httponly=True, samesite="lax")
+        return response
+
+    def audit_entry(self, action: str, target: str, *, before: Any = None, after: Any = None) -> Work[None]:
+        """An entry of the audit log, to be written in the transaction of the change."""
+        caller = self.caller
+        return record(
+            AuditEntry(
+                who=caller.name,
+                org_id=EVERYWHERE if caller.everywhere else caller.org_id,
+                action=action,
+                target=target,
+                before=before,
+                after=after,
+                request_id=request_id_of(self.http),
+            )
+        )
+
+    async def record_audit(self, action: str, target: str, *, before: Any = None, after: Any = None) -> None:
+        """Write an entry of the audit log after a change, where it cannot be part of the transaction."""
+        unit = self.audit_entry(action, target, before=before, after=after)
+        await self.site.service.rendering.database.run(lambda: unit, name="audit")
+
+
+type Handler = Callable[..., Awaitable[Response]]
+type Finder = Callable[[str, Viewer], Work[list[LookupResult]]]
+
+
+@cache
+def _templates(apps: tuple[tuple[str, str], ...]) -> Environment:
+    """Shared by all sites of a process: to compile them takes longer than most pages. A template of an app is named with the
+    app's name in front (`wiki/article.html`), so that no app can take the place of another's or of the core's."""
+    loaders = {name: PackageLoader(package) for name, package in apps if (files(package) / "templates").is_dir()}
+    templates = Environment(
+        loader=ChoiceLoader([PackageLoader("pressroom.web"), PrefixLoader(loaders)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(formatting.FILTERS)
+    templates.globals.update(version=VERSION, Scope=Scope)
+    return templates
+
+
+def compile_templates(apps: Sequence[tuple[str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
+    """All of them, for a site with these apps: compiling one during its first request would block the event loop."""
+    templates = _templates(tuple(apps))
+    for name in templates.list_templates(extensions=["html"]):
+        if stopping():
+            break
+        templates.get_template(name)
+
+
+class Site:
+    """`apps` are the names and packages of the apps, whose templates and static files may be shown here."""
+
+    def __init__(
+        self, service: Service, door: Sessions, tokens: Tokens, webhooks: Webhooks, apps: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.service = service
+        self.sessions = door
+        self.tokens = tokens
+        self.webhooks = webhooks
+        self.prefix = urlsplit(service.base_url).path
+        self.sections: list[Pages] = [DASHBOARD]
+        self.finders: list[Finder] = []  # of the apps, for the search box
+        self.assets = static.load_assets(tuple(apps))
+        self._templates = _templates(tuple(apps))
+
+    def add_section(self, pages: Pages) -> None:
+        """An app's pages, in the navigation before the dashboard."""
+        self.sections.insert(-1, pages)
+        self.sessions.return_prefixes.append(pages.path)
+
+    def get(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.VIEWER) -> None:
+        async def answer(request: Request, **path_params: str) -> Response:
+            return await self._handle_request(request, handle, path_params, needs)
+
+        routes.add(path, answer, "GET", "HEAD")
+
+    def post(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR, small: bool = True) -> None:
+        """A route that changes something: its handler gets only forms of this site, from callers with the scope `needs`.
+
+        A form that holds whole texts is not `small`.
+        """
+
+        async def answer(request: Request, **path_params: str) -> Response:
+            return await self._handle_request(request, handle, path_params, needs, posts=True)
+
+        routes.add(path, answer, "POST", small_body=small)
+
+    async def _handle_request(
+        self, http: Request, handle: Handler, path_params: Mapping[str, str], needs: Scope, *, posts: bool = False
+    ) -> Response:
+        session = await self.sessions.browser(http)
+        request = PageRequest(self, http, session)
+        try:
+            self.sessions.admit(http, session, needs)
+            request.last_event = await self.service.rendering.database.read(queries.last_event)
+            if posts:
+                request.form = await forms.read_form(http)
+                self.sessions.check_form_token(http, session, request.form.get("form_token"))
+            response = await handle(request, **path_params)
+        except PressroomError as error:
+            response = self.error_page(request, error)
+        self.sessions.set_cookie_if_new(http, session, response)
+        return response
+
+    def page(self, request: PageRequest, template: str, *, status: int = 200, **values: Any) -> Response:
+        http, nonce = request.http, secrets.token_urlsafe(16)
+        theme = read_cookie(http, THEME_COOKIE) or "auto"
+        notice = decode_text(read_cookie(http, NOTICE_COOKIE))
+        text = self._templates.get_template(template).render(
+            request=request,
+            site=self,
+            here=self.prefix + http.url.path,
+            sections=[section for section in self.sections if request.may(section.needs)],
+            section=next((one for one in self.sections if one.is_at(http.url.path)), None),
+            nonce=nonce,
+            theme=theme if theme in THEMES else "auto",
+            notice=notice,
+            url=self.url,
+            static=self._static,
+            **values,
+        )
+        response = Response(
+            _replace_control_characters(text),
+            status,
+            _HEADERS | {"Content-Security-Policy": _content_security_policy(nonce)},
+            "text/html; charset=utf-8",
+        )
+        if notice:
+            response.delete_cookie(NOTICE_COOKIE, path="/")
+        return response
+
+    def _static(self, name: str) -> str:
+        return self.prefix + static.asset_path(name, self.assets)
+
+    def url(self, path: str, **query: Any) -> str:
+        """A URL of this site. Empty values are left out of the query."""
+        fields = [
+            (name, one)
+            for name, value in query.items()
+            for one in (value if isinstance(value, list | tuple) else [value])
+            if one not in (None, "")
+        ]
+        return f"{self.prefix}{path}{'?' + urlencode(fields) if fields else ''}"
+
+    def error_page(self, request: PageRequest, error: PressroomError) -> Response:
+        """An error as a page. A GET without a login is redirected to the login page."""
+        if error.status == 401 and request.http.method in ("GET", "HEAD") and "hx-request" not in request.http.headers:
+            return_path = request.http.url.path + (f"?{request.http.url.query}" if request.http.url.query else "")
+            return RedirectResponse(self.url("/desk/login", next=return_path), 303)
+        problem = describe(request.http, error)
+        if isinstance(error, Unavailable):
+            log.warning("request %s: %s", problem.request_id, error)
+        response = self.page(
+            request, "error.html", status=problem.status, problem=problem, title=_status_phrase(problem.status)
+        )
+        response.headers.update(getattr(error, "headers", {}))
+        return response
+
+
+def _replace_control_characters(text: str) -> bytes:
+    """In UTF-8. `str.translate` takes seconds for a page of some megabytes that is not ASCII; these look through it quickly."""
+    page = text.encode(errors="replace")
+    if len(page.translate(None, _ONE_BYTE_CONTROLS)) == len(page) and not _TWO_BYTE_CONTROLS.search(page):
+        return page
+    for control, shown in _CONTROL_PICTURES.items():
+        if control in text:
+            text = text.replace(control, shown)
+    return text.encode(errors="replace")
+
+
+def _content_security_policy(nonce: str) -> str:
+    """Only what the page itself names may run, and nothing comes from elsewhere. Frames are our own, and sandboxed."""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _status_phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Trouble"
+
+
+def refuse(message: str, *, status: int = 422, code: str = "invalid_argument") -> HttpError:
+    return HttpError(status, code, message)
