@@ -124,7 +124,7 @@ async def trace() -> tuple[list[Call], list[Call]]:
         job: list[Call] = []
         with recorded(job):
             async with Pressroom(database, workers=1, presses=1) as press:
-                await press.settled(job_id, timeout=60)
+                await press.wait_until_ended(job_id, timeout=60)
     return request, last_attempt(job)
 
 

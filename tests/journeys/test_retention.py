@@ -63,7 +63,7 @@ async def test_a_job_is_kept_to_the_last_millisecond_of_its_retention(anywhere):
 
         clock.advance(seconds=0.001)
         await press.maintenance.prune()
-        for ask in (press.get, press.wait, press.settled, press.cancel, press.retry, press.history):
+        for ask in (press.get, press.wait, press.wait_until_ended, press.cancel, press.retry, press.history):
             with pytest.raises(NotFound) as gone:
                 await ask(job)
             assert (gone.value.code, gone.value.status) == ("not_found", 404)

@@ -11,7 +11,7 @@ from pressroom import Pressroom, Schedule, Status, backends, failpoints, kind
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.config import Settings
 from pressroom.failpoints import LEADER_POINTS
-from pressroom.store.jobs import claiming, leader, rescue, worker_records
+from pressroom.store.jobs import claiming, leader, worker_records
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.testing import ManualClock
@@ -209,7 +209,7 @@ async def test_two_that_both_believe_they_lead_do_everything_once(database, cloc
         (fired,) = (await other.list(kind="tick")).jobs
         await other.wait_until_ended(fired, timeout=60)
         clock.advance(minutes=1)
-        deleted = await asyncio.gather(*(rescue.prune() for maintenance in both))
+        deleted = await asyncio.gather(*(maintenance.prune() for maintenance in both))
 
         assert sum(deleted) <= 1, "its own beat may have been quicker"
         assert (await other.list(kind="tick")).jobs == []

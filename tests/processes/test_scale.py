@@ -7,7 +7,7 @@ import pytest
 from pressroom import Request, Status, kind
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Succeeded
-from pressroom.store.jobs import claiming, concurrency_limits, submitting
+from pressroom.store.jobs import claiming, concurrency_limits
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker import maintenance
 from tests.journeys.stage import Steps
@@ -125,7 +125,7 @@ async def test_of_those_who_claim_by_name_at_once_only_as_many_get_one_as_there_
         parts = await asyncio.gather(*(claim((one, other)[n % 2], uids[3 * n : 3 * n + 3]) for n in range(4)))
 
         assert sum(len(claimed) for claimed, _ in parts) == 3
-        assert {wait for _, again in parts for wait in again.values()} == {submitting.REFUSED_FOR}
+        assert {wait for _, again in parts for wait in again.values()} == {claiming.REFUSED_FOR}
         assert await in_progress(one) == 3
 
 

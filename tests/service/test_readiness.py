@@ -133,14 +133,14 @@ async def test_the_probe_goes_through_the_prepared_statement_of_submits(
     on_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    send = postgres_connection.PostgresConnection.at_once
+    send = postgres_connection.PostgresConnection.single_round_trip
 
     def note(self: Any, statement: Any, durable: bool) -> Any:
         sent.append(statement.sql)
         assert durable
         return send(self, statement, durable)
 
-    monkeypatch.setattr(postgres_connection.PostgresConnection, "at_once", note)
+    monkeypatch.setattr(postgres_connection.PostgresConnection, "single_round_trip", note)
     async with a_service(on_server) as (_, client):
         assert await ready(client) == (200, {"status": "pass"})
 
