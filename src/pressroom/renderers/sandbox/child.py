@@ -21,10 +21,10 @@ from pressroom.renderers.sandbox import shared_memory
 from pressroom.renderers.sandbox.confinement import confine
 from pressroom.renderers.sandbox.protocol import (
     ChildMessage,
+    EngineRequest,
     FrameDecoder,
     ProcessReady,
     RenderFailure,
-    EngineRequest,
     RenderSuccess,
     encode_frame,
     failed_message,

@@ -23,10 +23,10 @@ from pressroom.renderers.sandbox.child import CURSOR
 from pressroom.renderers.sandbox.fair_queue import Ticket
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, kill_process_tree, memory_of, process_tree
 from pressroom.renderers.sandbox.protocol import (
+    EngineRequest,
     FrameDecoder,
     ProcessReady,
     RenderFailure,
-    EngineRequest,
     RenderSuccess,
     encode_frame,
     message_decoder,
