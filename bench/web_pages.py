@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from bench.web_rows import KINDS, WORKERS, Rows, link_of, scattered, uid_of
-from pressroom.likeness import print_of
+from pressroom.base.failure_signature import print_of
 from pressroom.model import from_ms
 
 

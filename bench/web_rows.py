@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pressroom.base.failure_signature import print_of
 from pressroom.ids import _spell
-from pressroom.likeness import print_of
 
 EDITION = 1  # to be raised when other rows are made
 WEEK = 7 * 24 * 3600 * 1000

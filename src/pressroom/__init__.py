@@ -59,7 +59,7 @@ from pressroom.model import (
 if TYPE_CHECKING:
     from pressroom.pressroom import Pressroom
     from pressroom.queue import Page
-    from pressroom.request import Request
+    from pressroom.submission.request import Request
     from pressroom.worker.context import BlockingJob, RunningJob
 
 __version__ = VERSION
@@ -69,7 +69,7 @@ _LATER = {
     "BlockingJob": "pressroom.worker.context",
     "Page": "pressroom.queue",
     "Pressroom": "pressroom.pressroom",
-    "Request": "pressroom.request",
+    "Request": "pressroom.submission.request",
     "RunningJob": "pressroom.worker.context",
 }
 

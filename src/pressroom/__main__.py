@@ -2,7 +2,8 @@
 
 import sys
 
-from pressroom import config, process_output
+from pressroom import config
+from pressroom.cli import process_output
 
 
 def main() -> int:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.kinds.rendering import Rendering
     from pressroom.queue import Queue
-    from pressroom.rendering import Rendering
     from pressroom.store import Database
     from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.navigation import Pages

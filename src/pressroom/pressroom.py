@@ -9,22 +9,22 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self
 
 from pressroom.app import App, find_apps, schema_of
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.lifecycle import start_parts, stop_parts
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
-from pressroom.configured_artifact_store import ConfiguredArtifactStore
-from pressroom.core_kinds import CoreKinds
 from pressroom.delivery import Delivery
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout
-from pressroom.leader_tasks import LeaderTasks
-from pressroom.lifecycle import start_parts, stop_parts
-from pressroom.local_workers import LocalWorkers
 from pressroom.model import Kind, Schedule
-from pressroom.press_methods import PressMethods
+from pressroom.parts.artifact_store import ConfiguredArtifactStore
+from pressroom.parts.core_kinds import CoreKinds
+from pressroom.parts.leader_tasks import LeaderTasks
+from pressroom.parts.local_workers import LocalWorkers
+from pressroom.parts.press_methods import PressMethods
+from pressroom.parts.remote_events import RemoteEvents
+from pressroom.parts.running_apps import RunningApps
 from pressroom.queue import Queue
-from pressroom.queue_backend import QueueBackend
 from pressroom.registry import Registry
-from pressroom.remote_events import RemoteEvents
-from pressroom.running_apps import RunningApps
 from pressroom.sealing import keyring_of
 from pressroom.store import Database
 from pressroom.worker.counters import WorkerCounters

@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from pressroom import failpoints, tracing
-from pressroom.admission import Admission, LastSubmit, SubmitBatcher, is_plain
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.fingerprint import Fingerprint
+from pressroom.base.lifecycle import Lifecycle
 from pressroom.errors import (
     InvalidArgument,
     JobCancelled,
@@ -20,13 +22,9 @@ from pressroom.errors import (
     QueueClosed,
     WaitTimeout,
 )
-from pressroom.fingerprint import Fingerprint
-from pressroom.lifecycle import Lifecycle
 from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
 from pressroom.notify.listeners import JobListeners
 from pressroom.overview import Overview
-from pressroom.queue_backend import QueueBackend
-from pressroom.request import JobLike, Request, again, checked, kind_name, uid_of
 from pressroom.store import Database, Transaction
 from pressroom.store.jobs import concurrency_limits, endings, queries, submit_probe, submitting, worker_records
 from pressroom.store.jobs import kinds as kind_rows
@@ -39,6 +37,8 @@ from pressroom.store.operators.queue_position import QueuePosition
 from pressroom.store.operators.stats import QueueStats
 from pressroom.store.operators.worker_coverage import WorkerCoverage
 from pressroom.store.operators.worker_list import WorkerState
+from pressroom.submission.admission import Admission, LastSubmit, SubmitBatcher, is_plain
+from pressroom.submission.request import JobLike, Request, again, checked, kind_name, uid_of
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000

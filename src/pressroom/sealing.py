@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pressroom.base.regular_files import read_regular
 from pressroom.config import SHORTEST_KEY, Settings
 from pressroom.errors import CannotUnseal, StoreUnavailable
-from pressroom.regular_files import read_regular
 
 SEALED = "sealed:"
 

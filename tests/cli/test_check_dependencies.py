@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pressroom import dependencies
 from pressroom.artifacts import folder_probe
+from pressroom.base import dependencies
 from tests.cli.conftest import Run
 from tests.servers import free_ports
 

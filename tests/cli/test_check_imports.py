@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pressroom import import_check
+from pressroom.cli import import_check
 from tests.cli.conftest import Run
 
 STARTS_OTHERS = """

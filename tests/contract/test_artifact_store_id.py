@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 
 from pressroom import Pressroom
+from pressroom.artifact_lifecycle.checked_store import CheckedStore
 from pressroom.artifacts import ArtifactStore
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.s3 import S3
 from pressroom.cli.main import main
 from pressroom.clock import SystemClock
 from pressroom.errors import ArtifactStoreMismatch
-from pressroom.keeping.checked_store import CheckedStore
 from pressroom.worker import judge
 from tests import looking
 from tests.contract.conftest import Shelf, bucket_on

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.backends import open_database
 from pressroom.config import Settings
 from pressroom.errors import NotFound
-from pressroom.keeping import bundle, keep, keep_file, key_in_store
-from pressroom.keeping.collect import collect
-from pressroom.keeping.fsck import fsck
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import ArtifactDraft

@@ -9,8 +9,8 @@ from obstore.exceptions import BaseError
 
 from pressroom.artifacts.bucket_errors import as_dependency_failed
 from pressroom.artifacts.s3 import S3, Bucket
+from pressroom.base.dependencies import MENDS, DependencyFailed
 from pressroom.clock import SystemClock
-from pressroom.dependencies import MENDS, DependencyFailed
 from pressroom.errors import StoreUnavailable
 from tests.contract.conftest import bucket_on
 from tests.servers import S3Server, free_ports

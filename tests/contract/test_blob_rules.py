@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from pressroom import Pressroom
+from pressroom.artifact_lifecycle import bundle, keep_file
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import ManualClock
 from pressroom.errors import BlobGone
-from pressroom.keeping import bundle, keep_file
 from pressroom.model import Work
 from pressroom.store.artifacts import artifacts, blobs
 from pressroom.store.artifacts.artifacts import ArtifactFile

@@ -15,10 +15,10 @@ import apsw
 import pytest
 
 from pressroom import Pressroom, Request, Schedule, kind
+from pressroom.artifact_lifecycle import keep
+from pressroom.artifact_lifecycle.collect import collect
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import ManualClock
-from pressroom.keeping import keep
-from pressroom.keeping.collect import collect
 from pressroom.model import Statement, Work
 from tests import looking
 

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom
+from pressroom.base.failure_signature import print_of
 from pressroom.errors import JobFailed
-from pressroom.likeness import print_of
 from pressroom.model import GaveUp, Retry, Row, Work
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection, translate_parameters
 from pressroom.store.engine.statements import load

@@ -7,11 +7,11 @@ import pytest
 
 from pressroom.errors import ClaimLost, NotFound
 from pressroom.model import Answer, Claim, Status, Succeeded
-from pressroom.request import again
 from pressroom.store.jobs import claiming, endings, progress, rescue, submitting
 from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.rescue import LostJob
+from pressroom.submission.request import again
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
 from tests.machine.kinds import EVERY_KIND, HOUR, HOURLY, LEASE

@@ -18,9 +18,9 @@ from pressroom.artifacts.aws_credentials import find_credentials
 from pressroom.artifacts.credentials import Credentials, RenewedCredentials
 from pressroom.artifacts.presign import lifetime_of
 from pressroom.artifacts.s3 import PART, S3, Bucket
+from pressroom.base.dependencies import DependencyFailed
 from pressroom.clock import SystemClock
 from pressroom.config import Settings
-from pressroom.dependencies import DependencyFailed
 from pressroom.errors import S3CredentialsExpired
 from pressroom.testing import ManualClock
 from tests.contract.conftest import _fetch

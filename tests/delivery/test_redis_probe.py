@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
+from pressroom.base.dependencies import MENDS, DependencyFailed
 from pressroom.delivery.redis_probe import probe
-from pressroom.dependencies import MENDS, DependencyFailed
 from tests.delivery.redis_stage import keys_of, looking_into
 from tests.servers import free_ports, valkey
 

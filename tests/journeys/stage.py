@@ -9,9 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from pressroom.fingerprint import fingerprint
+from pressroom.base.fingerprint import fingerprint
+from pressroom.base.json_text import encode
 from pressroom.ids import new_uid
-from pressroom.jsontext import encode
 from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
 from pressroom.store.jobs import claiming, queries, rescue, submitting
 from pressroom.store.jobs import kinds as kind_rows

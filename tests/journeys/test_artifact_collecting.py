@@ -10,14 +10,14 @@ import apsw
 import msgspec
 import pytest
 
+from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle import collect as collecting
+from pressroom.artifact_lifecycle.collect import Collected, collect
+from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.artifacts import key_of
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import BlobGone, StoreUnavailable
-from pressroom.keeping import bundle, keep, keep_file, key_in_store
-from pressroom.keeping import collect as collecting
-from pressroom.keeping.collect import Collected, collect
-from pressroom.keeping.fsck import fsck
 from pressroom.model import Statement
 from pressroom.store.artifacts import artifacts, blobs
 from pressroom.store.artifacts.artifacts import ArtifactDraft

@@ -7,15 +7,16 @@ from datetime import timedelta
 import apsw
 import pytest
 
-from pressroom import Pressroom, Transient, kind, leader_tasks
+from pressroom import Pressroom, Transient, kind
 from pressroom.app import BUILT_IN
+from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle.collect import collect
 from pressroom.artifacts.disk import Disk
+from pressroom.base.json_text import encode
 from pressroom.clock import SystemClock
 from pressroom.errors import Expired, InvalidArgument, NotFound
-from pressroom.jsontext import encode
-from pressroom.keeping import bundle, keep, keep_file, key_in_store
-from pressroom.keeping.collect import collect
 from pressroom.model import Succeeded
+from pressroom.parts import leader_tasks
 from pressroom.store.artifacts import artifacts, blobs
 from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.jobs import endings

@@ -10,9 +10,9 @@ import pytest
 
 from pressroom import Answer, EngineMissing, JobFailed, NotFound, Pressroom, Submitted, Tier, TooLarge, failpoints
 from pressroom.app import BUILT_IN
+from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.errors import InvalidArgument
-from pressroom.keeping.collect import collect
-from pressroom.keeping.fsck import fsck
 from pressroom.renderers import Missing
 from pressroom.renderers.graphviz.engine import Graphviz
 from pressroom.testing import ManualClock

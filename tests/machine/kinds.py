@@ -7,8 +7,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from pressroom.base.fingerprint import Fingerprint, fingerprint
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
-from pressroom.fingerprint import Fingerprint, fingerprint
 from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.transitions import Kinds

@@ -7,7 +7,6 @@ import msgspec
 
 from pressroom.errors import ClaimLost, InvalidArgument, NotFinished, NotFound
 from pressroom.model import Answer, Claim, Ending, Row, Statement, Status, Submitted, Succeeded, Work
-from pressroom.request import again
 from pressroom.store.engine import fsck
 from pressroom.store.jobs import claiming, concurrency_limits, endings, fairness, progress, queries, rescue, submitting
 from pressroom.store.jobs import kinds as kind_rows
@@ -17,6 +16,7 @@ from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.rescue import DeferredCancel, LostJob
 from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.jobs.transitions import Kinds, now
+from pressroom.submission.request import again
 from pressroom.worker.judge import EncodedResult, judge
 from tests.machine import invariants
 from tests.machine.kinds import (

@@ -9,11 +9,11 @@ import apsw
 import pytest
 
 from pressroom import Pressroom
+from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.s3 import S3
 from pressroom.clock import SystemClock
-from pressroom.keeping.fsck import fsck
 from tests import looking
 from tests.contract.conftest import bucket_on
 from tests.promote.conftest import Promote, promote_elsewhere

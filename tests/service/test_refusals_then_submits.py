@@ -14,14 +14,14 @@ import httpx
 import pytest
 
 import pressroom
-from pressroom import fair_slots as slots
-from pressroom.admission import Admission
 from pressroom.api.access import Scope
 from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.errors import PressroomError
 from pressroom.renderers import documents
 from pressroom.store.engine import sqlite_connection
+from pressroom.submission import fair_slots as slots
+from pressroom.submission.admission import Admission
 from pressroom.testing import ManualClock
 from tests import looking
 from tests.apps.diagrams.conftest import Easel

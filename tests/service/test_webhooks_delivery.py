@@ -16,20 +16,20 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from pressroom import webhooks as hooks
 from pressroom.clock import ManualClock
 from pressroom.ids import new_uid
+from pressroom.kinds import webhooks as hooks
 from pressroom.model import GaveUp, Status, Succeeded
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify import webhook_client
 from pressroom.notify.webhook_client import NoResponse, WebhookClient, WebhookResponse
-from pressroom.request import Request, checked
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import claiming, endings, rescue, submitting
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.webhooks import webhooks
+from pressroom.submission.request import Request, checked
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.loop_guard import own_work

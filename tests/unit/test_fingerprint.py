@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pressroom.fingerprint import fingerprint
+from pressroom.base.fingerprint import fingerprint
 
 values = st.one_of(
     st.binary(max_size=8),

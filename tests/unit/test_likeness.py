@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.likeness import GAP, KEPT, alike, print_of
+from pressroom.base.failure_signature import GAP, KEPT, alike, print_of
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from pressroom import outages
+from pressroom.base import outages
+from pressroom.base.outages import Outage
 from pressroom.errors import StoreUnavailable
-from pressroom.outages import Outage
 
 log = logging.getLogger("test")
 

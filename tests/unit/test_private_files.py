@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pressroom import Pressroom
+from pressroom.base.regular_files import NotRegular, read_regular, write_below
 from pressroom.config import load
 from pressroom.errors import InvalidSettings
-from pressroom.regular_files import NotRegular, read_regular, write_below
 
 
 def mode(path: Path) -> int:

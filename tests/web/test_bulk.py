@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from pressroom import Request, Status, Submitted
-from pressroom import bulk as bulk_work
 from pressroom.api.access import Scope
-from pressroom.bulk import EVERYWHERE, NAME, Order
+from pressroom.kinds import bulk as bulk_work
+from pressroom.kinds.bulk import EVERYWHERE, NAME, Order
 from pressroom.store.operators import search
 from pressroom.store.operators.search import SearchFilter
 from pressroom.web.pages import bulk

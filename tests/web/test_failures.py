@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.likeness import print_of
+from pressroom.base.failure_signature import print_of
 from pressroom.model import GaveUp
 from tests.service.queue_stage import Floor, floor
 from tests.web.browsing import member

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pressroom import Kind, Pressroom, keeping, kind
+from pressroom import Kind, Pressroom, artifact_lifecycle, kind
 from pressroom.api.access import Scope
 from pressroom.app import BUILT_IN
 from pressroom.model import Job, Status, Work
@@ -372,10 +372,10 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
         rendering = stage.service.rendering
         pages = {"index.html": ("text/html", b"<p>home"), "img/logo.svg": ("image/svg+xml", b"<svg/>")}
         files = [
-            await keeping.keep_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
+            await artifact_lifecycle.keep_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
             for path, (media_type, data) in pages.items()
         ]
-        return artifacts.result_of(keeping.bundle(files, media_type="text/html"))
+        return artifacts.result_of(artifact_lifecycle.bundle(files, media_type="text/html"))
 
     site = Kind("site", make_site, settling=artifacts.recording())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:

@@ -9,7 +9,7 @@ import pytest
 
 from pressroom.api.access import Scope
 from pressroom.errors import StoreBusy
-from pressroom.request import Request
+from pressroom.submission.request import Request
 from pressroom.web import live
 from tests.service.access_stage import STRANGER, Stage, on_stage
 from tests.web.browsing import Person, member

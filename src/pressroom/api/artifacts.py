@@ -9,7 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from pressroom import keeping
+from pressroom import artifact_lifecycle
 from pressroom.api import examples
 from pressroom.api.access import Caller, Scope, cache_visibility
 from pressroom.api.problems import HttpError
@@ -85,7 +85,7 @@ def router(service: Service) -> Routes:
     async def link_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
         artifact = await _own(service, caller, uid)
-        key = keeping.key_in_store(artifact)
+        key = artifact_lifecycle.key_in_store(artifact)
         url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
         link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
         return reply(link, headers={"Cache-Control": "no-store"})

@@ -5,8 +5,8 @@ import logging
 import time
 
 from pressroom import backends
+from pressroom.base.dependencies import DependencyStatus, check
 from pressroom.config import Settings
-from pressroom.dependencies import DependencyStatus, check
 
 log = logging.getLogger("pressroom.api")
 

@@ -11,7 +11,6 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pressroom import rendering
 from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
 from pressroom.api.json_body import decode_json
@@ -24,6 +23,7 @@ from pressroom.api.submitting import require_repeat, require_submit
 from pressroom.api.views import Estimate, JobView, Place, format_job, view, view_types
 from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
+from pressroom.kinds import rendering
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.renderers.documents import RenderRequest
 from pressroom.store import Transaction

@@ -16,7 +16,7 @@ from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import binary_response, json_response, responses
 from pressroom.api.service import Service
-from pressroom.dependencies import DependencyStatus
+from pressroom.base.dependencies import DependencyStatus
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION
 from pressroom.renderers import catalogue

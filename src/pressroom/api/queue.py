@@ -16,8 +16,8 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.overview import CURSOR, LONGEST, PAGE_LIMIT, SLOW
-from pressroom.request import NAME_LIMIT
 from pressroom.store.operators.overview import ActiveList, BacklogReport, Conflicts, ErrorRate, Throughput
+from pressroom.submission.request import NAME_LIMIT
 
 
 class Switched(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from pressroom.api.limits import Quotas
 from pressroom.api.metrics import Metrics
 from pressroom.api.views import JobFormatter
 from pressroom.config import Settings
+from pressroom.kinds.rendering import Rendering
 from pressroom.queue import Queue
-from pressroom.rendering import Rendering
 from pressroom.sealing import Keyring
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
 from pressroom.model import Kind
-from pressroom.submit_scope import scope_to_repeat
+from pressroom.submission.scope import scope_to_repeat
 
 
 def require_submit(caller: Caller, kinds: Mapping[str, Kind], name: str) -> None:

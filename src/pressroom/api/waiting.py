@@ -10,7 +10,7 @@ from pressroom.api.problems import HttpError
 from pressroom.api.service import Service
 from pressroom.errors import QueueClosed
 from pressroom.model import Job
-from pressroom.request import JobLike
+from pressroom.submission.request import JobLike
 
 MAX_WAIT = 60.0
 SYNC_WAIT = 45.0  # more than a diagram may take, so that its own time limit is the error and not the end of the wait

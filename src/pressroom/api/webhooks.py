@@ -20,10 +20,10 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import add_webhooks, json_body, json_response, path, query, reference, responses
 from pressroom.api.service import Service
 from pressroom.errors import NotFound
+from pressroom.kinds.webhooks import Webhooks
 from pressroom.notify.standard_webhooks import EVENTS, Payload
 from pressroom.store.jobs.queries import BEYOND
 from pressroom.store.webhooks import webhooks as store
-from pressroom.webhooks import Webhooks
 
 PAGE_LIMIT = 200
 _UID = "[0-9A-HJKMNP-TV-Z]{26}"  # what cursors look like

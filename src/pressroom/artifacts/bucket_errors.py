@@ -4,7 +4,7 @@ import re
 
 from obstore.exceptions import BaseError
 
-from pressroom.dependencies import DependencyFailed
+from pressroom.base.dependencies import DependencyFailed
 
 _CODE = re.compile(r"<Code>\s*([A-Za-z0-9.]{1,100})\s*</Code>")
 EXPIRED = ("ExpiredToken", "TokenRefreshRequired")  # codes of S3

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
+from pressroom.base.outages import Outage
 from pressroom.clock import Clock
 from pressroom.errors import S3CredentialsExpired, S3CredentialsFailed, S3CredentialsMissing, StoreUnavailable
-from pressroom.outages import Outage
 
 log = logging.getLogger("pressroom.artifacts")
 

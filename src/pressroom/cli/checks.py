@@ -74,8 +74,8 @@ async def _examine(settings: Settings, *, quick: bool) -> list["HealthFinding"]:
 
 
 def _examine_imports(settings: Settings) -> list["HealthFinding"]:
-    from pressroom import import_check
-    from pressroom.dependencies import MENDS
+    from pressroom.base.dependencies import MENDS
+    from pressroom.cli import import_check
     from pressroom.store.engine.health import HealthFinding
 
     if not settings.imports:
@@ -106,7 +106,7 @@ async def fsck(settings: Settings, args: Namespace, output: Output) -> int:
 
 
 async def _fsck_artifacts(settings: Settings, output: Output, *, adopt_store: bool) -> int:
-    from pressroom.keeping.fsck import fsck as walk_artifacts
+    from pressroom.artifact_lifecycle.fsck import fsck as walk_artifacts
     from pressroom.pressroom import Pressroom
 
     async with Pressroom(settings=settings, workers=None) as press:

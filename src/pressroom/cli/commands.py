@@ -12,9 +12,9 @@ from pressroom.errors import PackageMissing
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
+    from pressroom.kinds.webhooks import Webhooks
     from pressroom.queue import Queue
     from pressroom.store.engine.schema import Schema
-    from pressroom.webhooks import Webhooks
 
 # `(settings, args, output)` to an exit code; without settings `(args, output)`.
 type RunCommand = Callable[..., int | Coroutine[Any, Any, int]]

@@ -8,10 +8,10 @@ from argparse import Namespace
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from pressroom import config, process_output
+from pressroom import config
 from pressroom.api import logs
 from pressroom.app import BUILT_IN, find_apps
-from pressroom.cli import exits
+from pressroom.cli import exits, process_output
 from pressroom.cli.commands import load_settings
 from pressroom.cli.output import Output
 from pressroom.cli.parser import make_parser, report_error

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from pressroom.api import logs
+from pressroom.cli.process_output import unwrapped
 from pressroom.model import Event
-from pressroom.process_output import unwrapped
 
 _BAR = 24
 

@@ -6,10 +6,24 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from pressroom import process_output
 from pressroom.api import logs
 from pressroom.app import App
-from pressroom.cli import checks, demo, engines, exits, jobs, promote, queues, render, serve, tokens, webhooks, work, workers
+from pressroom.cli import (
+    checks,
+    demo,
+    engines,
+    exits,
+    jobs,
+    process_output,
+    promote,
+    queues,
+    render,
+    serve,
+    tokens,
+    webhooks,
+    work,
+    workers,
+)
 from pressroom.cli.commands import Commands, add_home, on_app
 from pressroom.model import VERSION
 

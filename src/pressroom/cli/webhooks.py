@@ -10,8 +10,8 @@ from pressroom.cli.output import Output, ago
 from pressroom.notify.standard_webhooks import EVENTS
 
 if TYPE_CHECKING:
+    from pressroom.kinds.webhooks import Webhooks
     from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
-    from pressroom.webhooks import Webhooks
 
 STATES = ("waiting", "delivered", "failed", "cancelled")
 _PAGE = 200

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from pressroom.base.regular_files import read_regular
 from pressroom.config.load import FILE, read_file
 from pressroom.config.readers import read_names
-from pressroom.regular_files import read_regular
 
 
 def find_log_format(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> str:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pressroom.base.regular_files import NotRegular, read_regular
 from pressroom.config.declaration import DeclaredSettings, Spelling, environment_spellings, file_spellings
 from pressroom.config.readers import expected
 from pressroom.config.settings import Settings
 from pressroom.errors import InvalidSettings
-from pressroom.regular_files import NotRegular, read_regular
 
 log = logging.getLogger(__name__)
 

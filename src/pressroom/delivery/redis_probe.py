@@ -14,9 +14,9 @@ from redis.exceptions import (
     ResponseError,
 )
 
+from pressroom.base.dependencies import DependencyFailed
 from pressroom.config import masked
 from pressroom.delivery.lists import connect
-from pressroom.dependencies import DependencyFailed
 
 ANSWER_WITHIN = 4.0  # seconds
 

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from pressroom.base.outages import Outage
 from pressroom.notify.listeners import JobListeners
-from pressroom.outages import Outage
 
 log = logging.getLogger("pressroom.notify")
 

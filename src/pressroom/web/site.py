@@ -21,6 +21,7 @@ from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
+from pressroom.kinds.webhooks import Webhooks
 from pressroom.model import VERSION, Work
 from pressroom.store.jobs import queries
 from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
@@ -30,7 +31,6 @@ from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.forms import Form
 from pressroom.web.navigation import DASHBOARD, Pages
 from pressroom.web.sessions import BrowserSession, Sessions
-from pressroom.webhooks import Webhooks
 
 log = logging.getLogger("pressroom.web")
 

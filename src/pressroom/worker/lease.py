@@ -8,8 +8,8 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
+from pressroom.base.outages import Outage
 from pressroom.errors import QueueClosed
-from pressroom.outages import Outage
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, worker_records
 

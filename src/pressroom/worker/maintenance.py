@@ -10,10 +10,10 @@ from functools import partial, wraps
 
 from cronsim import CronSim
 
+from pressroom.base.outages import Outage
 from pressroom.clock import Clock
 from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
-from pressroom.outages import Outage
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, endings, queries, rescue, worker_records
 from pressroom.store.jobs import schedules as schedule_rows

@@ -6,7 +6,8 @@ import math
 import time
 from typing import Any
 
-from pressroom import failpoints, jsontext, tracing
+from pressroom import failpoints, tracing
+from pressroom.base import json_text
 from pressroom.errors import Cancelled, Interrupted, InvalidPayload, PayloadTooLarge, SourceInvalid, Timeout
 from pressroom.model import Claim, Kind, Partial, Result
 from pressroom.worker.context import BlockingJob, RunningJob
@@ -73,10 +74,10 @@ class Attempt:
 
     def _submitter_trace(self) -> dict[str, str] | None:
         """The trace context that the job was submitted with. Its row holds it as text, and most jobs have none."""
-        return None if self.claim.trace is None else jsontext.decode(self.claim.trace)
+        return None if self.claim.trace is None else json_text.decode(self.claim.trace)
 
     async def _call_handler(self) -> Any:
-        payload = jsontext.decode(self.claim.payload)
+        payload = json_text.decode(self.claim.payload)
         if self.kind.is_coroutine:
             return await self.kind.handler(self.job, payload)
         loop = asyncio.get_running_loop()
@@ -94,6 +95,6 @@ def _encode_result(value: Any, job: RunningJob) -> EncodedResult:
     if isinstance(value, Partial):
         value, errors = value.value, [*errors, *value.errors]
     try:
-        return EncodedResult(jsontext.encode(value, limit=RESULT_LIMIT, what="the result"), errors, for_hook)
+        return EncodedResult(json_text.encode(value, limit=RESULT_LIMIT, what="the result"), errors, for_hook)
     except (InvalidPayload, PayloadTooLarge) as reason:
         raise SourceInvalid(f"the handler of {job.kind} returned what cannot be kept: {reason}") from None

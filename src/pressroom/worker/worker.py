@@ -7,10 +7,10 @@ import random
 import time
 from collections.abc import Callable, Collection
 
+from pressroom.base.outages import Outage
 from pressroom.delivery import Delivery
 from pressroom.errors import PressroomError
 from pressroom.model import VERSION, Kind
-from pressroom.outages import Outage
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, worker_records
 from pressroom.worker import process

@@ -12,8 +12,8 @@ from pressroom.app import settings_types
 from pressroom.apps.diagrams.renders import Diagrams
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.clock import SystemClock
+from pressroom.kinds.rendering import Rendering
 from pressroom.model import Status
-from pressroom.rendering import Rendering
 from pressroom.store.jobs import claiming, worker_records
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.worker import maintenance

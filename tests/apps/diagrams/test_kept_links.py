@@ -4,8 +4,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from pressroom.keeping.collect import collect
-from pressroom.rendering import INLINE
+from pressroom.artifact_lifecycle.collect import collect
+from pressroom.kinds.rendering import INLINE
 from pressroom.store.artifacts import artifacts
 from tests.apps.diagrams.conftest import Easel, Stage, Staging, ended
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import httpx
 
-from pressroom.keeping.collect import collect
-from pressroom.keeping.fsck import fsck
+from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.fsck import fsck
 from tests.apps.diagrams.conftest import Easel, Stage, Staging
 from tests.apps.diagrams.test_named import count
 

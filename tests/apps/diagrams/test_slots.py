@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.errors import Backpressure
-from pressroom.fair_slots import Door, Slots
+from pressroom.submission.fair_slots import Door, Slots
 from tests.apps.diagrams.conftest import Easel, Staging, ended
 
 

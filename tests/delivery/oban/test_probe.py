@@ -2,8 +2,8 @@
 
 import pytest
 
+from pressroom.base.dependencies import MENDS, DependencyFailed
 from pressroom.delivery.oban.probe import TABLES, expected_columns, probe
-from pressroom.dependencies import MENDS, DependencyFailed
 from tests.delivery.oban.stage import Tables
 from tests.delivery.oban.test_installing import delivery
 from tests.servers import free_ports

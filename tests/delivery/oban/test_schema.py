@@ -8,11 +8,11 @@ import pytest
 
 from pressroom import Kind, Pressroom, Request, backends, promote
 from pressroom.app import BUILT_IN_SCHEMA
+from pressroom.base.dependencies import DependencyFailed
 from pressroom.cli import exits
 from pressroom.config import Settings
 from pressroom.delivery.oban import hooks, install, uninstall
 from pressroom.delivery.oban.probe import probe
-from pressroom.dependencies import DependencyFailed
 from pressroom.errors import InvalidSettings, ObanSchemaMismatch
 from tests.delivery.oban.conftest import ELSEWHERE, Eventually, Open
 from tests.delivery.oban.stage import Tables, pause, reconciler_of

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from pressroom.fair_slots import share_of
-from pressroom.fingerprint import Fingerprint
+from pressroom.base.fingerprint import Fingerprint
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts.render_cache import Hit, find_hit
 from pressroom.store.jobs.rows import compact
+from pressroom.submission.fair_slots import share_of
 
 
 class CacheLookup(msgspec.Struct, frozen=True):

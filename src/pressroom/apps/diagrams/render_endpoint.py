@@ -12,11 +12,11 @@ from pressroom.apps.diagrams.cache_lookup import CacheLookup
 from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for
 from pressroom.apps.diagrams.responses import RenderFailed, RenderResponses, cache_note, cache_note_of_hit
 from pressroom.errors import Backpressure, QueueClosed, WaitTimeout
-from pressroom.fair_slots import RETRY_AFTER, no_room
 from pressroom.model import Answer, Job, Status, Submitted
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store import Transaction
 from pressroom.store.artifacts.render_cache import Hit
+from pressroom.submission.fair_slots import RETRY_AFTER, no_room
 
 _CACHE_OUTCOMES = {Answer.HIT: "hit", Answer.JOINED: "joined"}
 

@@ -13,13 +13,13 @@ from pressroom.api.views import JobView
 from pressroom.apps.diagrams.cache_lookup import CacheLookup, look_up_with_room
 from pressroom.apps.diagrams.named import versions
 from pressroom.apps.diagrams.settings import DiagramsSettings
-from pressroom.fair_slots import Door, Slots
-from pressroom.fingerprint import fingerprint_input
+from pressroom.base.fingerprint import fingerprint_input
+from pressroom.kinds.rendering import Rendering
 from pressroom.model import Ending, Job, Kind, Settling, Status, Tier, Work, from_ms
 from pressroom.renderers.documents import PreparedRender
-from pressroom.rendering import Rendering
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry
+from pressroom.submission.fair_slots import Door, Slots
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed

@@ -14,11 +14,11 @@ from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.apps.wiki.search_terms import ExcerptPart
 from pressroom.apps.wiki.store import RenderedPage, RevisionSummary, SaveResult
 from pressroom.errors import Ended, QueueClosed, WaitTimeout
-from pressroom.fair_slots import Slots
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
-from pressroom.request import Request
 from pressroom.store import Database, Transaction
+from pressroom.submission.fair_slots import Slots
+from pressroom.submission.request import Request
 
 HISTORY_SHOWN = 50
 BATCHES_SHOWN = 5

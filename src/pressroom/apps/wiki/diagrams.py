@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from pressroom.errors import JobCancelled, JobFailed, PressroomError, Refused, SourceInvalid, Unavailable, WaitTimeout
+from pressroom.kinds.rendering import Rendering, RenderResult
 from pressroom.model import Answer, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import Notice, Rendered
 from pressroom.renderers.documents import RenderRequest, directly
-from pressroom.rendering import Rendering, RenderResult
 
 CLAIM_TIMEOUT = 2.0  # seconds for a worker to claim a diagram's job, which has the interactive tier
 

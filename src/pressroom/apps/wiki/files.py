@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from pressroom.apps.wiki.model import TITLE_LIMIT, clean_url, title_from_url
+from pressroom.base.regular_files import read_regular
 from pressroom.errors import InvalidArgument, SourceInvalid
-from pressroom.regular_files import read_regular
 
 ENDINGS = frozenset({".md", ".markdown"})
 LIST_FILE = "wiki.json"  # written by an export, so that an import finds names and titles again

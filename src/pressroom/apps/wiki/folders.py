@@ -12,8 +12,8 @@ from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.files import ListedArticle
 from pressroom.apps.wiki.model import ArticleDraft, make_draft
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
+from pressroom.base.regular_files import NotRegular, write_below
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid
-from pressroom.regular_files import NotRegular, write_below
 
 AT_ONCE = 20  # in one transaction, which blocks other writers
 READ_AT_ONCE = 500

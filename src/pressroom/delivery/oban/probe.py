@@ -7,10 +7,10 @@ from importlib.metadata import version
 import psycopg
 from oban.schema import install_sql
 
+from pressroom.base.dependencies import DependencyFailed
 from pressroom.config import masked
 from pressroom.delivery.oban import hooks
 from pressroom.delivery.oban.reconciler import compare_schemas
-from pressroom.dependencies import DependencyFailed
 from pressroom.errors import ObanSchemaMismatch
 
 CONNECT_TIMEOUT = 4  # seconds

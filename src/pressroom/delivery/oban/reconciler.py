@@ -8,9 +8,9 @@ from typing import Any
 
 from psycopg_pool import AsyncConnectionPool
 
+from pressroom.base.outages import Outage
 from pressroom.delivery.oban import hooks
 from pressroom.errors import ObanSchemaMismatch, PressroomError
-from pressroom.outages import Outage
 
 log = logging.getLogger("pressroom.delivery")
 

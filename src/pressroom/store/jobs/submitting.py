@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pressroom.base.fingerprint import Fingerprint
 from pressroom.errors import NotFinished, NotFound, QueueFull
-from pressroom.fingerprint import Fingerprint
 from pressroom.model import (
     NOT_SUPPORTED,
     Answer,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pressroom.base.failure_signature import print_of
 from pressroom.errors import NotFound
-from pressroom.likeness import print_of
 from pressroom.model import Row, Statement, Work, from_ms, to_ms
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from pressroom.fingerprint import Fingerprint
+from pressroom.base.fingerprint import Fingerprint
 from pressroom.model import Kind, Status
 from pressroom.web.job.details import JobDetails
 

@@ -7,10 +7,10 @@ import msgspec
 
 from pressroom.api.service import Service
 from pressroom.errors import InvalidArgument, PressroomError
+from pressroom.kinds.rendering import Payload
 from pressroom.model import Answer, Job, OnKey, Submitted, Tier
 from pressroom.renderers import catalogue
 from pressroom.renderers.documents import RenderRequest
-from pressroom.rendering import Payload
 from pressroom.web.forms import Form
 
 MAX_EDITABLE_BYTES = 1024 * 1024  # bytes of source that a text area can bear; a longer one is taken along as it is

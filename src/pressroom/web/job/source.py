@@ -4,8 +4,8 @@ import msgspec
 
 from pressroom.api.service import Service
 from pressroom.errors import NotFound, StoreUnavailable
+from pressroom.kinds.rendering import Payload
 from pressroom.model import Job
-from pressroom.rendering import Payload
 
 
 async def source_of(service: Service, job: Job, most: int | None = None) -> bytes | None:

@@ -13,14 +13,14 @@ from typing import get_args
 
 from starlette.responses import RedirectResponse, Response
 
-from pressroom import bulk
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
-from pressroom.bulk import Action, Order, Seen, why_not
+from pressroom.kinds import bulk
+from pressroom.kinds.bulk import Action, Order, Seen, why_not
 from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
 from pressroom.store.operators.search import COUNTED, SearchFilter
-from pressroom.submit_scope import may_repeat
+from pressroom.submission.scope import may_repeat
 from pressroom.web import selection
 from pressroom.web.formatting import format_count
 from pressroom.web.selection import Fields, JobSelection

@@ -8,8 +8,8 @@ from typing import Any
 from starlette.responses import Response
 
 from pressroom.api.routes import Routes
+from pressroom.base.failure_signature import alike
 from pressroom.errors import NotFound
-from pressroom.likeness import alike
 from pressroom.store.jobs import queries
 from pressroom.store.operators import failures
 from pressroom.store.operators.failures import FailureSample, Group, Origin, Span, Window, engines_in

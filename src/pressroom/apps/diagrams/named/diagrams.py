@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from pressroom import rendering
 from pressroom.api.problems import HttpError
 from pressroom.apps.diagrams.named import versions
 from pressroom.apps.diagrams.named.embed_keys import new_embed_key
@@ -14,6 +13,7 @@ from pressroom.apps.diagrams.named.etags import ANY, Condition
 from pressroom.apps.diagrams.named.versions import DiagramText, NamedDiagram, PictureTarget, Version
 from pressroom.apps.diagrams.renders import NAME
 from pressroom.errors import TooLarge
+from pressroom.kinds import rendering
 from pressroom.model import Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import documents

@@ -8,8 +8,8 @@ import msgspec
 from pressroom.apps.diagrams.named.versions import DiagramText
 from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.languages import Language
+from pressroom.kinds.rendering import Payload
 from pressroom.renderers.documents import RenderRequest
-from pressroom.rendering import Payload
 from pressroom.web.site import refuse
 
 OUTPUTS = ("svg", "png", "pdf", "html")

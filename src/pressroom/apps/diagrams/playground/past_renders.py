@@ -6,8 +6,8 @@ import msgspec
 
 from pressroom.apps.diagrams.playground.form import PlaygroundForm, form_of_payload
 from pressroom.errors import InvalidArgument, NotFound
+from pressroom.kinds.rendering import Payload
 from pressroom.model import Job
-from pressroom.rendering import Payload
 from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.web.site import PageRequest
 

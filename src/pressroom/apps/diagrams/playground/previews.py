@@ -12,11 +12,11 @@ from pressroom.api.disconnects import cancel_on_disconnect
 from pressroom.api.problems import HttpError, Problem, describe
 from pressroom.apps.diagrams import requests
 from pressroom.errors import AttemptError, Backpressure, PressroomError, SourceInvalid
-from pressroom.fair_slots import Slots
+from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import PreparedRender, RenderRequest
 from pressroom.renderers.source_errors import EXCERPT_LIMIT
-from pressroom.rendering import Rendering
+from pressroom.submission.fair_slots import Slots
 
 WAITING_PER_SLOT = 8  # previews for each that is rendered; an author who types on gives up before these are done
 RETRY_AFTER = 1  # seconds

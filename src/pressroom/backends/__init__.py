@@ -10,13 +10,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pressroom import dependencies
 from pressroom.artifacts import ArtifactStore
 from pressroom.artifacts.aws_credentials import find_credentials
 from pressroom.artifacts.credentials import CredentialProvider, RenewedCredentials
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.folder_probe import probe_folder
 from pressroom.artifacts.store_id import read_folder_id
+from pressroom.base import dependencies
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings, masked
 from pressroom.delivery import Delivery, Notice

@@ -5,20 +5,20 @@ import os
 import socket
 from functools import partial
 
-from pressroom import webhooks as webhook_kind
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.lifecycle import Lifecycle, retry_while_busy
 from pressroom.clock import Clock
 from pressroom.config import Settings
 from pressroom.delivery import Delivery
 from pressroom.ids import new_uid
-from pressroom.lifecycle import Lifecycle, retry_while_busy
+from pressroom.kinds import webhooks as webhook_kind
+from pressroom.kinds.webhooks import Webhooks
 from pressroom.model import Kind
 from pressroom.queue import Queue
-from pressroom.queue_backend import QueueBackend
 from pressroom.registry import Registry
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs import queries
 from pressroom.store.jobs import schedules as schedule_rows
-from pressroom.webhooks import Webhooks
 from pressroom.worker import coverage_watch
 from pressroom.worker.counters import SlotUsage, WorkerCounters
 from pressroom.worker.coverage_watch import CoverageWatch

@@ -2,17 +2,17 @@
 
 from datetime import timedelta
 
-from pressroom.bulk import Bulk
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.lifecycle import Lifecycle
 from pressroom.clock import Clock
 from pressroom.config import Settings
-from pressroom.configured_artifact_store import ConfiguredArtifactStore
-from pressroom.lifecycle import Lifecycle
+from pressroom.kinds.bulk import Bulk
+from pressroom.kinds.rendering import Rendering
+from pressroom.kinds.webhooks import Webhooks
 from pressroom.model import Kind
+from pressroom.parts.artifact_store import ConfiguredArtifactStore
 from pressroom.queue import Queue
-from pressroom.queue_backend import QueueBackend
-from pressroom.rendering import Rendering
 from pressroom.sealing import Keyring
-from pressroom.webhooks import Webhooks
 
 
 class CoreKinds(Lifecycle):

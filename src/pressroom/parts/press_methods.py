@@ -3,16 +3,16 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from pressroom import rendering
 from pressroom.app import RunningApp
+from pressroom.base.forwarded_method import ForwardedMethod
 from pressroom.errors import NotFound
-from pressroom.forwarded_method import ForwardedMethod
+from pressroom.kinds import rendering
+from pressroom.kinds.rendering import Rendering
 from pressroom.model import Kind, Submitted
 from pressroom.overview import Overview
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import RenderRequest
-from pressroom.rendering import Rendering
 from pressroom.store.artifacts.artifacts import Artifact
 
 type Bytes = bytes  # inside PressMethods, `bytes` is a method

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from pressroom import backends
+from pressroom.base.lifecycle import Lifecycle
 from pressroom.clock import Clock
 from pressroom.config import Settings
 from pressroom.delivery import Delivery, Notice, make_notices
 from pressroom.errors import QueueClosed
-from pressroom.lifecycle import Lifecycle
 from pressroom.registry import Registry
 from pressroom.store import Database
 from pressroom.store.engine.schema import Schema

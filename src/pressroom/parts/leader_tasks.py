@@ -5,12 +5,12 @@ import logging
 from collections.abc import Mapping
 
 from pressroom.app import RunningApp
+from pressroom.artifact_lifecycle.collect import collect
+from pressroom.base.lifecycle import Lifecycle, cancel_tasks
 from pressroom.config import Settings
 from pressroom.errors import PressroomError
-from pressroom.keeping.collect import collect
-from pressroom.lifecycle import Lifecycle, cancel_tasks
-from pressroom.local_workers import LocalWorkers
-from pressroom.rendering import Rendering
+from pressroom.kinds.rendering import Rendering
+from pressroom.parts.local_workers import LocalWorkers
 from pressroom.store.jobs import queries
 from pressroom.worker.maintenance import run_every
 

@@ -10,8 +10,8 @@ from itertools import batched
 from typing import NamedTuple
 
 from pressroom import failpoints
+from pressroom.artifact_lifecycle import key_in_store
 from pressroom.artifacts import Blob, Blobs, ListedBlob
-from pressroom.keeping import key_in_store
 from pressroom.model import Work
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts, blobs, render_cache

@@ -21,13 +21,13 @@ from pressroom.model import Ending, Kind, OnKey, Statement, Status, Work
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import parse_target
 from pressroom.notify.webhook_client import NoResponse, ResponseTimeout, WebhookClient, WebhookResponse
-from pressroom.request import Request, checked
 from pressroom.sealing import Keyring
 from pressroom.store import Database
 from pressroom.store.jobs.submitting import NewJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
+from pressroom.submission.request import Request, checked
 from pressroom.worker.maintenance import if_leading, run_every
 from pressroom.worker.worker import Worker
 

@@ -20,7 +20,7 @@ LIMIT = 30.0  # seconds for each module
 _CHILD = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from pressroom.import_check import report_problems
+from pressroom.cli.import_check import report_problems
 report_problems(sys.argv[2])
 """
 

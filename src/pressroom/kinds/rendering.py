@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 from cachetools import LRUCache
 
-from pressroom import jsontext, keeping
+from pressroom import artifact_lifecycle
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.recent_blobs import RecentBlobs
+from pressroom.base import json_text
+from pressroom.base.fingerprint import Fingerprint
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
-from pressroom.fingerprint import Fingerprint
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
@@ -185,7 +186,7 @@ class Rendering:
             return True
         try:
             artifact = await self.database.read(partial(artifacts.get, uid))
-            is_there = await self.blobs.size(keeping.key_in_store(artifact)) == artifact.size
+            is_there = await self.blobs.size(artifact_lifecycle.key_in_store(artifact)) == artifact.size
         except StoreUnavailable:
             return True
         except NotFound:
@@ -201,7 +202,7 @@ class Rendering:
         self, queue: Queue, kind: str, payload: Payload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
-        draft = await keeping.keep(
+        draft = await artifact_lifecycle.keep(
             self.blobs,
             self.database,
             source,
@@ -245,11 +246,11 @@ class Rendering:
         return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
 
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
-        return await self.blobs.get(keeping.key_in_store(artifact), start, stop)
+        return await self.blobs.get(artifact_lifecycle.key_in_store(artifact), start, stop)
 
     async def whole(self, artifact: Artifact) -> bytes:
         """All bytes of a small artifact. What was asked for lately is remembered: under a hash it never changes."""
-        key = keeping.key_in_store(artifact)
+        key = artifact_lifecycle.key_in_store(artifact)
         data = self._recent.get(key)
         if data is None:
             data = b"".join([chunk async for chunk in await self.read(artifact)])
@@ -270,7 +271,9 @@ class Rendering:
         except PressroomError as error:
             error.engines = engines
             raise
-        draft = await keeping.keep(self.blobs, self.database, rendered.data, media_type=rendered.media_type, filename=filename)
+        draft = await artifact_lifecycle.keep(
+            self.blobs, self.database, rendered.data, media_type=rendered.media_type, filename=filename
+        )
         assert draft.link is not None
         assert draft.sha256 is not None
         return msgspec.to_builtins(
@@ -315,7 +318,7 @@ def _settle(ending: Ending) -> Work[None]:
 def _short(details: dict[str, Any]) -> dict[str, Any]:
     """Details that fit into a job's result: a book has too many headings for it."""
     try:
-        jsontext.encode(details, limit=DETAILS_LIMIT)
+        json_text.encode(details, limit=DETAILS_LIMIT)
     except PayloadTooLarge:
         return {name: value for name, value in details.items() if isinstance(value, int | float) or name == "title"}
     return details

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from pressroom import jsontext
+from pressroom.base import json_text
+from pressroom.base.fingerprint import Fingerprint, fingerprint_input
 from pressroom.errors import InvalidArgument, UnknownKind
-from pressroom.fingerprint import Fingerprint, fingerprint_input
 from pressroom.ids import new_uid, parse_uid
 from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
 from pressroom.store.jobs.submitting import NewJob
@@ -54,7 +54,7 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
         uid=new_uid(),
         kind=kind.name,
         tier=kind.tier if request.tier is None else _tier(request.tier),
-        payload=jsontext.encode(request.payload, limit=PAYLOAD_LIMIT),
+        payload=json_text.encode(request.payload, limit=PAYLOAD_LIMIT),
         on_key=kind.on_key,
         max_attempts=_attempts(request.max_attempts, kind),
         max_crashes=kind.max_crashes,
@@ -69,7 +69,7 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
         build_id=_text(request.build_id, "build_id", NAME_LIMIT),
         subject=_text(request.subject, "subject", NAME_LIMIT),
         parent=None if request.parent is None else uid_of(request.parent),
-        trace=None if request.trace is None else jsontext.encode(dict(request.trace), limit=4096, what="the trace"),
+        trace=None if request.trace is None else json_text.encode(dict(request.trace), limit=4096, what="the trace"),
     )
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from pressroom.app import App, Core, RunningApp
+from pressroom.base.lifecycle import Lifecycle, retry_while_busy
 from pressroom.clock import Clock
 from pressroom.config import Settings
-from pressroom.lifecycle import Lifecycle, retry_while_busy
+from pressroom.kinds.rendering import Rendering
 from pressroom.model import Kind, Schedule
 from pressroom.queue import Queue
-from pressroom.rendering import Rendering
 from pressroom.sealing import Keyring
 
 

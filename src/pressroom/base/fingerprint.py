@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from pressroom.base.json_text import canonical
 from pressroom.errors import InvalidArgument
-from pressroom.jsontext import canonical
 from pressroom.model import Kind
 
 _DOMAIN = b"pressroom1\0"

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
+from pressroom.artifact_lifecycle import key_in_store
+from pressroom.artifact_lifecycle.collect import GRACE, find_unknown, name_of
 from pressroom.artifacts import Blobs
 from pressroom.errors import NotFound
-from pressroom.keeping import key_in_store
-from pressroom.keeping.collect import GRACE, find_unknown, name_of
 from pressroom.store import Database
 from pressroom.store.artifacts import blobs, consistency
 from pressroom.store.artifacts.consistency import ArtifactProblem, PromisedBlob

@@ -22,7 +22,7 @@ from pressroom.store import Database, Transaction
 from pressroom.store.operators import search
 from pressroom.store.operators.audit import AuditEntry, record
 from pressroom.store.operators.search import SearchFilter
-from pressroom.submit_scope import OPERATOR, may_repeat
+from pressroom.submission.scope import OPERATOR, may_repeat
 
 NAME = "desk.bulk"
 # The organisation of bulk work that may touch those of all: no caller of one organisation sees it, submits it or retries it.

@@ -6,13 +6,13 @@ import tempfile
 from functools import partial
 
 from pressroom import backends
+from pressroom.artifact_lifecycle.checked_store import CheckedStore, compare
 from pressroom.artifacts import Blobs
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.lifecycle import Lifecycle, retry_while_busy
 from pressroom.clock import Clock
 from pressroom.config import Settings
 from pressroom.errors import StoreUnavailable
-from pressroom.keeping.checked_store import CheckedStore, compare
-from pressroom.lifecycle import Lifecycle, retry_while_busy
-from pressroom.queue_backend import QueueBackend
 from pressroom.store.artifacts import store_identity
 
 log = logging.getLogger("pressroom")

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from pressroom.lifecycle import Lifecycle, cancel_tasks
+from pressroom.backends.queue_backend import QueueBackend
+from pressroom.base.lifecycle import Lifecycle, cancel_tasks
 from pressroom.notify.event_poller import EventPoller
 from pressroom.queue import Queue
-from pressroom.queue_backend import QueueBackend
 from pressroom.store.jobs import queries
 
 

@@ -1,0 +1,1 @@
+"""Small modules without knowledge of jobs: files, JSON, fingerprints, lifecycles, probes of dependencies."""

@@ -1,0 +1,1 @@
+"""The core's own kinds: renders, webhook deliveries, bulk actions."""

@@ -1,0 +1,1 @@
+"""The parts that a `Pressroom` is made of, each with one lifecycle."""
