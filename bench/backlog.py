@@ -8,7 +8,7 @@ from bench.job import checked, noop
 from bench.sizes import LINE, SHALLOW
 from pressroom.store.jobs import claiming, submitting
 from pressroom.store.jobs.claiming import FreeSlots
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.testing import SteppedStore
 
 BATCH = 20_000
@@ -52,7 +52,7 @@ class Backlogs:
         return path
 
 
-def fresh(count: int, *, delay: int = 0) -> list[NewJob]:
+def fresh(count: int, *, delay: int = 0) -> list[CheckedJob]:
     return [checked(PAYLOAD, delay=delay) for _ in range(count)]
 
 

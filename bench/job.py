@@ -5,7 +5,7 @@ from typing import Any
 from pressroom import kind
 from pressroom.ids import new_uid
 from pressroom.model import OnKey
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 
 PAYLOAD = {"text": "x" * (1024 - len('{"text":""}'))}
 PAYLOAD_TEXT = f'{{"text":"{PAYLOAD["text"]}"}}'
@@ -16,9 +16,9 @@ async def noop(job: Any, payload: Any) -> None:
     return None
 
 
-def checked(payload: str = PAYLOAD_TEXT, *, delay: int = 0, key: str | None = None) -> NewJob:
+def checked(payload: str = PAYLOAD_TEXT, *, delay: int = 0, key: str | None = None) -> CheckedJob:
     """What `submit` makes of a request for `noop`, for those who talk to the store directly. `delay` is in milliseconds."""
-    return NewJob(
+    return CheckedJob(
         uid=new_uid(),
         kind=noop.name,
         tier=noop.tier,

@@ -30,7 +30,7 @@ from pressroom.store.jobs import concurrency_limits, endings, queries, submit_pr
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.queries import BEYOND, JobFilter
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.operators import queue_position, worker_coverage, worker_list
 from pressroom.store.operators import stats as queue_stats
 from pressroom.store.operators.queue_position import QueuePosition
@@ -150,7 +150,7 @@ class Queue(Lifecycle):
         with tracing.submission(_kinds_of(asked), None) as traced:
             return await self._submit_checked([self._check(_traced(request, traced)) for request in asked], within)
 
-    async def _submit_checked(self, checked: Sequence[NewJob], within: Transaction | None) -> Answers:
+    async def _submit_checked(self, checked: Sequence[CheckedJob], within: Transaction | None) -> Answers:
 
         def unit() -> Work[Answers]:
             if all(map(is_plain, checked)):
@@ -376,15 +376,15 @@ class Queue(Lifecycle):
         """Every worker known to the database, with when it started and when it was last seen, in milliseconds."""
         return await self._database.read(worker_records.list_workers)
 
-    def for_schedule(self, schedule: Schedule) -> NewJob:
+    def for_schedule(self, schedule: Schedule) -> CheckedJob:
         """The job of a tick. Not refused while the queue stops: it waits for the next process that opens the queue."""
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
         return checked(request, self.kinds)
 
-    def _unit(self, new: NewJob) -> Callable[[], Work[Submitted]]:
+    def _unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
         return partial(submitting.submit, new, self._admission.room_for)
 
-    def _plain_unit(self, many: Sequence[NewJob]) -> Work[Answers]:
+    def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
         return submitting.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
 
     def _submitted(self, job: Submitted) -> None:
@@ -398,7 +398,7 @@ class Queue(Lifecycle):
             self._backend.delivery.announce(announced)
         self.listeners.notify(job.id for job in submitted if job.answer is not Answer.NEW)
 
-    def _check(self, request: Request) -> NewJob:
+    def _check(self, request: Request) -> CheckedJob:
         self.refuse_when_closed()
         return checked(request, self.kinds)
 

@@ -16,7 +16,7 @@ from pressroom.store.engine import fsck
 from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import claiming, submitting
 from pressroom.store.jobs.claiming import FreeSlots
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from tests.machine.kinds import EVERY_KIND, LEASE, input_of, make_kinds
 from tests.machine.on_postgres import OnPostgres, Server, stories_on
 
@@ -38,10 +38,10 @@ class Met(NamedTuple):
     other: Any
 
 
-def new(number: int, kind: str = "pack", **more: Any) -> NewJob:
+def new(number: int, kind: str = "pack", **more: Any) -> CheckedJob:
     source = more.pop("source", None)
     policy = KINDS[kind]
-    return NewJob(
+    return CheckedJob(
         uid=f"{number:026d}",
         kind=kind,
         tier=1,
@@ -120,7 +120,7 @@ class Track:
     def do[T](self, work: Work[T]) -> T:
         return self._stage.run(work)
 
-    def submit(self, *many: NewJob) -> None:
+    def submit(self, *many: CheckedJob) -> None:
         for one in many:
             self.do(submitting.submit(one))
 

@@ -16,7 +16,7 @@ from pressroom.model import OnKey, SingleRoundTrip, Submitted
 from pressroom.store.engine.postgres_connection import EVENTS, PostgresConnection, SingleMessageStatement
 from pressroom.store.jobs import claiming, submitting
 from pressroom.store.jobs.claiming import FreeSlots
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from tests import looking
 
 
@@ -27,7 +27,7 @@ async def shout(job: Any, payload: Any) -> Any:
 
 async def submit_in_one_message(press: Pressroom) -> Submitted:
     """As a lone submit is made; the queue's own would count the queue now and then, which is a statement more."""
-    new = NewJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
+    new = CheckedJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     unit = partial(submitting.submit_plain, [new], at_once=True)
     (submitted,) = await press._database.run(unit, name="submit", shared_lock=True)
     return submitted
@@ -74,7 +74,7 @@ async def change_the_schema(press: Pressroom) -> None:
 
 
 async def fail_in_the_one_message(press: Pressroom) -> None:
-    new = NewJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
+    new = CheckedJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     with pytest.raises(psycopg.errors.UniqueViolation):
         await press._database.run(partial(submitting.submit_plain, [new, new], at_once=True), name="submit", shared_lock=True)
 
@@ -124,7 +124,7 @@ def connection(on_server: str) -> Iterator[PostgresConnection]:
 
 
 def submit_by_several_statements(connection: PostgresConnection) -> None:
-    new = NewJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
+    new = CheckedJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     connection.begin(durable=True, shared_lock=True)
     connection.run_work(submitting.submit_plain([new]))
     connection.commit()
@@ -158,7 +158,7 @@ def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_p
 
 def a_submit(uid: str | None = None) -> SingleRoundTrip:
     """The statement of a lone submit."""
-    new = NewJob(uid or new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
+    new = CheckedJob(uid or new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     statement = next(submitting.submit_plain([new], at_once=True))
     assert isinstance(statement, SingleRoundTrip)
     return statement

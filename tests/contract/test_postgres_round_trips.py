@@ -18,7 +18,7 @@ from pressroom.ids import new_uid
 from pressroom.store.engine.postgres_connection import PostgresConnection
 from pressroom.store.jobs import claiming, queries, submitting
 from pressroom.store.jobs.claiming import FreeSlots
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from tests import looking
 
 
@@ -27,8 +27,8 @@ async def shout(job: Any, payload: Any) -> Any:
     return payload.upper()
 
 
-def a_job(uid: str) -> NewJob:
-    return NewJob(uid, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
+def a_job(uid: str) -> CheckedJob:
+    return CheckedJob(uid, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
 
 
 async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from redis.asyncio import Redis as Client
 
-from pressroom.delivery import Notice, Offer
+from pressroom.delivery import JobNotice, Offer
 from pressroom.delivery.redis import Redis
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Submitted
@@ -48,19 +48,19 @@ class Announcer:
     """A delivery over jobs that exist only here: by their number, what a look-up would find."""
 
     def __init__(self, url: str, queue: str) -> None:
-        self.jobs: dict[int, Notice] = {}
+        self.jobs: dict[int, JobNotice] = {}
         self.looked_up: list[int] = []
         self.delivery = Redis(url, queue, self._look_up)
 
     def submit(self, kind: str = "echo", tier: int = 0, payload: str | None = None) -> Submitted:
         id, uid = len(self.jobs) + 1, new_uid()
-        self.jobs[id] = Notice(uid, kind, tier, payload)
+        self.jobs[id] = JobNotice(uid, kind, tier, payload)
         return Submitted(id=id, uid=uid, kind=kind, answer=Answer.NEW, version=1)
 
-    async def waiting(self) -> list[Notice]:
+    async def waiting(self) -> list[JobNotice]:
         return list(self.jobs.values())
 
-    async def _look_up(self, ids: Sequence[int]) -> list[Notice]:
+    async def _look_up(self, ids: Sequence[int]) -> list[JobNotice]:
         self.looked_up.append(len(ids))
         return [self.jobs[id] for id in ids]
 

@@ -17,7 +17,7 @@ from pressroom.store.jobs import claiming, queries, rescue, submitting
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement, cancel, settle
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.testing import ManualClock, SteppedStore
 
 
@@ -59,7 +59,7 @@ class Steps:
         delay: timedelta = timedelta(0),
     ) -> Submitted:
         kind = self.kinds[name]
-        new = NewJob(
+        new = CheckedJob(
             uid=new_uid(),
             kind=name,
             tier=kind.tier if tier is None else tier,

@@ -9,7 +9,7 @@ from pressroom import Backoff, Missed, OnKey, Pressroom, Schedule, Status, Trans
 from pressroom.errors import InvalidArgument, UnknownKind
 from pressroom.ids import new_uid
 from pressroom.store.jobs import schedules as schedule_rows
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.testing import ManualClock
 
 # The clock of these tests starts at eight o'clock.
@@ -140,7 +140,7 @@ async def test_a_tick_stays_fired_after_its_traces_were_pruned(anywhere):
 
 
 def a_job(schedule):
-    return NewJob(new_uid(), schedule.kind, 1, "{}", OnKey.COALESCE, 2, 3, 60_000)
+    return CheckedJob(new_uid(), schedule.kind, 1, "{}", OnKey.COALESCE, 2, 3, 60_000)
 
 
 def test_the_latest_tick_is_remembered_however_old_it_is(steps):

@@ -27,7 +27,7 @@ from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settled
 from pressroom.store.jobs.rescue import LostJob
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds
 from tests.machine.law import Violation, demand
 from tests.machine.mirror import Item
@@ -139,7 +139,7 @@ class Model:
 
     # Submitting
 
-    def submitted(self, new: NewJob, said: Submitted, now: int) -> None:
+    def submitted(self, new: CheckedJob, said: Submitted, now: int) -> None:
         possible = self.answers_to(new, now)
         if said.answer not in possible:
             raise Violation(self._law_of(new, said.answer, possible), f"{new} was answered {said}; possible: {[*possible]}")
@@ -165,7 +165,7 @@ class Model:
         demand(said.version == job.version, "I8", "{} names version {}, but {} has {}", said, said.version, job, job.version)
         self.waiters.append(Waiter(job, said.version, job.payload.revision))
 
-    def answers_to(self, new: NewJob, now: int) -> dict[Answer, Job | None]:
+    def answers_to(self, new: CheckedJob, now: int) -> dict[Answer, Job | None]:
         """What a submit may be answered, and with which job: mostly one thing.
 
         Where others of the key are open, a hit or a join is left out if it would let an older payload come last (I9), and
@@ -199,18 +199,18 @@ class Model:
             possible[Answer.NEW] = None
         return possible
 
-    def _law_of(self, new: NewJob, said: Answer, possible: Iterable[Answer]) -> str:
+    def _law_of(self, new: CheckedJob, said: Answer, possible: Iterable[Answer]) -> str:
         by_input = {Answer.HIT, Answer.JOINED}
         if said in by_input and any(job.thing == (new.org_id, new.kind, new.key) for job in self.open.values()):
             return "I9"
         return "I11" if said in by_input or by_input & set(possible) else "I8"
 
-    def _payload_of(self, new: NewJob) -> Payload:
+    def _payload_of(self, new: CheckedJob) -> Payload:
         revision = self.by_uid[new.retry_of].payload.revision if new.retry_of else self.submits
         digest = new.fingerprint.digest if new.fingerprint else None
         return Payload(self.submits, revision, new.payload, digest, new.cache_for)
 
-    def _born(self, new: NewJob, said: Submitted, payload: Payload, run_at: int) -> Job:
+    def _born(self, new: CheckedJob, said: Submitted, payload: Payload, run_at: int) -> Job:
         demand(said.id > self.highest, "order", "{} has a number that was given before", said)
         self.highest = said.id
         job = Job(
@@ -234,7 +234,7 @@ class Model:
         self._happened(job, "queued")
         return job
 
-    def _coalesce(self, job: Job, new: NewJob, payload: Payload, run_at: int) -> None:
+    def _coalesce(self, job: Job, new: CheckedJob, payload: Payload, run_at: int) -> None:
         newer = payload.revision >= job.payload.revision
         demand(newer, "I8", "the older {} took the place of the newer one of {}", payload, job)
         job.payloads.append(payload)
@@ -256,7 +256,7 @@ class Model:
         job.tier = min(job.tier, tier)
         self.touched.add(job.id)
 
-    def _publish_hit(self, new: NewJob, job: Job) -> None:
+    def _publish_hit(self, new: CheckedJob, job: Job) -> None:
         demand(job.status is Status.COMPLETED, "I11", "a hit on {}, which did not complete", job)
         if new.key is not None:
             self.published[(new.org_id, new.kind, new.key)] = self.submits
@@ -499,7 +499,7 @@ class Model:
         if self.last_tick is None:
             self.last_tick = now
 
-    def fired(self, tick: int, said: Submitted | None, new: NewJob, now: int) -> None:
+    def fired(self, tick: int, said: Submitted | None, new: CheckedJob, now: int) -> None:
         """I22: a tick is fired once, and stands for the job that its submit was answered with."""
         demand((said is None) == (tick in self.ticks), "I22", "the tick {} of {} was answered {}", tick, self.ticks, said)
         if said is not None:

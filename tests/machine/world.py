@@ -14,7 +14,7 @@ from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.claiming import FreeSlots, Turn
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.rescue import DeferredCancel, LostJob
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds, now
 from pressroom.submission.request import again
 from pressroom.worker.judge import EncodedResult, judge
@@ -85,9 +85,9 @@ class World:
         self._check()
 
     def retry(self, job: Job) -> None:
-        made: list[NewJob] = []
+        made: list[CheckedJob] = []
 
-        def make(row: Row) -> NewJob:
+        def make(row: Row) -> CheckedJob:
             made.append(msgspec.structs.replace(again(row), uid=_uid(self.model.submits + 1)))
             return made[0]
 
@@ -103,10 +103,10 @@ class World:
             self.model.submitted(made[0], answer, self.clock.now)
         self._check()
 
-    def _new(self, asked: RenderRequest, parent: Job | None = None, nth: int = 0) -> NewJob:
+    def _new(self, asked: RenderRequest, parent: Job | None = None, nth: int = 0) -> CheckedJob:
         kind = self.kinds[asked.kind]
         number = self.model.submits + 1 + nth
-        return NewJob(
+        return CheckedJob(
             uid=_uid(number),
             kind=asked.kind,
             tier=asked.tier,
@@ -494,11 +494,11 @@ def _uid(number: int) -> str:
     return f"{number:026d}"
 
 
-def _room_for_all(_new: Sequence[NewJob]) -> Work[None]:
+def _room_for_all(_new: Sequence[CheckedJob]) -> Work[None]:
     yield from ()
 
 
-def _one_by_one(many: Sequence[NewJob]) -> Work[list[Submitted]]:
+def _one_by_one(many: Sequence[CheckedJob]) -> Work[list[Submitted]]:
     answers = []
     for new in many:
         answers.append((yield from submitting.submit(new)))
@@ -525,7 +525,7 @@ def _unlimited[T](work: Work[T]) -> Work[T]:
     return (yield from work)
 
 
-def _answer_to(tick: int, new: NewJob) -> Work[Submitted]:
+def _answer_to(tick: int, new: CheckedJob) -> Work[Submitted]:
     """What the submit of a tick was answered, read off the rows."""
     answered = "SELECT id, uid, version FROM job WHERE uid = (SELECT job FROM schedule_tick WHERE tick = :tick)"
     ((id, uid, version),) = yield Statement(answered, {"tick": tick})

@@ -52,7 +52,7 @@ NOT_PROVOKED: dict[Refusal, str] = {
 COMPUTED: dict[str, set[Refusal]] = {
     "apps/diagrams/requests.py": {(400, "unsupported_output")},
     "apps/diagrams/render_endpoint.py": {(429, "backpressure")},
-    "web/desk.py": set(),
+    "web/site.py": set(),
 }
 # How PostgreSQL fails in the middle of a submit whose subject is the name.
 FAILURES = """

@@ -4,7 +4,7 @@ from pressroom.ids import new_uid
 from pressroom.model import Claim, OnKey
 from pressroom.store.jobs import claiming, submitting
 from pressroom.store.jobs.claiming import REFUSED_FOR, Again, FreeSlots
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.testing import ManualClock, SteppedStore
 
 KINDS = ["k", "paused"]
@@ -17,7 +17,7 @@ class Store:
         self.store.raw.execute("INSERT INTO kind (name, paused) VALUES ('k', 0), ('paused', 1)")
 
     def submit(self, org_id: str, *, kind: str = "k", delay: int = 0) -> str:
-        new = NewJob(new_uid(), kind, 0, "{}", OnKey.SKIP, 3, 3, 0, delay=delay, org_id=org_id)
+        new = CheckedJob(new_uid(), kind, 0, "{}", OnKey.SKIP, 3, 3, 0, delay=delay, org_id=org_id)
         return self.store.run(submitting.submit(new)).uid
 
     def claim_in_turn(self, *uids: str) -> tuple[list[str], Again]:

@@ -211,7 +211,7 @@ async def _submit(service: Service, request: Request, caller: Caller, new: NewJo
 async def _submit_render(service: Service, request: Request, caller: Caller, new: NewJob, _: Transaction | None) -> Response:
     """Checked and fingerprinted as a render is, whichever door it comes through."""
     try:
-        payload = msgspec.convert(new.payload, rendering.Payload)
+        payload = msgspec.convert(new.payload, rendering.RenderJobPayload)
     except msgspec.ValidationError as reason:
         raise HttpError(422, "invalid_argument", f"payload: {reason}") from None
     if payload.source is None:

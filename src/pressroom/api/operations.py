@@ -59,7 +59,7 @@ class Health(msgspec.Struct, frozen=True):
     warnings: list[HealthWarning]
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class HealthAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """`code` says what is wrong, in the words of the errors. `degraded` has the code of each dependency that is not well."""
 
     status: str
@@ -73,19 +73,21 @@ def router(service: Service) -> Routes:
     dependencies = Dependencies(service.settings)
 
     @routes.get(
-        "/livez", operation_id="livez", responses={200: json_response(Answer, "The process runs", example={"status": "pass"})}
+        "/livez",
+        operation_id="livez",
+        responses={200: json_response(HealthAnswer, "The process runs", example={"status": "pass"})},
     )
     async def livez(_: Request) -> Response:
-        return reply(Answer("pass"))
+        return reply(HealthAnswer("pass"))
 
     @routes.get(
         "/readyz",
         operation_id="readyz",
         responses={
             200: json_response(
-                Answer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
+                HealthAnswer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
             ),
-            503: json_response(Answer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
+            503: json_response(HealthAnswer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
         },
     )
     async def readyz(_: Request) -> Response:
@@ -94,7 +96,7 @@ def router(service: Service) -> Routes:
         degraded = {one.name: one.code for one in dependencies.latest() if one.code} or None
         cause = await readiness.cause()
         status = "fail" if cause else "warn" if degraded else "pass"
-        return reply(Answer(status, cause, degraded), status=503 if cause else 200)
+        return reply(HealthAnswer(status, cause, degraded), status=503 if cause else 200)
 
     @routes.get(
         "/health",

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pressroom.api.metrics import CONTENT_TYPE, PressCollector, RequestDurations, add_build_info
 from pressroom.api.middleware import RequestMiddleware
-from pressroom.api.operations import Answer
+from pressroom.api.operations import HealthAnswer
 from pressroom.api.problems import HttpError
 from pressroom.api.readiness import SharedCheck
 from pressroom.api.replies import reply
@@ -73,11 +73,11 @@ class WorkerEndpoint:
         return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE})
 
     async def _livez(self, _: Request) -> Response:
-        return reply(Answer("pass"))
+        return reply(HealthAnswer("pass"))
 
     async def _readyz(self, _: Request) -> Response:
         cause = self._process.claim_problem or await self._database.cause()
-        return reply(Answer("fail" if cause else "pass", cause), status=503 if cause else 200)
+        return reply(HealthAnswer("fail" if cause else "pass", cause), status=503 if cause else 200)
 
 
 def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Callable[[], EnginePools]) -> ASGIApp:

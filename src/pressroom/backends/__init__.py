@@ -19,7 +19,7 @@ from pressroom.artifacts.store_id import read_folder_id
 from pressroom.base import dependencies
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings, masked
-from pressroom.delivery import Delivery, Notice
+from pressroom.delivery import Delivery, JobNotice
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import DatabaseMissing, InvalidSettings
 from pressroom.model import Schedule
@@ -51,7 +51,7 @@ def open_database(settings: Settings, clock: Clock, schema: Schema, on_commit: C
 class DeliveryCallbacks:
     """What a delivery calls."""
 
-    look_up: Callable[[Sequence[int]], Awaitable[list[Notice]]]
+    look_up: Callable[[Sequence[int]], Awaitable[list[JobNotice]]]
     fire_schedules: Callable[[], Awaitable[object]]
     cancel: Callable[[str], Awaitable[object]]
     paused: Callable[[], Awaitable[Collection[str]]]

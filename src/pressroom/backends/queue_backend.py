@@ -9,7 +9,7 @@ from pressroom import backends
 from pressroom.base.lifecycle import Lifecycle
 from pressroom.clock import Clock
 from pressroom.config import Settings
-from pressroom.delivery import Delivery, Notice, make_notices
+from pressroom.delivery import Delivery, JobNotice, make_notices
 from pressroom.errors import QueueClosed
 from pressroom.registry import Registry
 from pressroom.store import Database
@@ -75,7 +75,7 @@ class QueueBackend(Lifecycle):
         """Wake the workers of this process."""
         self.embedded.announce(())
 
-    async def _look_up(self, ids: Sequence[int]) -> list[Notice]:
+    async def _look_up(self, ids: Sequence[int]) -> list[JobNotice]:
         kinds = self._registry.kinds
         return make_notices(await self.database.read(partial(queries.notices, ids, kinds)), kinds)
 

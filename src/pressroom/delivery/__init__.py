@@ -8,7 +8,7 @@ import msgspec
 from pressroom.model import Kind, MessageFields, Row, Submitted
 
 
-class Notice(msgspec.Struct, frozen=True):
+class JobNotice(msgspec.Struct, frozen=True):
     """A job that may start. Its payload comes along only if its kind has `message_fields`."""
 
     uid: str
@@ -18,15 +18,15 @@ class Notice(msgspec.Struct, frozen=True):
     message_fields: MessageFields | None = None
 
 
-def make_notices(rows: Iterable[Row], kinds: Mapping[str, Kind]) -> list[Notice]:
+def make_notices(rows: Iterable[Row], kinds: Mapping[str, Kind]) -> list[JobNotice]:
     """From rows of uid, kind, tier and payload."""
     return [
-        Notice(uid, kind, tier, payload, kinds[kind].message_fields if kind in kinds else None)
+        JobNotice(uid, kind, tier, payload, kinds[kind].message_fields if kind in kinds else None)
         for uid, kind, tier, payload in rows
     ]
 
 
-type Waiting = Callable[[], Awaitable[list[Notice]]]
+type Waiting = Callable[[], Awaitable[list[JobNotice]]]
 
 
 class Offer:

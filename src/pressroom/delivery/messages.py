@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.delivery import Notice
+from pressroom.delivery import JobNotice
 from pressroom.errors import NotFound
 from pressroom.ids import as_uuid, parse_uid
 
@@ -23,7 +23,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     kind: str | None
 
 
-def encode(notice: Notice) -> bytes:
+def encode(notice: JobNotice) -> bytes:
     """A worker that knows nothing but design 002 finds all that it asks for, if the kind has `message_fields` for it.
 
     If those fail, the message is sent without them: a worker of ours needs none of them.
@@ -35,14 +35,14 @@ def encode(notice: Notice) -> bytes:
         return _encode(notice, {})
 
 
-def _encode(notice: Notice, extra: Mapping[str, Any]) -> bytes:
+def _encode(notice: JobNotice, extra: Mapping[str, Any]) -> bytes:
     message = {**extra, "job_id": str(as_uuid(notice.uid)), "kind": notice.kind}
     if not isinstance(message.get("render_request"), dict):
         message["render_request"] = {}
     return msgspec.json.encode(message)
 
 
-def _extra_fields(notice: Notice) -> Mapping[str, Any]:
+def _extra_fields(notice: JobNotice) -> Mapping[str, Any]:
     if notice.message_fields is None or notice.payload is None:
         return {}
     return notice.message_fields(json.loads(notice.payload))

@@ -15,7 +15,7 @@ from contextlib import suppress
 from redis.exceptions import RedisError, ResponseError
 
 from pressroom.config import masked
-from pressroom.delivery import Notice, Offer, Taker, Waiting, messages
+from pressroom.delivery import JobNotice, Offer, Taker, Waiting, messages
 from pressroom.delivery.embedded import Embedded
 from pressroom.delivery.lists import Lists, connect
 from pressroom.model import Submitted
@@ -34,7 +34,7 @@ FOREIGN_BACKOFF = (
 MAX_PASSES = 50  # of a message that is for other kinds; then those may find its job by themselves
 MAX_PASSES_COUNTED = 10_000  # messages whose passes are counted
 
-type LookUp = Callable[[Sequence[int]], Awaitable[list[Notice]]]
+type LookUp = Callable[[Sequence[int]], Awaitable[list[JobNotice]]]
 
 
 class Redis(Embedded):
@@ -111,7 +111,7 @@ class Redis(Embedded):
         name = self._queue.replace("{kind}", kind)
         return name, f"{name}:background"
 
-    def _list_name(self, notice: Notice) -> str:
+    def _list_name(self, notice: JobNotice) -> str:
         return self._list_names(notice.kind)[notice.tier > 0]
 
     async def _announce_forever(self) -> None:
@@ -130,7 +130,7 @@ class Redis(Embedded):
             if not self._unannounced:
                 self._all_announced.set()
 
-    async def _push(self, notices: Sequence[Notice]) -> None:
+    async def _push(self, notices: Sequence[JobNotice]) -> None:
         by_list: dict[str, list[bytes]] = {}
         for notice in notices:
             by_list.setdefault(self._list_name(notice), []).append(messages.encode(notice))

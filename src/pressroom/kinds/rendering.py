@@ -44,7 +44,7 @@ DETAILS_LIMIT = 128 * 1024
 EXTENSIONS = {"html": "html", "pdf": "pdf", "png": "png", "svg": "svg", "json": "json", "txt": "txt"}
 
 
-class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
+class RenderJobPayload(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a render job carries: the source itself, or where a long one is kept."""
 
     language: str
@@ -152,7 +152,7 @@ class Rendering:
         """`fingerprint` is that of the prepared inputs, where the caller has looked for it in the cache before."""
         request = prepared.request
         source, text = as_text(request.source)
-        payload = Payload(
+        payload = RenderJobPayload(
             language=request.language,
             output=request.output,
             source=text,
@@ -171,7 +171,7 @@ class Rendering:
         return submitted
 
     async def _submit(
-        self, queue: Queue, kind: str, payload: Payload, source: bytes, submit_options: dict[str, Any]
+        self, queue: Queue, kind: str, payload: RenderJobPayload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
         if payload.source is not None:
             return await queue.submit(kind, msgspec.to_builtins(payload), **submit_options)
@@ -199,7 +199,7 @@ class Rendering:
         return True
 
     async def _submit_long(
-        self, queue: Queue, kind: str, payload: Payload, source: bytes, submit_options: dict[str, Any]
+        self, queue: Queue, kind: str, payload: RenderJobPayload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
         draft = await artifact_lifecycle.keep(
@@ -263,7 +263,7 @@ class Rendering:
         return self.presses.for_caller(caller)
 
     async def handle(self, job: Any, payload: Any) -> Any:
-        request, filename = await self._read_payload(msgspec.convert(payload, Payload))
+        request, filename = await self._read_payload(msgspec.convert(payload, RenderJobPayload))
         plan = documents.plan(request)
         engines = documents.engines_of(plan)
         try:
@@ -291,7 +291,7 @@ class Rendering:
             )
         )
 
-    async def _read_payload(self, payload: Payload) -> tuple[RenderRequest, str]:
+    async def _read_payload(self, payload: RenderJobPayload) -> tuple[RenderRequest, str]:
         if payload.source is not None:
             source = payload.source.encode()
         elif payload.source_artifact is not None:

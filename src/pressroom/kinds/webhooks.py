@@ -23,7 +23,7 @@ from pressroom.notify.addresses import parse_target
 from pressroom.notify.webhook_client import NoResponse, ResponseTimeout, WebhookClient, WebhookResponse
 from pressroom.sealing import Keyring
 from pressroom.store import Database
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
@@ -255,7 +255,7 @@ class Webhooks:
     async def _write(self, unit: Callable[[], Work[None]]) -> None:
         await self._database.run(unit, name="webhook", durable=False)
 
-    def _carrier(self, due: DueDelivery) -> NewJob:
+    def _carrier(self, due: DueDelivery) -> CheckedJob:
         request = Request(
             NAME,
             {"delivery": due.uid, "webhook": due.webhook},

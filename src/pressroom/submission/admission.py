@@ -8,10 +8,10 @@ from pressroom.errors import PressroomError, QueueFull
 from pressroom.model import Submitted, Work
 from pressroom.store import Database
 from pressroom.store.jobs import submitting
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 
 
-def is_plain(new: NewJob) -> bool:
+def is_plain(new: CheckedJob) -> bool:
     """Whether there is nothing to look up before it is inserted."""
     return new.key is None and new.fingerprint is None
 
@@ -25,16 +25,16 @@ class SubmitBatcher:
     def __init__(
         self,
         database: Database,
-        unit: Callable[[Sequence[NewJob]], Work[list[Submitted]]],
+        unit: Callable[[Sequence[CheckedJob]], Work[list[Submitted]]],
         after: Callable[[list[Submitted]], None],
     ) -> None:
         self._database = database
         self._unit = unit
         self._after = after
-        self._waiting: list[tuple[NewJob, asyncio.Future[Submitted]]] = []
+        self._waiting: list[tuple[CheckedJob, asyncio.Future[Submitted]]] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def submit(self, new: NewJob) -> Submitted:
+    async def submit(self, new: CheckedJob) -> Submitted:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Submitted] = loop.create_future()
         self._waiting.append((new, answer))
@@ -48,7 +48,7 @@ class SubmitBatcher:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _submit_all(self, waiting: list[tuple[NewJob, asyncio.Future[Submitted]]]) -> None:
+    async def _submit_all(self, waiting: list[tuple[CheckedJob, asyncio.Future[Submitted]]]) -> None:
         many = [new for new, _ in waiting]
         try:
             answers = await self._database.run(lambda: self._unit(many), name="submit", shared_lock=True, after=self._after)
@@ -100,7 +100,7 @@ class Admission:
         self._estimate = limit
         self._unchecked = 0
 
-    def room_for(self, new: Sequence[NewJob]) -> Work[None]:
+    def room_for(self, new: Sequence[CheckedJob]) -> Work[None]:
         self._unchecked += len(new)
         if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
             coming = Counter(one.org_id for one in new)

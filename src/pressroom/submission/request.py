@@ -11,7 +11,7 @@ from pressroom.base.fingerprint import Fingerprint, fingerprint_input
 from pressroom.errors import InvalidArgument, UnknownKind
 from pressroom.ids import new_uid, parse_uid
 from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 
 PAYLOAD_LIMIT = 1024 * 1024
 KEY_LIMIT = 512
@@ -43,14 +43,14 @@ class Request(msgspec.Struct, frozen=True):
     max_attempts: int | None = None
 
 
-def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
+def checked(request: Request, kinds: Mapping[str, Kind]) -> CheckedJob:
     """A request that may be stored, or the error that says what is wrong with it."""
     kind = kinds.get(kind_name(request.kind))
     if kind is None:
         raise UnknownKind(str(kind_name(request.kind))[:NAME_LIMIT], list(kinds))
     org_id = _text(request.org_id, "org_id", NAME_LIMIT) or ""
     fingerprint = _fingerprint(request, kind, org_id)
-    return NewJob(
+    return CheckedJob(
         uid=new_uid(),
         kind=kind.name,
         tier=kind.tier if request.tier is None else _tier(request.tier),
@@ -73,13 +73,13 @@ def checked(request: Request, kinds: Mapping[str, Kind]) -> NewJob:
     )
 
 
-def again(row: Row) -> NewJob:
+def again(row: Row) -> CheckedJob:
     """An ended job as a new one. Without its fingerprint: a retry is not to be answered from the cache."""
     # fmt: off
     (uid, _, kind, tier, max_attempts, max_crashes, retention, on_key, key, org_id,
      project_id, build_id, subject, parent, body) = row
     # fmt: on
-    return NewJob(
+    return CheckedJob(
         uid=new_uid(),
         kind=kind,
         tier=tier,

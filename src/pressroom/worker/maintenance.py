@@ -12,13 +12,13 @@ from cronsim import CronSim
 
 from pressroom.base.outages import Outage
 from pressroom.clock import Clock
-from pressroom.delivery import Delivery, Notice, make_notices
+from pressroom.delivery import Delivery, JobNotice, make_notices
 from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, endings, queries, rescue, worker_records
 from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.rescue import LostJob
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker import coverage_watch, process
 from pressroom.worker.coverage_watch import CoverageWatch
@@ -75,7 +75,7 @@ class Maintenance:
         kinds: dict[str, Kind],
         schedules: Sequence[Schedule],
         tell: Callable[[list[int]], None],
-        make_job: Callable[[Schedule], NewJob],
+        make_job: Callable[[Schedule], CheckedJob],
         clock: Clock,
         *,
         lease: float,
@@ -214,7 +214,7 @@ class Maintenance:
         else:
             self._coverage_watch.reset()
 
-    async def _ready_notices(self) -> list[Notice]:
+    async def _ready_notices(self) -> list[JobNotice]:
         return make_notices(await self._database.read(partial(queries.waiting, self._kinds)), self._kinds)
 
     async def fire_schedules(self, *, overdue: int = 0) -> int:

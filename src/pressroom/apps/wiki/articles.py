@@ -46,7 +46,7 @@ class Batch(msgspec.Struct, frozen=True):
     failed: int
 
 
-class SearchResult(msgspec.Struct, frozen=True):
+class ArticleSearchResult(msgspec.Struct, frozen=True):
     article: Article
     excerpt: list[ExcerptPart]
 
@@ -217,7 +217,7 @@ class Articles:
         """Articles that link to this URL, whether it exists or not."""
         return _page_of(await self._database.read(partial(store.list_linking_articles, org_id or "", url, after, LISTED + 1)))
 
-    async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[SearchResult], bool]":
+    async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[ArticleSearchResult], bool]":
         """Articles that have all of the words, the best first; and whether there are more."""
         terms = search_terms.query_terms(text)
         if not terms:
@@ -225,7 +225,7 @@ class Articles:
         hits = await self._database.read(
             partial(store.search_articles, org_id or "", terms, RESULTS_SHOWN + 1, (page - 1) * RESULTS_SHOWN)
         )
-        found = [SearchResult(hit.article, search_terms.make_excerpt(hit.source, terms)) for hit in hits[:RESULTS_SHOWN]]
+        found = [ArticleSearchResult(hit.article, search_terms.make_excerpt(hit.source, terms)) for hit in hits[:RESULTS_SHOWN]]
         return found, len(hits) > RESULTS_SHOWN
 
     async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **options: Any) -> Submitted:

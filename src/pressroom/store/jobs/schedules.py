@@ -4,7 +4,7 @@ import json
 
 from pressroom.model import Schedule, Statement, Work
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.submitting import NewJob, submit
+from pressroom.store.jobs.submitting import CheckedJob, submit
 from pressroom.store.jobs.transitions import now
 
 
@@ -33,7 +33,7 @@ def list_schedules() -> Work[list[tuple[Schedule, int]]]:
     ]
 
 
-def fire(schedule: Schedule, tick: int, new: NewJob) -> Work[bool]:
+def fire(schedule: Schedule, tick: int, new: CheckedJob) -> Work[bool]:
     """Submit a tick's job, unless the tick was fired already."""
     if not (yield Statement("fire_tick", {"schedule": schedule.name, "tick": tick, "job": new.uid})):
         return False

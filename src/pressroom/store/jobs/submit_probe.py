@@ -28,7 +28,7 @@ async def submit_and_undo(database: Database) -> None:
 
 
 def _insert_and_undo() -> Work[None]:
-    new = submitting.NewJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
+    new = submitting.CheckedJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
     yield from submitting.submit_plain((new,))
     yield from queries.get(new.uid)  # inserts are sent with the next statement that returns rows
     raise _Undone

@@ -27,7 +27,7 @@ from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now, promote_next_of_key, record
 
 
-class NewJob(msgspec.Struct, frozen=True):
+class CheckedJob(msgspec.Struct, frozen=True):
     """A job that was checked and may be inserted. Times are relative, because only the database knows what time it is."""
 
     uid: str
@@ -52,10 +52,10 @@ class NewJob(msgspec.Struct, frozen=True):
     trace: str | None = None
 
 
-type RoomCheck = Callable[[Sequence[NewJob]], Work[None]]  # raises QueueFull if these may not come in
+type RoomCheck = Callable[[Sequence[CheckedJob]], Work[None]]  # raises QueueFull if these may not come in
 
 
-def submit(new: NewJob, room: RoomCheck | None = None) -> Work[Submitted]:
+def submit(new: CheckedJob, room: RoomCheck | None = None) -> Work[Submitted]:
     """Answer from the cache, join a job in flight, coalesce with a queued one, or insert, in this order."""
     moment = yield from now()
     run_at = max(moment + new.delay, new.run_at or 0)
@@ -75,7 +75,7 @@ def submit(new: NewJob, room: RoomCheck | None = None) -> Work[Submitted]:
     return Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1, differs=differs)
 
 
-def submit_many(jobs: Sequence[NewJob], room: RoomCheck | None = None) -> Work[list[Submitted]]:
+def submit_many(jobs: Sequence[CheckedJob], room: RoomCheck | None = None) -> Work[list[Submitted]]:
     """As `submit` of each, in their order. Keys without an open job take a few statements for all."""
     keys = {(new.org_id, new.key) for new in jobs if new.fingerprint is None and new.key is not None and new.retry_of is None}
     if len(keys) == len(jobs) and not (yield Statement("any_open_key", {"keys": compact(list(keys))})):
@@ -86,7 +86,7 @@ def submit_many(jobs: Sequence[NewJob], room: RoomCheck | None = None) -> Work[l
     return answers
 
 
-def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
+def submit_plain(jobs: Sequence[CheckedJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
     """Many jobs without fingerprints, whose keys have no open job: a few statements serve them all, or one where there are no
     keys and the database can do it in one round trip.
 
@@ -115,7 +115,7 @@ def submit_plain(jobs: Sequence[NewJob], room: RoomCheck | None = None, *, at_on
     return _accepted(jobs, last)
 
 
-def _plain_line(id: int | None, new: NewJob, when: tuple[int, int | str | None]) -> Row:
+def _plain_line(id: int | None, new: CheckedJob, when: tuple[int, int | str | None]) -> Row:
     """A job as insert_jobs.sql and submit_in_one_round_trip.sql take it."""
     return (
         id,
@@ -137,12 +137,12 @@ def _plain_line(id: int | None, new: NewJob, when: tuple[int, int | str | None])
     )
 
 
-def _accepted(jobs: Sequence[NewJob], last: int) -> list[Submitted]:
+def _accepted(jobs: Sequence[CheckedJob], last: int) -> list[Submitted]:
     numbered = enumerate(jobs, last - len(jobs) + 1)
     return [Submitted(id=id, uid=new.uid, kind=new.kind, answer=Answer.NEW, version=1) for id, new in numbered]
 
 
-def _find_answer(new: NewJob, input: Fingerprint, moment: int) -> Work[Submitted | None]:
+def _find_answer(new: CheckedJob, input: Fingerprint, moment: int) -> Work[Submitted | None]:
     asked = {"fingerprint": input.digest, "key": new.key, "org_id": new.org_id, "now": moment}
     found = yield Statement("find_cached", asked)
     if found:
@@ -156,17 +156,17 @@ def _find_answer(new: NewJob, input: Fingerprint, moment: int) -> Work[Submitted
     return _met(found[0], new, Answer.JOINED)
 
 
-def _met(row: Row, new: NewJob, answer: Answer) -> Submitted:
+def _met(row: Row, new: CheckedJob, answer: Answer) -> Submitted:
     id, uid, version, *_ = row
     return Submitted(id=id, uid=uid, kind=new.kind, answer=answer, version=version)
 
 
-def _explain_miss(new: NewJob, input: Fingerprint, moment: int) -> Work[list[str] | None]:
+def _explain_miss(new: CheckedJob, input: Fingerprint, moment: int) -> Work[list[str] | None]:
     entries = yield Statement("find_nearest_cached", {"org_id": new.org_id, "kind": new.kind, "now": moment})
     return min((input.differs_from(json.loads(fields)) for (fields,) in entries), key=len, default=None)
 
 
-def _meet_queued(new: NewJob, run_at: int, moment: int) -> Work[Submitted | None]:
+def _meet_queued(new: CheckedJob, run_at: int, moment: int) -> Work[Submitted | None]:
     found = yield Statement("find_queued_by_key", {"org_id": new.org_id, "key": new.key, "kind": new.kind})
     if not found:
         return None
@@ -195,13 +195,13 @@ def _meet_queued(new: NewJob, run_at: int, moment: int) -> Work[Submitted | None
     return Submitted(id=id, uid=uid, kind=new.kind, answer=Answer.COALESCED, version=version)
 
 
-def _raise_tier(id: int, new: NewJob) -> Work[None]:
+def _raise_tier(id: int, new: CheckedJob) -> Work[None]:
     yield Statement("raise_tier", {"id": id, "tier": int(new.tier)})
     if new.key is not None:
         yield from promote_next_of_key(new.org_id, new.key)
 
 
-def _insert(new: NewJob, run_at: int, moment: int) -> Work[int]:
+def _insert(new: CheckedJob, run_at: int, moment: int) -> Work[int]:
     ((id,),) = yield Statement("reserve_numbers", {"count": 1})
     waits_for = "time" if run_at > moment else "key" if new.key is not None else None
     yield Statement(
@@ -237,7 +237,7 @@ def _insert(new: NewJob, run_at: int, moment: int) -> Work[int]:
     return int(id)
 
 
-def _insert_input(id: int, new: NewJob) -> Work[None]:
+def _insert_input(id: int, new: CheckedJob) -> Work[None]:
     if new.fingerprint is not None:
         yield Statement("insert_input", {"id": id, "fields": compact(new.fingerprint.fields), "cache_for": new.cache_for})
 
@@ -262,7 +262,7 @@ def refuse_when_full(limit: int, coming: Counter[str], *, retry_after: float, co
         raise QueueFull(limit, retry_after)
 
 
-def retry(uid: str, make: Callable[[Row], NewJob], room: RoomCheck) -> Work[Submitted]:
+def retry(uid: str, make: Callable[[Row], CheckedJob], room: RoomCheck) -> Work[Submitted]:
     """Run an ended job again as a new one that names the old.
 
     If its kind coalesces and a job of the same key is open, that one is newer and is the answer: an old payload must not

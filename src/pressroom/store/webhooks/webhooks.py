@@ -11,7 +11,7 @@ from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import Row, Statement, Status, Work, from_ms
 from pressroom.store.jobs import endings, submitting
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.submitting import NewJob
+from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds, now
 
 MOST = 50  # webhooks of one organisation: every ending looks at each
@@ -73,7 +73,7 @@ class WebhookDelivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # Makes the job that carries a delivery out.
-type Carrier = Callable[[DueDelivery], NewJob]
+type Carrier = Callable[[DueDelivery], CheckedJob]
 
 
 def add(uid: str, org_id: str, url: str, events: Sequence[str], kinds: Sequence[str] | None, secret: str) -> Work[Webhook]:

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.api.service import Service
 from pressroom.errors import InvalidArgument, PressroomError
-from pressroom.kinds.rendering import Payload
+from pressroom.kinds.rendering import RenderJobPayload
 from pressroom.model import Answer, Job, OnKey, Submitted, Tier
 from pressroom.renderers import catalogue
 from pressroom.renderers.documents import RenderRequest
@@ -124,9 +124,9 @@ def format_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _payload_of(job: Job) -> Payload | None:
+def _payload_of(job: Job) -> RenderJobPayload | None:
     try:
-        return msgspec.convert(job.payload, Payload)
+        return msgspec.convert(job.payload, RenderJobPayload)
     except msgspec.ValidationError:
         return None
 

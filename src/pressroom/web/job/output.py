@@ -42,7 +42,7 @@ class OutputPreview(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
 
 
-class RenderResult(msgspec.Struct, frozen=True, kw_only=True):
+class JobOutput(msgspec.Struct, frozen=True, kw_only=True):
     """What a result says about itself. An application's may say anything: what is not as a render's is left out."""
 
     artifact: str | None
@@ -65,9 +65,9 @@ class RenderResult(msgspec.Struct, frozen=True, kw_only=True):
         return (wide, high) if wide and high else None
 
 
-def parse_render_result(job: Job) -> RenderResult:
+def parse_render_result(job: Job) -> JobOutput:
     result = job.result if isinstance(job.result, dict) else {}
-    return RenderResult(
+    return JobOutput(
         artifact=_convert_or(str, result.get("artifact"), None),
         short_link=_convert_or(str, result.get("short_link"), None),
         warnings=_convert_or(list[Notice], result.get("warnings"), []),

@@ -4,7 +4,7 @@ import msgspec
 
 from pressroom.api.service import Service
 from pressroom.errors import NotFound, StoreUnavailable
-from pressroom.kinds.rendering import Payload
+from pressroom.kinds.rendering import RenderJobPayload
 from pressroom.model import Job
 
 
@@ -16,7 +16,7 @@ async def source_of(service: Service, job: Job, most: int | None = None) -> byte
     if job.kind not in service.rendering.kinds:
         return None
     try:
-        payload = msgspec.convert(job.payload, Payload)
+        payload = msgspec.convert(job.payload, RenderJobPayload)
     except msgspec.ValidationError:
         return None
     if payload.source is not None:

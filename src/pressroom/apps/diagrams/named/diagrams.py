@@ -133,7 +133,7 @@ class NamedDiagrams:
         self, named: NamedDiagram, version: Version, output: str, theme: str, *, first: bool, **options: Any
     ) -> Submitted:
         text = version.text
-        payload = rendering.Payload(
+        payload = rendering.RenderJobPayload(
             language=text.format,
             output=output,
             source=text.source,

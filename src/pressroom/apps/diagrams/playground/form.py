@@ -8,7 +8,7 @@ import msgspec
 from pressroom.apps.diagrams.named.versions import DiagramText
 from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.languages import Language
-from pressroom.kinds.rendering import Payload
+from pressroom.kinds.rendering import RenderJobPayload
 from pressroom.renderers.documents import RenderRequest
 from pressroom.web.site import refuse
 
@@ -91,7 +91,7 @@ def read_supported_form(get: Callable[[str], str | None]) -> PlaygroundForm:
     return read_form(fit)
 
 
-def form_of_payload(payload: Payload, source: str) -> PlaygroundForm:
+def form_of_payload(payload: RenderJobPayload, source: str) -> PlaygroundForm:
     """The form that a job was submitted with."""
     return form_of_text(DiagramText(source, payload.language, payload.options, payload.engine), payload.output)
 

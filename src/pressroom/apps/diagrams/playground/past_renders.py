@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.apps.diagrams.playground.form import PlaygroundForm, form_of_payload
 from pressroom.errors import InvalidArgument, NotFound
-from pressroom.kinds.rendering import Payload
+from pressroom.kinds.rendering import RenderJobPayload
 from pressroom.model import Job
 from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.web.site import PageRequest
@@ -46,7 +46,7 @@ async def past_render_of_link(visit: PageRequest, link: str) -> PastRender:
 
 
 async def _past_render(visit: PageRequest, job: Job) -> PastRender:
-    payload = msgspec.convert(job.payload, Payload)
+    payload = msgspec.convert(job.payload, RenderJobPayload)
     made = job.result or {}
     form = form_of_payload(payload, await _source(visit, payload))
     expiry = await visit.site.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
@@ -55,7 +55,7 @@ async def _past_render(visit: PageRequest, job: Job) -> PastRender:
     return PastRender(form, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
 
 
-async def _source(visit: PageRequest, payload: Payload) -> str:
+async def _source(visit: PageRequest, payload: RenderJobPayload) -> str:
     if payload.source is not None:
         return payload.source
     rendering = visit.site.service.rendering
