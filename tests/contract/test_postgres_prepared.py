@@ -43,8 +43,8 @@ async def submit_and_claim(press: Pressroom) -> None:
     """A good submit, and a claim on each of the writing connections."""
     for connection in press._database._connections[:2]:
         with pytest.MonkeyPatch.context() as only_this_one:
-            lane = next(lane for lane in press._database._writers if lane._connection is connection)
-            only_this_one.setattr(press._database, "_lane_for", lambda _, lane=lane: lane)
+            writer = next(writer for writer in press._database._writers if writer._connection is connection)
+            only_this_one.setattr(press._database, "_writer_for", lambda _, writer=writer: writer)
             submitted = await submit_in_one_message(press)
             assert await claim_in_one_message(press) == [submitted.uid]
 
@@ -203,7 +203,7 @@ def test_a_message_that_names_an_unknown_statement_does_nothing(
         failed.append((status, looking.rows(on_server, "SELECT (SELECT count(*) FROM job_event), last_value FROM job_number")))
         rollback(self)
 
-    monkeypatch.setattr(PostgresConnection, "roll_back", look_first)
+    monkeypatch.setattr(PostgresConnection, "rollback", look_first)
     connection.single_round_trip(a_submit(), durable=True)
 
     assert failed == [(psycopg.pq.TransactionStatus.INERROR, before)]

@@ -535,7 +535,7 @@ async def test_the_timeout_of_a_wait_counts_from_its_beginning_however_many_jobs
         def __init__(self):
             self.asked = []
 
-        async def settled(self, job, *, timeout):
+        async def wait_until_ended(self, job, *, timeout):
             self.asked.append((job, timeout))
             if timeout < 25 or len(self.asked) > 3:
                 raise WaitTimeout(job, timeout)
