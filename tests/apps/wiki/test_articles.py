@@ -208,7 +208,7 @@ async def test_a_fix_does_not_wait_for_the_revision_that_it_mends(database: str,
     render = renders.documents.render
 
     async def stuck(presses: Any, asked: Any, *rest: Any) -> Any:
-        if b"slow" in asked.source:
+        if b"slow" in asked.request.source:
             begun.set()
             await asyncio.Event().wait()
         return await render(presses, asked, *rest)

@@ -102,15 +102,15 @@ def _insert(org_id: str, article: Article | None, draft: ArticleDraft) -> Work[S
     number = 1 if article is None else article.head + 1
     if article is None:
         place = {"org_id": org_id, "url": draft.url, "title": draft.title, "now": moment}
-        ((id,),) = yield Statement("wiki.insert_article", place)
+        (row,) = yield Statement("wiki.insert_article", place)
     else:
-        id = article.id
-        moved = yield Statement("wiki.move_head", {"article": id, "number": number, "title": draft.title, "now": moment})
-        assert moved
+        head = {"article": article.id, "number": number, "title": draft.title, "now": moment}
+        (row,) = yield Statement("wiki.move_head", head)
+    saved = Article(*row)
     yield Statement(
         "wiki.insert_revision",
         {
-            "article": id,
+            "article": saved.id,
             "number": number,
             "title": draft.title,
             "comment": draft.comment,
@@ -120,9 +120,9 @@ def _insert(org_id: str, article: Article | None, draft: ArticleDraft) -> Work[S
             "now": moment,
         },
     )
-    yield Statement("wiki.insert_source", {"article": id, "number": number, "source": draft.source})
-    yield from save_search_terms(id, draft.terms)
-    return SaveResult((yield from get_article_by_id(id)), number, modified=True, created=article is None)
+    yield Statement("wiki.insert_source", {"article": saved.id, "number": number, "source": draft.source})
+    yield from save_search_terms(saved.id, draft.terms)
+    return SaveResult(saved, number, modified=True, created=article is None)
 
 
 def save_search_terms(article: int, terms: ArticleTerms) -> Work[None]:
