@@ -2,14 +2,14 @@
 
 | step | what happens | where |
 |---|---|---|
-| submit | check the request, compute its fingerprint, answer from the cache, join a job in flight, coalesce with a queued one, or insert | `queue.py` |
-| store | the row is committed before anybody hears "accepted" | `store/` |
-| deliver | workers hear that work waits | `delivery/` |
-| claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/jobs/` |
-| render | source bytes in, output bytes out, inside limits | `worker/run.py`, `renderers/` |
-| artifact | the bytes are kept under their hash | `artifacts/` |
-| settle | what the result means (pure function), then one fenced transaction | `worker/judge.py`, `store/` |
-| notify | waiters and event streams | `notify/` |
+| submit | check the request, compute its fingerprint, answer from the cache, join a job in flight, coalesce with a queued one, or insert | `queue.py`, `submission/` |
+| store | the row is committed before the caller is answered | `store/` |
+| deliver | workers are notified that jobs are ready | `delivery/` |
+| claim | take as many jobs as there are free slots, in order, under a lease; one transaction | `worker/loop.py`, `worker/turns.py`, `store/jobs/` |
+| render | source bytes in, output bytes out, inside limits | `worker/run.py`, `kinds/rendering.py`, `renderers/` |
+| artifact | the bytes are kept under their hash | `artifact_lifecycle/`, `artifacts/` |
+| settle | decide what the result means (a pure function), then write it in one fenced transaction | `worker/judge.py`, `store/jobs/` |
+| notify | waiters, event streams and webhooks | `notify/` |
 """
 
 from typing import TYPE_CHECKING, Any

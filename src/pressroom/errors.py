@@ -1,59 +1,64 @@
-"""What can go wrong, as a family. Branches follow what the reader of the error can do.
+"""The errors of Pressroom. They branch by what the reader of the error can do. Other modules define a few more, such as
+`AddressRefused`; docs/errors.md lists the codes of all.
 
 PressroomError
-├── Refused                 mend the request: the same request will be refused again
+├── Refused                 correct the request: the same request will be refused again
 │   ├── UnknownKind
 │   ├── InvalidPayload
 │   ├── PayloadTooLarge
 │   ├── InvalidArgument     a key, delay, tier, filter or cursor out of bounds
 │   ├── NotFound            unknown, or of another organisation
-│   │   └── Expired         it was there: rendering it again brings it back
+│   │   └── Expired         it existed and was deleted: render it again
+│   ├── VersionGone         a version of a diagram that is no longer kept
+│   ├── PreconditionFailed  the diagram is not as If-Match or If-None-Match has it
 │   └── NotFinished         only a job that ended can be retried
 ├── Unavailable             wait and try again
 │   ├── QueueFull
 │   ├── QueueClosed
+│   ├── CannotUnseal        a secret was encrypted with a key that this process does not have
 │   └── StoreUnavailable
 │       ├── StoreBusy
 │       ├── StoreFull
 │       ├── StoreReadOnly
 │       ├── S3CredentialsMissing  neither the settings nor the machine has any
-│       ├── S3CredentialsFailed   where they should come from, they cannot be had
+│       ├── S3CredentialsFailed   their source is set up and fails
 │       ├── S3CredentialsExpired  they were not renewed in time
 │       └── SourceInUse     another process may write to the database that is to be promoted
-├── Unusable                an operator must mend the set-up
+├── Unusable                an operator must correct the set-up
 │   ├── InvalidSettings
+│   ├── PackageMissing      a command needs a package that only an extra brings
 │   ├── NotADatabase
 │   ├── PrivilegesMissing   the role in PostgreSQL may not do what is needed; the message names the grants
+│   ├── DatabaseMissing     a command that only reads was given a database that does not exist
 │   ├── DatabaseTooNew
 │   ├── DatabaseTooOld
 │   ├── MigrationEdited     a migration's file is not the one that the database had
-│   ├── DatabasePromoted    its jobs live elsewhere now
-│   ├── TargetNotEmpty      where a database is to be promoted to, there is something else
+│   ├── DatabasePromoted    its jobs are in another database now
+│   ├── TargetNotEmpty      the database to promote to has rows
 │   ├── CopyDiffers         what arrived is not what was sent
 │   ├── ArtifactsDamaged
 │   ├── ArtifactStoreMismatch  the settings name another artifact store than the one that the database records
 │   ├── ObanSchemaMismatch  the settings name another schema than the one that our triggers insert oban jobs into
-│   ├── UnsafeFilesystem
-│   └── CannotUnseal        a secret was encrypted with a key that is not here
-├── Attempt                 raised by a handler to say how its attempt ended
-│   ├── SourceInvalid       wrong today, wrong tomorrow: never retried
+│   └── UnsafeFilesystem
+├── AttemptError            raised by a handler to say how its attempt ended
+│   ├── SourceInvalid       the source is wrong: never retried
 │   ├── Transient           may work next time
 │   │   └── BlobGone        the bytes were collected before their rows were written; the next attempt puts them again
 │   ├── Timeout
 │   ├── TooLarge            the source, or what it makes, is past a limit: never retried
 │   ├── EngineMissing       not installed here; the message names the command: never retried
-│   ├── EngineCrashed       the process that rendered died of it
-│   ├── Backpressure        no room now: costs no attempt
+│   ├── EngineCrashed       the process that rendered it crashed
+│   ├── Backpressure        no capacity now: costs no attempt
 │   └── Cancelled
 ├── Ended                   what wait() raises when there is no value
 │   ├── JobFailed
 │   └── JobCancelled
 ├── WaitTimeout             the caller stopped waiting; the job goes on
 ├── StopTimeout             jobs were still running when the grace was over; they were released
-├── ClaimLost               this worker no longer owns the job; whatever it wrote late was refused
+├── ClaimLost               this worker no longer owns the job; its late writes are refused
 └── TransactionExpired      a transaction was held open for too long
 
-Interrupted stands apart, as a BaseException: it is how a handler's thread is told to stop.
+Interrupted is a BaseException: it is raised in the thread of a handler to stop it.
 
 `code` is public and never changes. `status` is the HTTP status the service answers with.
 """
