@@ -3,7 +3,7 @@
 | step | what happens | where |
 |---|---|---|
 | submit | check the request, compute its fingerprint, answer from the cache, join a job in flight, coalesce with a queued one, or insert | `queue.py` |
-| store | the row is committed before anybody hears "accepted" | `store/` |
+| store | the row is committed before the caller is answered "accepted" | `store/` |
 | deliver | workers hear that work waits | `delivery/` |
 | claim | take as many jobs as there are free slots, in order, under a lease; one statement | `worker/loop.py`, `store/jobs/` |
 | render | source bytes in, output bytes out, inside limits | `worker/run.py`, `renderers/` |

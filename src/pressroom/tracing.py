@@ -16,7 +16,7 @@ except ImportError:  # the library alone does not bring it
     trace = None  # type: ignore[assignment]
 
 NAME = "pressroom"
-STATE_LIMIT = 512  # characters; W3C Trace Context asks nobody to pass on more, and a row has room for no more
+STATE_LIMIT = 512  # characters; W3C Trace Context requires no more to be passed on, and a row has room for no more
 
 
 @contextmanager

@@ -15,7 +15,7 @@ READ = (
 )
 AN_HOUR = 3600
 
-_APART = ("/webhooks", "/metrics")  # whom we tell, and how we fare, is no page's business
+_APART = ("/webhooks", "/metrics")  # never for another site's page: webhook targets and the service's own measurements
 
 
 def share(app: Application, origins: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: whom to tell of jobs that end, what was delivered, and delivering it again."""
+"""Webhooks over HTTP: create, list and remove them, read their deliveries, and deliver again."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ type KindName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class NewWebhook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whom to tell, and of what. Without `kinds`, of jobs of every kind."""
+    """A URL, and the events that are delivered to it. Without `kinds`, those of jobs of every kind."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     events: Annotated[list[EventName], Meta(min_length=1, max_length=20)]
@@ -128,7 +128,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 422),
         ),
-        openapi=json_body(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
+        openapi=json_body(NewWebhook, "The URL, and the events that are delivered to it", example=_EXAMPLE),
     )
     async def create_webhook(request: Request) -> Response:
         """Of this organisation's jobs only. An address is https and public, unless the operator allows its host."""

@@ -95,7 +95,7 @@ async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
 
 
 async def _follow(job: "AsyncHandle") -> None:
-    """Say how far it is, to somebody at a terminal."""
+    """Show the progress of the job if standard error is a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return
     try:
@@ -125,7 +125,7 @@ def _read_arguments(args: Namespace) -> "RenderRequest":
     made = args.output or _output_of(args.out)
     options = dict(map(_parse_option, args.option))
     if language == "markdown" and made == "html":
-        options.setdefault("page", True)  # a file is to be opened; a fragment is for a page of somebody else's
+        options.setdefault("page", True)  # a file is opened by itself; a fragment is for embedding in another page
     return RenderRequest(language, made, _read(args.file), options, args.engine)
 
 
