@@ -63,7 +63,7 @@ class RenderEndpoint:
         try:
             if lookup.is_full:
                 raise no_room(lookup.active_jobs)
-            with self._diagrams.door.place(lookup.fingerprint.digest, caller.org_id):
+            with self._diagrams.render_waiters.reserve_place(lookup.fingerprint.digest, caller.org_id):
                 submitted = await self._submit(request, caller, prepared, lookup)
                 return submitted, await wait_until_ended(self._service, submitted, seconds)
         except Backpressure as full:
