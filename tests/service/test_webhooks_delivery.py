@@ -29,7 +29,7 @@ from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.webhooks import webhooks
-from pressroom.submission.request import Request, checked
+from pressroom.submission.request import Request, check_request
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.loop_guard import own_work
@@ -591,7 +591,7 @@ class Steps:
         self.webhook = self.store.run(webhooks.add(new_uid(), "acme", "https://example.com/", ALL, None, rules.new_secret()))
 
     def submit(self) -> Any:
-        return self.store.run(submitting.submit(checked(Request("shout", "hi", org_id="acme"), self.kinds)))
+        return self.store.run(submitting.submit(check_request(Request("shout", "hi", org_id="acme"), self.kinds)))
 
     def claim(self) -> Any:
         (claim,) = self.store.run(claiming.claim("anybody", ["shout"], FreeSlots(1, 1), 15_000))

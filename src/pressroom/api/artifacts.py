@@ -127,7 +127,7 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
     if request.method == "HEAD":
         return _Prepared(status, headers)
     if artifact.size <= CHUNK:  # most are small, and are sent in one piece
-        data = await service.rendering.whole(artifact)
+        data = await service.rendering.read_all(artifact)
         return _Prepared(status, headers, data if status == 200 else data[start:stop])
     response = StreamingResponse(await service.rendering.read(artifact, start, stop), status)
     response.raw_headers = headers

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pressroom.api import examples, streams
 from pressroom.api.access import Scope
-from pressroom.api.jobs import found
+from pressroom.api.jobs import get_own_job
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, responses
@@ -45,7 +45,7 @@ def router(service: Service) -> Routes:
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
         caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await found(service, caller, id)
+        job = await get_own_job(service, caller, id)
         after = _after(request) or 0
         if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
             return Response(status_code=204)  # so that a browser does not come back for ever

@@ -64,11 +64,11 @@ class RequestMiddleware:
             if message["type"] == "http.response.start":
                 failpoints.hit("reply.before_send")
                 status = message["status"]
-                tracing.answered(status)
+                tracing.record_response_status(status)
                 message["headers"] = [*_with_nosniff(message.get("headers", ())), (b"x-request-id", id.encode())]
             await send(message)
 
-        with tracing.request(scope, request.headers):
+        with tracing.request_span(scope, request.headers):
             try:
                 _refuse_oversized(scope, self._head_limit)
                 _refuse_encoded(scope)

@@ -35,7 +35,7 @@ type Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Moved:
+class CopiedTable:
     """What was, or would be, copied of one table. The hash is the same on both sides."""
 
     table: str
@@ -48,7 +48,7 @@ class Moved:
 class Promotion:
     source: str
     target: str
-    tables: list[Moved]
+    tables: list[CopiedTable]
     counters: dict[str, int]
     artifacts: Copied | None  # None: they stay where they are
     artifact_folder: str
@@ -70,7 +70,7 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
         return Promotion(
             source=settings.path,
             target=target.place,
-            tables=[_moved(name, _tally(source, name)) for name in source.tables],
+            tables=[_copied_table(name, _tally_table(source, name)) for name in source.tables],
             counters=source.counters(),
             artifacts=Copied(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
@@ -100,13 +100,13 @@ def promote(
         done_before = mark is not None and target.has(mark.promotion)
         copied = Copied(0, 0, 0)
         if done_before:
-            tallies = {name: _tally(source, name) for name in source.tables}
+            tallies = {name: _tally_table(source, name) for name in source.tables}
         else:
             tallies, copied = _carry_over(source, target, settings, artifacts_to_s3=artifacts_to_s3, tell=tell)
         return Promotion(
             source=settings.path,
             target=target.place,
-            tables=[_moved(name, tally) for name, tally in tallies.items()],
+            tables=[_copied_table(name, tally) for name, tally in tallies.items()],
             counters=source.counters(),
             artifacts=copied if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
@@ -161,13 +161,13 @@ def _copy_rows(source: Source, target: "Target", tell: Tell) -> "dict[str, Tally
     total = source.count_rows()
     try:
         return _copy_from(before, source, target, total, tell)
-    except _Changed:
+    except _CopyChanged:
         # The source was written to after a copy was cut short. What was copied is stale.
         target.start_over()
         return _copy_from({}, source, target, total, tell)
 
 
-class _Changed(Exception):
+class _CopyChanged(Exception):
     """The rows that were copied before are not as they were."""
 
 
@@ -181,7 +181,7 @@ def _copy_from(before: "dict[str, Tally]", source: Source, target: "Target", tot
         for line in islice(lines, there.rows):
             tally.add(line)
         if tally != there:
-            raise _Changed
+            raise _CopyChanged
         while target.copy_batch(table, lines, tally):
             tell("rows", sent + tally.rows, total)
         tallies[name] = tally
@@ -218,7 +218,7 @@ def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Cop
     return copied, RecordedStore(store_id, settings.artifact_location)
 
 
-def _tally(source: Source, name: str) -> "Tally":
+def _tally_table(source: Source, name: str) -> "Tally":
     from pressroom.promote.postgres_lines import Tally
 
     tally = Tally()
@@ -227,5 +227,5 @@ def _tally(source: Source, name: str) -> "Tally":
     return tally
 
 
-def _moved(name: str, tally: "Tally") -> Moved:
-    return Moved(name, tally.rows, tally.size, tally.hash)
+def _copied_table(name: str, tally: "Tally") -> CopiedTable:
+    return CopiedTable(name, tally.rows, tally.size, tally.hash)

@@ -38,7 +38,7 @@ class BrowserPage:
             attached = connection.call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
             self._session = attached["sessionId"]
             self._listen()
-            self._frame = self._shut(scripts)
+            self._frame = self._block_network(scripts)
             self._world = self._new_world()
         except BaseException:
             self.close()
@@ -136,7 +136,7 @@ class BrowserPage:
         for event, handler in handlers.items():
             self._connection.on(self._session, event, handler)
 
-    def _shut(self, scripts: bool) -> str:
+    def _block_network(self, scripts: bool) -> str:
         """Close every way out, before anything of a stranger is in. All is asked at once: it costs one round trip."""
         context = {"browserContextId": self._context}
         offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}

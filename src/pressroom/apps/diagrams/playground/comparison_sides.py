@@ -56,7 +56,7 @@ async def side_of_version(request: PageRequest, names: NamedDiagrams, named: Nam
 
 
 async def side_of_link(request: PageRequest, link: str) -> ComparisonSide:
-    artifact, _ = await request.site.service.rendering.linked(link)
+    artifact, _ = await request.site.service.rendering.find_by_link(link)
     try:
         form = (await past_render_of_link(request, link)).form
     except NotFound:
@@ -76,7 +76,7 @@ async def _appearance_hash(request: PageRequest, picture: Artifact, source: str 
     """The ids in an SVG start with a hash of its source, which is invisible: pictures that differ only there look the same."""
     if source is None or picture.size > READ or picture.media_type != "image/svg+xml":
         return picture.sha256
-    data = await request.site.service.rendering.whole(picture)
+    data = await request.site.service.rendering.read_all(picture)
     return hashlib.sha256(data.replace(id_prefix(source).encode(), b"p")).hexdigest()
 
 

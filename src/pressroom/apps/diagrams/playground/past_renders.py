@@ -37,7 +37,7 @@ async def past_render_of_job(request: PageRequest, uid: str) -> PastRender:
 async def past_render_of_link(request: PageRequest, link: str) -> PastRender:
     """The link shows the picture to all callers; its source is for the organisation that owns the job."""
     try:
-        artifact, _ = await request.site.service.rendering.linked(link)
+        artifact, _ = await request.site.service.rendering.find_by_link(link)
         made = await past_render_of_job(request, artifact.job_uid or "")
     except NotFound:
         raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
@@ -60,7 +60,7 @@ async def _source(request: PageRequest, payload: RenderJobPayload) -> str:
         return payload.source
     rendering = request.site.service.rendering
     kept: Artifact = await rendering.artifact(payload.source_artifact or "")
-    return (await rendering.whole(kept)).decode(errors="replace")
+    return (await rendering.read_all(kept)).decode(errors="replace")
 
 
 def _no_job(uid: str) -> NotFound:
