@@ -167,7 +167,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def get_webhook(request: Request, id: str) -> Response:
-        webhook = await _own(request, id)
+        webhook = await get_own_webhook(request, id)
         return reply(WebhookView(**_webhook_fields(webhook)), headers=_PRIVATE)
 
     @routes.delete(
@@ -177,7 +177,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def delete_webhook(request: Request, id: str) -> Response:
-        await webhooks.remove(await _own(request, id))
+        await webhooks.remove(await get_own_webhook(request, id))
         return Response(status_code=204)
 
     @routes.post(
@@ -197,7 +197,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     )
     async def rotate_webhook(request: Request, id: str) -> Response:
         """Only the last two secrets sign: two rotations invalidate the old one at once."""
-        webhook = await _own(request, id)
+        webhook = await get_own_webhook(request, id)
         return reply(Secret(id=_public_id(webhook), secret=await webhooks.rotate(webhook)), headers=_PRIVATE)
 
     @routes.post(
@@ -210,7 +210,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     )
     async def enable_webhook(request: Request, id: str) -> Response:
         """For one that was disabled because its receiver answered 410."""
-        webhook = await webhooks.enable(await _own(request, id))
+        webhook = await webhooks.enable(await get_own_webhook(request, id))
         return reply(WebhookView(**_webhook_fields(webhook)), headers=_PRIVATE)
 
     @routes.post(
@@ -229,7 +229,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def test_webhook(request: Request, id: str) -> Response:
-        made = await webhooks.test(await _own(request, id))
+        made = await webhooks.test(await get_own_webhook(request, id))
         return reply(_delivery_view(made), status=202, headers=_PRIVATE)
 
     @routes.get(
@@ -249,7 +249,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
-        webhook = await _own(request, id)
+        webhook = await get_own_webhook(request, id)
         limit, state = _limit(request), request.query_params.get("state")
         if state not in (None, "waiting", "delivered", "failed", "cancelled"):
             raise HttpError(422, "invalid_argument", "state is waiting, delivered, failed or cancelled")
@@ -288,7 +288,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         replayed = await webhooks.replay(await _own_delivery(request, id))
         return reply(_delivery_view(replayed), status=202, headers=_PRIVATE)
 
-    async def _own(request: Request, id: str) -> store.Webhook:
+    async def get_own_webhook(request: Request, id: str) -> store.Webhook:
         caller = await service.gate.caller(request, Scope.OPERATOR)
         webhook = await webhooks.get(id.removeprefix("wh_")[:26])
         return _if_own(caller, webhook, webhook.org_id, NotFound("there is no such webhook"))

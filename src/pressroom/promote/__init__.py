@@ -63,9 +63,9 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
     with closing(Source(settings.path, schema, readonly=True)) as source, target_class(to, schema) as target:
         obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
-        if mark := source.mark():
+        if mark := source.read_mark():
             obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
-        obstacles += target.taken(source.known_tables)
+        obstacles += target.existing_data(source.known_tables)
         blobs = source.blobs()
         return Promotion(
             source=settings.path,
@@ -74,7 +74,7 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
             counters=source.counters(),
             artifacts=Copied(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
-            left_behind=source.others(),
+            left_behind=source.foreign_tables(),
             obstacles=obstacles,
             key_file=_key_file(settings),
         )
@@ -94,7 +94,7 @@ def promote(
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
     with target_class(to, schema) as target, closing(hold(settings.path, schema, wait, note)) as source:
         target.lock()
-        mark = source.mark()
+        mark = source.read_mark()
         if mark is not None and mark.place != target.place:
             raise DatabasePromoted(settings.path, mark.place)
         done_before = mark is not None and target.has(mark.promotion)
@@ -110,7 +110,7 @@ def promote(
             counters=source.counters(),
             artifacts=copied if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
-            left_behind=source.others(),
+            left_behind=source.foreign_tables(),
             obstacles=[],
             done_before=done_before,
             key_file=_key_file(settings),
@@ -126,7 +126,7 @@ def _key_file(settings: Settings) -> str:
 def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
     problems = []
     if settings.on_postgres or settings.path == ":memory:":
-        problems.append(f"database: {settings.place} cannot be promoted; name a file: sqlite:///FILE")
+        problems.append(f"database: {settings.database_label} cannot be promoted; name a file: sqlite:///FILE")
     if artifacts_to_s3 and not settings.s3_bucket:
         problems.append("s3_bucket: is needed for --artifacts-to s3, with the other settings of the bucket")
     if problems:

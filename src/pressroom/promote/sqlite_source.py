@@ -72,7 +72,7 @@ class Source:
         tables = [self._table(name) for name in sorted(self._our_tables - _APART)]
         return parents_first(tables, {table.name: self._parents(table.name) for table in tables})
 
-    def others(self) -> list[str]:
+    def foreign_tables(self) -> list[str]:
         """Tables in the file that are not ours."""
         return sorted(_tables_of(self._raw) - self._our_tables - {"pressroom_promoted"})
 
@@ -99,7 +99,7 @@ class Source:
         rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
         return [LiveBlob(*row) for row in rows]
 
-    def mark(self) -> promoted_mark.PromotedMark | None:
+    def read_mark(self) -> promoted_mark.PromotedMark | None:
         return promoted_mark.read(self._raw)
 
     def write_mark(self, mark: promoted_mark.PromotedMark) -> None:

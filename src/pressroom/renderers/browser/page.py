@@ -68,7 +68,7 @@ class BrowserPage:
         self.call("Page.setDocumentContent", frameId=self._frame, html=html)
         # The event alone proves nothing: it may be the late one of the empty page that was here before.
         while self.run(READY_STATE) != "complete":
-            self._connection.until(lambda: self._loaded)
+            self._connection.receive_until(lambda: self._loaded)
             self._loaded = False
 
     def load_always(self, script: str) -> None:
@@ -84,7 +84,7 @@ class BrowserPage:
 
     def wait_for_beginning(self) -> None:
         document = self._connection.answer(self._beginning)["loaderId"]
-        self._connection.until(lambda: self._document == document and self._loaded)
+        self._connection.receive_until(lambda: self._document == document and self._loaded)
         self._world = self._new_world()
 
     def stream(self, method: str, limit: int, **params: Any) -> bytes:
