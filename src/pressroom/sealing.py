@@ -98,9 +98,9 @@ class Keyring:
     def _load_keys(self, *, create: bool = False) -> list[Key]:
         if not self._keys and self._file is not None:
             if create and not self._file.exists():
-                _create(self._file)
+                _create_key_file(self._file)
             with suppress(FileNotFoundError):
-                self._keys = [Key(_read(self._file))]
+                self._keys = [Key(_read_key_file(self._file))]
         return self._keys
 
 
@@ -126,7 +126,7 @@ def _xor(one: bytes, other: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(one, other, strict=True))
 
 
-def _read(path: Path) -> str:
+def _read_key_file(path: Path) -> str:
     try:
         text = read_regular(path).decode().strip()
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _read(path: Path) -> str:
     return text
 
 
-def _create(path: Path) -> None:
+def _create_key_file(path: Path) -> None:
     """On stable storage before anything is sealed with it. Of two processes that come at once, the first one's key stays."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

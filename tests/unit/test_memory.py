@@ -11,7 +11,7 @@ import sys, threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pressroom.api.memory import return_large_blocks
-from pressroom.web.forms import _fields
+from pressroom.web.forms import _parse_fields
 
 THREADS = 6
 
@@ -25,7 +25,7 @@ together = threading.Barrier(THREADS)
 
 def read(_):
     together.wait()
-    _fields(bytes(form))
+    _parse_fields(bytes(form))
 
 before = resident()
 with ThreadPoolExecutor(THREADS) as threads:

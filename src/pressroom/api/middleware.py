@@ -72,7 +72,7 @@ class RequestMiddleware:
             try:
                 _refuse_oversized(scope, self._head_limit)
                 _refuse_encoded(scope)
-                await self._app(scope, self._limited(scope, receive), answer)
+                await self._app(scope, self._limit_body(scope, receive), answer)
             except asyncio.CancelledError:
                 if status:
                     raise
@@ -87,9 +87,9 @@ class RequestMiddleware:
                 response = problem(request, error) if isinstance(error, PressroomError) else internal(request, error)
                 await response(scope, receive, answer)
             finally:
-                self._account(scope, status, time.perf_counter() - began, id)
+                self._log_and_measure(scope, status, time.perf_counter() - began, id)
 
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+    def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """A body is counted while it comes, because what its header says about its length proves nothing; but what it says
         may be too much already.
         """
@@ -110,7 +110,7 @@ class RequestMiddleware:
 
         return limited
 
-    def _account(self, scope: Scope, status: int, seconds: float, id: str) -> None:
+    def _log_and_measure(self, scope: Scope, status: int, seconds: float, id: str) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
         self._metrics.request(route, scope["method"], status, seconds)
         if log.isEnabledFor(logging.INFO) and scope["path"] not in _QUIET:

@@ -126,7 +126,7 @@ def _read_arguments(args: Namespace) -> "RenderRequest":
     options = dict(map(_parse_option, args.option))
     if language == "markdown" and made == "html":
         options.setdefault("page", True)  # a file is opened by itself; a fragment is for embedding in another page
-    return RenderRequest(language, made, _read(args.file), options, args.engine)
+    return RenderRequest(language, made, _read_source(args.file), options, args.engine)
 
 
 def _language_of(file: str) -> str:
@@ -152,7 +152,7 @@ def _parse_option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _read(file: str) -> bytes:
+def _read_source(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as reason:

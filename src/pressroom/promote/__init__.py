@@ -19,7 +19,7 @@ from pressroom.config import Settings
 from pressroom.errors import CopyDiffers, DatabasePromoted, InvalidSettings
 from pressroom.ids import new_uid
 from pressroom.promote import sqlite_writers
-from pressroom.promote.artifacts import Copied, copy_blobs
+from pressroom.promote.artifacts import CopiedBlobs, copy_blobs
 from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.artifacts.store_identity import RecordedStore
@@ -50,7 +50,7 @@ class Promotion:
     target: str
     tables: list[CopiedTable]
     counters: dict[str, int]
-    artifacts: Copied | None  # None: they stay where they are
+    artifacts: CopiedBlobs | None  # None: they stay where they are
     artifact_folder: str
     left_behind: list[str]  # tables that are not Pressroom's own
     obstacles: list[str]  # of a rehearsal: why it would be refused
@@ -72,7 +72,7 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
             target=target.place,
             tables=[_copied_table(name, _tally_table(source, name)) for name in source.tables],
             counters=source.counters(),
-            artifacts=Copied(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
+            artifacts=CopiedBlobs(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
             left_behind=source.foreign_tables(),
             obstacles=obstacles,
@@ -98,7 +98,7 @@ def promote(
         if mark is not None and mark.place != target.place:
             raise DatabasePromoted(settings.path, mark.place)
         done_before = mark is not None and target.has(mark.promotion)
-        copied = Copied(0, 0, 0)
+        copied = CopiedBlobs(0, 0, 0)
         if done_before:
             tallies = {name: _tally_table(source, name) for name in source.tables}
         else:
@@ -140,12 +140,12 @@ def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
 
 def _carry_over(
     source: Source, target: "Target", settings: Settings, *, artifacts_to_s3: bool, tell: Tell
-) -> "tuple[dict[str, Tally], Copied]":
+) -> "tuple[dict[str, Tally], CopiedBlobs]":
     target.refuse_if_taken(source.known_tables)
     promotion = target.prepare(source.tables, new_uid(), settings.path)
     failpoints.hit("promote.prepared")
     tallies = _copy_rows(source, target, tell)
-    copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (Copied(0, 0, 0), None)
+    copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (CopiedBlobs(0, 0, 0), None)
     _verify(target, tallies, tell)
     failpoints.hit("promote.verified")
     with target.finishing(source.counters(), store):
@@ -203,14 +203,14 @@ def _verify(target: "Target", tallies: "dict[str, Tally]", tell: Tell) -> None:
         tell("rows verified", seen, total)
 
 
-def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Copied, RecordedStore]:
+def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[CopiedBlobs, RecordedStore]:
     """Returns what was copied, and the bucket as the promoted database records it."""
     clock, folder = SystemClock(), settings.artifact_folder
     bucket = backends.make_artifact_store(settings, "", clock)
     # Opening a folder makes it: a source without artifacts should stay without one.
     disk = backends.make_artifact_store(replace(settings, s3_bucket=""), folder, clock) if Path(folder).is_dir() else None
 
-    async def copy() -> tuple[Copied, str]:
+    async def copy() -> tuple[CopiedBlobs, str]:
         copied = await copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total))
         return copied, await bucket.create_id()
 

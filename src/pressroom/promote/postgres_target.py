@@ -14,7 +14,7 @@ from pressroom import failpoints
 from pressroom.clock import SystemClock
 from pressroom.config import masked
 from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
-from pressroom.promote.postgres_lines import Tally, pieces
+from pressroom.promote.postgres_lines import Tally, gather_pieces
 from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
 from pressroom.store.artifacts.store_identity import RecordedStore
@@ -136,7 +136,7 @@ class Target:
         before = tally.rows
         with self._raw.transaction():
             with self._raw.cursor() as cursor, cursor.copy(into) as copy:
-                for piece in pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
+                for piece in gather_pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
                     copy.write(piece)
             if tally.rows == before:
                 return False

@@ -195,7 +195,7 @@ async def _draw(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, l
     except PressroomError as error:
         return _error_figure(diagram, error, line)
     notices = [_shift_notice(notice, line) for notice in drawn.warnings]
-    return _figure(drawn, diagram["language"]), notices
+    return _figure_markup(drawn, diagram["language"]), notices
 
 
 def _options_of(engine: type[Engine], theme: str) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _options_of(engine: type[Engine], theme: str) -> dict[str, Any]:
     return {name: value for name, value in (("theme", theme), ("labels", "text")) if name in fields}
 
 
-def _figure(drawn: Rendered, language: str) -> str:
+def _figure_markup(drawn: Rendered, language: str) -> str:
     """As a picture, not as markup: what is inside cannot reach the page, and its styles cannot either."""
     title = drawn.details.get("title") or f"{language} diagram"
     box = _BOX.search(drawn.data[:4096].decode(errors="replace"))

@@ -48,14 +48,14 @@ async def past_render_of_link(request: PageRequest, link: str) -> PastRender:
 async def _past_render(request: PageRequest, job: Job) -> PastRender:
     payload = msgspec.convert(job.payload, RenderJobPayload)
     made = job.result or {}
-    form = form_of_payload(payload, await _source(request, payload))
+    form = form_of_payload(payload, await _load_source(request, payload))
     expiry = await request.site.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
     if expiry is None or expiry.is_over:
         return PastRender(form, job.uid, until=None if expiry is None else expiry.at)
     return PastRender(form, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
 
 
-async def _source(request: PageRequest, payload: RenderJobPayload) -> str:
+async def _load_source(request: PageRequest, payload: RenderJobPayload) -> str:
     if payload.source is not None:
         return payload.source
     rendering = request.site.service.rendering
