@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pressroom.base.failure_signature import print_of
-from pressroom.ids import _spell
+from pressroom.ids import _format_uid
 
 EDITION = 1  # to be raised when other rows are made
 WEEK = 7 * 24 * 3600 * 1000
@@ -43,7 +43,7 @@ def scattered(number: int, salt: int = 0) -> int:
 
 def uid_of(number: int, salt: int = 0) -> str:
     """Valid, unique, and sorted as the numbers are."""
-    return _spell(1_700_000_000_000 + number << 80 | 0x7 << 76 | salt << 64 | 0x2 << 62 | number)
+    return _format_uid(1_700_000_000_000 + number << 80 | 0x7 << 76 | salt << 64 | 0x2 << 62 | number)
 
 
 def link_of(number: int) -> str:

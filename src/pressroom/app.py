@@ -39,12 +39,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]{0,30}")
 
 @dataclass(frozen=True)
 class Core:
-    """What an app is made with. `own` are the app's settings. The queue and the database can be used once it is open."""
+    """What an app is made with. `app_settings` is its own section. The queue and the database can be used once it is open."""
 
     queue: "Queue"
     rendering: "Rendering"
     settings: Settings
-    own: Any
+    app_settings: Any
     clock: Clock
     keyring: Keyring
 

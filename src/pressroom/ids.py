@@ -33,10 +33,10 @@ def new_uid() -> str:
         if count > _PER_MILLISECOND:
             millisecond, count = millisecond + 1, 0
         _last = (millisecond, count)
-    return _spell(millisecond << 80 | _VERSION | count << 64 | _VARIANT | random & _RANDOM)
+    return _format_uid(millisecond << 80 | _VERSION | count << 64 | _VARIANT | random & _RANDOM)
 
 
-def _spell(number: int) -> str:
+def _format_uid(number: int) -> str:
     pairs = _PAIRS
     return "".join([pairs[number >> shift & 1023] for shift in range(120, -1, -10)])
 
@@ -44,12 +44,12 @@ def _spell(number: int) -> str:
 def parse_uid(text: str) -> str:
     """The uid that any of the three spellings names. Raises NotFound: a malformed id names no job."""
     try:
-        return _spell(_read(text.strip()))
+        return _format_uid(_parse_uid(text.strip()))
     except (KeyError, ValueError):
         raise NotFound(f"{text[:80]!r} is not a job id; ids look like job_01JD… (26 characters) or a UUID") from None
 
 
-def _read(text: str) -> int:
+def _parse_uid(text: str) -> int:
     letters = text.upper().removeprefix("JOB_").replace("-", "")
     if len(letters) == 32:
         return uuid.UUID(letters).int
@@ -64,4 +64,4 @@ def _read(text: str) -> int:
 
 
 def as_uuid(uid: str) -> uuid.UUID:
-    return uuid.UUID(int=_read(uid))
+    return uuid.UUID(int=_parse_uid(uid))

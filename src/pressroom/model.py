@@ -354,7 +354,7 @@ class Kind:
     message_fields: MessageFields | None = None
 
     def __post_init__(self) -> None:
-        problems = [*_coerced(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
+        problems = [*_coerce_fields(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
         problems = problems or [*self._problems()]
         if problems:
             raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
@@ -424,11 +424,11 @@ class Schedule:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        if problems := [*_coerced(self, missed=Missed)]:
+        if problems := [*_coerce_fields(self, missed=Missed)]:
             raise InvalidArgument(f"schedule {self.name!r}: {'; '.join(problems)}")
 
 
-def _coerced(value: Any, **types: Callable[[Any], Any]) -> Generator[str]:
+def _coerce_fields(value: Any, **types: Callable[[Any], Any]) -> Generator[str]:
     """Let a word stand for what it names (`on_key="skip"`) and a number for seconds. Tells what stands for nothing."""
     for name, make in types.items():
         given = getattr(value, name)

@@ -31,7 +31,7 @@ class Overview:
         self, *, org_id: str | None = None, kind: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> ActiveList:
         """What every job in progress does, those that have run longest first."""
-        return await self._active(OverviewFilter(org_id=org_id, kind=kind, after=_after(cursor)), limit)
+        return await self._active(OverviewFilter(org_id=org_id, kind=kind, after=_parse_cursor(cursor)), limit)
 
     async def slow(
         self,
@@ -43,7 +43,9 @@ class Overview:
         cursor: str | None = None,
     ) -> ActiveList:
         """Jobs that have been in progress for longer than `over`, the slowest first."""
-        return await self._active(OverviewFilter(org_id=org_id, kind=kind, over=_length(over), after=_after(cursor)), limit)
+        return await self._active(
+            OverviewFilter(org_id=org_id, kind=kind, over=_length(over), after=_parse_cursor(cursor)), limit
+        )
 
     async def conflicts(
         self,
@@ -63,7 +65,7 @@ class Overview:
         if not project_id:
             raise InvalidArgument("conflicts are those of one project; name it")
         chosen = OverviewFilter(
-            org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_after(cursor)
+            org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_parse_cursor(cursor)
         )
         size = _size(limit)
         return await self._database.read(lambda: overview.conflicts(chosen, size))
@@ -95,7 +97,7 @@ def _length(over: float | timedelta) -> int:
     return int(seconds * 1000)
 
 
-def _after(cursor: str | None) -> tuple[int, int]:
+def _parse_cursor(cursor: str | None) -> tuple[int, int]:
     if cursor is None:
         return -1, -1
     if not re.fullmatch(CURSOR, cursor):

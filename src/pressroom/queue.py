@@ -38,7 +38,7 @@ from pressroom.store.operators.stats import QueueStats
 from pressroom.store.operators.worker_coverage import WorkerCoverage
 from pressroom.store.operators.worker_list import WorkerState
 from pressroom.submission.admission import Admission, LastSubmit, SubmitBatcher, is_plain
-from pressroom.submission.request import JobLike, Request, again, checked, kind_name, uid_of
+from pressroom.submission.request import JobLike, Request, check_request, copy_for_retry, kind_name, uid_of
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000
@@ -128,7 +128,7 @@ class Queue(Lifecycle):
         the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name.
         """
         name = kind_name(kind)
-        with tracing.submission(name, trace) as traced:
+        with tracing.submit_span(name, trace) as traced:
             # fmt: off
             request = Request(name, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
                               parent, traced, max_attempts)
@@ -137,18 +137,18 @@ class Queue(Lifecycle):
             failpoints.hit("submit.validated")
             with self._last_submit:
                 if within is not None:
-                    return await within.run(self._unit(new), name="submit", after=self._submitted)
+                    return await within.run(self._unit(new), name="submit", after=self._announce)
                 if is_plain(new):
                     return await self._batcher.submit(new)
-                return await self._database.run(self._unit(new), name="submit", after=self._submitted)
+                return await self._database.run(self._unit(new), name="submit", after=self._announce)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
         asked = list(requests)
         if not asked:
             return []
-        with tracing.submission(_kinds_of(asked), None) as traced:
-            return await self._submit_checked([self._check(_traced(request, traced)) for request in asked], within)
+        with tracing.submit_span(_kinds_of(asked), None) as traced:
+            return await self._submit_checked([self._check(_with_trace(request, traced)) for request in asked], within)
 
     async def _submit_checked(self, checked: Sequence[CheckedJob], within: Transaction | None) -> Answers:
 
@@ -205,7 +205,7 @@ class Queue(Lifecycle):
         found = found[:limit]
         return Page(found, str(found[-1].id) if more else None)
 
-    async def standing(self, job: Job, *, slots: int) -> QueuePosition:
+    async def get_queue_position(self, job: Job, *, slots: int) -> QueuePosition:
         """How many come before a queued job, and when to expect it."""
         return await self._database.read(partial(queue_position.of, job.id, slots)) or QueuePosition(0)
 
@@ -324,10 +324,10 @@ class Queue(Lifecycle):
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return submitting.retry(uid, again, self._admission.room_for)
+            return submitting.retry(uid, copy_for_retry, self._admission.room_for)
 
         run = self._database.run if within is None else within.run
-        return await run(unit, name="submit", after=self._submitted)
+        return await run(unit, name="submit", after=self._announce)
 
     async def pause(self, kind: str) -> None:
         """Let no worker claim jobs of this kind until it is resumed. What runs goes on; submits are accepted.
@@ -379,7 +379,7 @@ class Queue(Lifecycle):
     def for_schedule(self, schedule: Schedule) -> CheckedJob:
         """The job of a tick. Not refused while the queue stops: it waits for the next process that opens the queue."""
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
-        return checked(request, self.kinds)
+        return check_request(request, self.kinds)
 
     def _unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
         return partial(submitting.submit, new, self._admission.room_for)
@@ -387,7 +387,7 @@ class Queue(Lifecycle):
     def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
         return submitting.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
 
-    def _submitted(self, job: Submitted) -> None:
+    def _announce(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:
             self._backend.delivery.announce((job,))
         if job.answer is not Answer.NEW:
@@ -400,7 +400,7 @@ class Queue(Lifecycle):
 
     def _check(self, request: Request) -> CheckedJob:
         self.refuse_when_closed()
-        return checked(request, self.kinds)
+        return check_request(request, self.kinds)
 
     def refuse_when_closed(self) -> None:
         """Raises QueueClosed before it is open and from the beginning of a stop."""
@@ -413,7 +413,7 @@ def _kinds_of(requests: Sequence[Request]) -> str:
     return ", ".join(sorted({str(kind_name(request.kind)) for request in requests}))
 
 
-def _traced(request: Request, traced: Mapping[str, str] | None) -> Request:
+def _with_trace(request: Request, traced: Mapping[str, str] | None) -> Request:
     return request if traced is None else msgspec.structs.replace(request, trace={**traced, **(request.trace or {})})
 
 

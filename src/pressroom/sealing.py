@@ -65,16 +65,16 @@ class Keyring:
 
     @property
     def can_seal(self) -> bool:
-        return self._creates or bool(self._loaded())
+        return self._creates or bool(self._load_keys())
 
     @property
     def prefix(self) -> str:
         """How text begins that needs no sealing any more."""
-        keys = self._loaded()
+        keys = self._load_keys()
         return f"{_FORMAT}{keys[0].id}:" if keys else SEALED
 
     def seal(self, text: str, context: str) -> str:
-        keys = self._loaded(create=self._creates)
+        keys = self._load_keys(create=self._creates)
         if not keys:
             return text
         nonce, plain = secrets.token_bytes(_NONCE), text.encode()
@@ -87,20 +87,20 @@ class Keyring:
         if not stored.startswith(SEALED):
             return stored
         name, _, body = stored.removeprefix(_FORMAT).partition(":")
-        for key in self._loaded():
+        for key in self._load_keys():
             if key.id == name and stored.startswith(_FORMAT):
-                return _opened(key, body, context)
+                return _unseal(key, body, context)
         raise CannotUnseal(
             f"a secret was encrypted with the key {name[:16]!r}, which this process does not have; let PRESSROOM_SECRET_KEY be "
             "the same in every process"
         )
 
-    def _loaded(self, *, create: bool = False) -> list[Key]:
+    def _load_keys(self, *, create: bool = False) -> list[Key]:
         if not self._keys and self._file is not None:
             if create and not self._file.exists():
-                _create(self._file)
+                _create_key_file(self._file)
             with suppress(FileNotFoundError):
-                self._keys = [Key(_read(self._file))]
+                self._keys = [Key(_read_key_file(self._file))]
         return self._keys
 
 
@@ -111,7 +111,7 @@ def keyring_of(settings: Settings) -> Keyring:
     )
 
 
-def _opened(key: Key, body: str, context: str) -> str:
+def _unseal(key: Key, body: str, context: str) -> str:
     try:
         sealed = base64.b64decode(body, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -126,7 +126,7 @@ def _xor(one: bytes, other: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(one, other, strict=True))
 
 
-def _read(path: Path) -> str:
+def _read_key_file(path: Path) -> str:
     try:
         text = read_regular(path).decode().strip()
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _read(path: Path) -> str:
     return text
 
 
-def _create(path: Path) -> None:
+def _create_key_file(path: Path) -> None:
     """On stable storage before anything is sealed with it. Of two processes that come at once, the first one's key stays."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

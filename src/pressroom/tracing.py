@@ -16,11 +16,11 @@ except ImportError:  # the library alone does not bring it
     trace = None  # type: ignore[assignment]
 
 NAME = "pressroom"
-STATE_LIMIT = 512  # characters; W3C Trace Context asks nobody to pass on more, and a row has room for no more
+STATE_LIMIT = 512  # characters; W3C Trace Context requires no more to be passed on, and a row has room for no more
 
 
 @contextmanager
-def request(scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Iterator[None]:
+def request_span(scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Iterator[None]:
     """The span of an HTTP request, within its caller's trace."""
     if trace is None or (_is_off() and "traceparent" not in headers):
         yield
@@ -37,7 +37,7 @@ def request(scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Iter
                 span.set_attribute("http.route", route)
 
 
-def answered(status: int) -> None:
+def record_response_status(status: int) -> None:
     """The current request is answered. Only what went wrong here is an error: a refusal is the caller's."""
     if trace is None or not (span := trace.get_current_span()).is_recording():
         return
@@ -47,22 +47,24 @@ def answered(status: int) -> None:
 
 
 @contextmanager
-def submission(kind: str, told: Mapping[str, str] | None) -> Iterator[Mapping[str, str] | None]:
+def submit_span(kind: str, told: Mapping[str, str] | None) -> Iterator[Mapping[str, str] | None]:
     """The span of handing a job to the queue. Yields what the row is to keep: `told`, and this span."""
     if trace is None or (_is_off() and not trace.get_current_span().get_span_context().is_valid):
         yield told
         return
-    with _tracer().start_as_current_span(f"send {kind}", kind=trace.SpanKind.PRODUCER, attributes=_attributes("send", kind)):
-        yield {**(told or {}), **_carried()} or None
+    with _tracer().start_as_current_span(
+        f"send {kind}", kind=trace.SpanKind.PRODUCER, attributes=_span_attributes("send", kind)
+    ):
+        yield {**(told or {}), **_current_trace_fields()} or None
 
 
 @contextmanager
-def work(kind: str, uid: str, attempt: int, asked: Mapping[str, str] | None) -> Iterator[None]:
+def attempt_span(kind: str, uid: str, attempt: int, asked: Mapping[str, str] | None) -> Iterator[None]:
     """The span of one attempt. Its parent is the one that asked for it, wherever and whenever that was."""
     if trace is None or (_is_off() and "traceparent" not in (asked or {})):
         yield
         return
-    attributes = _attributes("process", kind) | {"messaging.message.id": f"job_{uid}", "pressroom.attempt": attempt}
+    attributes = _span_attributes("process", kind) | {"messaging.message.id": f"job_{uid}", "pressroom.attempt": attempt}
     with _tracer().start_as_current_span(
         f"process {kind}",
         context=propagate.extract(asked or {}, trace.set_span_in_context(trace.INVALID_SPAN)),
@@ -78,14 +80,14 @@ def work(kind: str, uid: str, attempt: int, asked: Mapping[str, str] | None) -> 
             raise
 
 
-def _carried() -> dict[str, str]:
+def _current_trace_fields() -> dict[str, str]:
     """The current trace, as a job's row keeps it."""
     fields: dict[str, str] = {}
     propagate.inject(fields)
     return {name: text for name, text in fields.items() if name == "traceparent" or len(text) <= STATE_LIMIT}
 
 
-def _attributes(operation: str, kind: str) -> dict[str, str | int]:
+def _span_attributes(operation: str, kind: str) -> dict[str, str | int]:
     return {
         "messaging.system": NAME,
         "messaging.operation.name": operation,

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
 from pressroom.artifact_lifecycle.collect import collect
 from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.backends import open_database
@@ -38,7 +38,7 @@ async def test_what_is_kept_is_sound_until_it_expires_and_then_goes_with_its_byt
         one = await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
         page = await keep_file(shelf.blobs, rows, "index.html", b"<html/>", media_type="text/html")
         picture = await keep_file(shelf.blobs, rows, "logo.svg", b"<svg/>", media_type="image/svg+xml")
-        many = bundle([page, picture], media_type="text/html")
+        many = bundle_draft([page, picture], media_type="text/html")
         for draft in (one, many):
             await rows.run(recorded(draft), name="record")
 

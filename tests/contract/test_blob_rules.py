@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pressroom import Pressroom
-from pressroom.artifact_lifecycle import bundle, keep_file
+from pressroom.artifact_lifecycle import bundle_draft, keep_file
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import ManualClock
 from pressroom.errors import BlobGone
@@ -37,7 +37,7 @@ class Kept:
         return await keep_file(self._disk, self._database, "a.txt", b"hello", media_type="text/plain")
 
     async def record(self, part: ArtifactFile) -> str:
-        return (await self.run(artifacts.record(bundle([part], media_type="text/plain"), keep_for=DAY))).uid
+        return (await self.run(artifacts.record(bundle_draft([part], media_type="text/plain"), keep_for=DAY))).uid
 
     @property
     def blob(self) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from pressroom.store.jobs import claiming, endings, progress, rescue, submitting
 from pressroom.store.jobs import schedules as schedule_rows
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.rescue import LostJob
-from pressroom.submission.request import again
+from pressroom.submission.request import copy_for_retry
 from tests.contract.races import KINDS, PLENTY, Side, Track, new, track_on
 from tests.machine.broken import Mistake
 from tests.machine.kinds import EVERY_KIND, HOUR, HOURLY, LEASE
@@ -301,7 +301,7 @@ def test_what_is_pruned_is_retried_before_or_not_found(track: Track) -> None:
         def no_limit(_new: Any) -> Any:
             yield from ()
 
-        return Side(submitting.retry(new(1).uid, again, no_limit))
+        return Side(submitting.retry(new(1).uid, copy_for_retry, no_limit))
 
     for _, met in track.every_order(long_ended, lambda _: Side(rescue.prune(100)), lambda _: retries()):
         assert met.one == 1

@@ -263,10 +263,10 @@ def test_a_line_rests_longer_while_nothing_is_for_it() -> None:
     async def rests() -> list[float]:
         line = redis._ListConsumer("list", 0, NotingTaker())
         line._rest = 0.3
-        await line.rest(all_foreign=True)
+        await line.back_off(all_foreign=True)
         longer = line._rest
         line._rest = redis.FOREIGN_BACKOFF[1]
-        await line.rest(all_foreign=False)
+        await line.back_off(all_foreign=False)
         return [longer, line._rest]
 
     assert asyncio.run(rests()) == [0.6, redis.FOREIGN_BACKOFF[0]]

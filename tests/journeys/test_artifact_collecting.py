@@ -10,7 +10,7 @@ import apsw
 import msgspec
 import pytest
 
-from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
 from pressroom.artifact_lifecycle import collect as collecting
 from pressroom.artifact_lifecycle.collect import Collected, collect
 from pressroom.artifact_lifecycle.fsck import fsck
@@ -199,7 +199,7 @@ def as_one_blob(stage):
 
 def as_a_file_of_many(stage):
     part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
-    return stage.record(bundle([part], media_type="text/plain"))
+    return stage.record(bundle_draft([part], media_type="text/plain"))
 
 
 @pytest.mark.parametrize("make", [as_one_blob, as_a_file_of_many])
@@ -235,12 +235,12 @@ def test_an_artifact_that_is_wrong_about_the_size_of_its_bytes_is_refused(stage,
     part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
 
     with pytest.raises(BlobGone):
-        stage.record(bundle([msgspec.structs.replace(part, size=size)], media_type="text/plain"))
+        stage.record(bundle_draft([msgspec.structs.replace(part, size=size)], media_type="text/plain"))
     with pytest.raises(BlobGone):
         stage.record(msgspec.structs.replace(stage.keep(), size=size))
 
     assert stage.states()[HELLO] == (0, "marked")
-    stage.record(bundle([part], media_type="text/plain"))
+    stage.record(bundle_draft([part], media_type="text/plain"))
 
 
 def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(stage):

@@ -9,7 +9,7 @@ import pytest
 
 from pressroom import Pressroom, Transient, kind
 from pressroom.app import BUILT_IN
-from pressroom.artifact_lifecycle import bundle, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
 from pressroom.artifact_lifecycle.collect import collect
 from pressroom.artifacts.disk import Disk
 from pressroom.base.json_text import encode
@@ -268,7 +268,7 @@ def test_a_job_makes_each_of_its_artifacts_once(press):
 
 async def build(press, *paths):
     files = [await keep_file(press.blobs, press.database, path, path.encode(), media_type="text/html") for path in paths]
-    return bundle(files, media_type="text/html")
+    return bundle_draft(files, media_type="text/html")
 
 
 def test_an_artifact_may_have_many_files(press):

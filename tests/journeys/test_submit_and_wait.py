@@ -342,7 +342,7 @@ async def test_the_signal_that_work_waits_is_a_latch_of_one():
     for _ in range(3):
         delivery.announce(())
 
-    heard = [await delivery.arrival(timeout=0.01) for _ in range(2)]
+    heard = [await delivery.wait_for_work(timeout=0.01) for _ in range(2)]
 
     assert heard == [True, False]
 
@@ -350,7 +350,7 @@ async def test_the_signal_that_work_waits_is_a_latch_of_one():
 # W21
 async def test_waiting_for_the_signal_can_be_cancelled():
     delivery = Embedded()
-    waiting = asyncio.create_task(delivery.arrival(timeout=60))
+    waiting = asyncio.create_task(delivery.wait_for_work(timeout=60))
     await asyncio.sleep(0)
 
     waiting.cancel()

@@ -16,7 +16,7 @@ from pressroom.store.jobs.endings import Settlement
 from pressroom.store.jobs.rescue import DeferredCancel, LostJob
 from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds, now
-from pressroom.submission.request import again
+from pressroom.submission.request import copy_for_retry
 from pressroom.worker.judge import EncodedResult, judge
 from tests.machine import invariants
 from tests.machine.kinds import (
@@ -88,7 +88,7 @@ class World:
         made: list[CheckedJob] = []
 
         def make(row: Row) -> CheckedJob:
-            made.append(msgspec.structs.replace(again(row), uid=_uid(self.model.submits + 1)))
+            made.append(msgspec.structs.replace(copy_for_retry(row), uid=_uid(self.model.submits + 1)))
             return made[0]
 
         gone = job.id not in self.mirror.jobs

@@ -306,7 +306,7 @@ async def _(scene: Scene) -> httpx.Response:
 @provokes(429, "backpressure")
 async def _(scene: Scene) -> httpx.Response:
     with scene.monkeypatch.context() as has_concurrent_writers:
-        has_concurrent_writers.setattr(scene.stage.press.app("diagrams").diagrams.door, "_room", 0)
+        has_concurrent_writers.setattr(scene.stage.press.app("diagrams").diagrams.render_waiters, "_room", 0)
         return await scene.api.post("/render?mode=sync", json={"source": "one too many", "format": "dot"})
 
 

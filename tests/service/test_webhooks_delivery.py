@@ -29,7 +29,7 @@ from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.endings import Settlement
 from pressroom.store.webhooks import webhooks
-from pressroom.submission.request import Request, checked
+from pressroom.submission.request import Request, check_request
 from pressroom.testing import SteppedStore
 from tests import looking
 from tests.loop_guard import own_work
@@ -591,7 +591,7 @@ class Steps:
         self.webhook = self.store.run(webhooks.add(new_uid(), "acme", "https://example.com/", ALL, None, rules.new_secret()))
 
     def submit(self) -> Any:
-        return self.store.run(submitting.submit(checked(Request("shout", "hi", org_id="acme"), self.kinds)))
+        return self.store.run(submitting.submit(check_request(Request("shout", "hi", org_id="acme"), self.kinds)))
 
     def claim(self) -> Any:
         (claim,) = self.store.run(claiming.claim("anybody", ["shout"], FreeSlots(1, 1), 15_000))
@@ -601,7 +601,7 @@ class Steps:
         return len(self.store.run(webhooks.deliveries(self.webhook.uid, "waiting", 1 << 60, 1000)))
 
     def dispatch(self) -> int:
-        return self.store.run(webhooks.dispatch(self.hooks._carrier, 100))
+        return self.store.run(webhooks.dispatch(self.hooks._delivery_job, 100))
 
 
 @pytest.mark.parametrize("way", ["completed", "failed", "cancelled", "crashed"])
@@ -659,7 +659,7 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
         steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
 
     def dies() -> Any:
-        yield from webhooks.dispatch(steps.hooks._carrier, 2)
+        yield from webhooks.dispatch(steps.hooks._delivery_job, 2)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -678,7 +678,7 @@ def test_a_job_that_was_replaced_by_a_replay_says_nothing_more_about_the_deliver
     steps.dispatch()
     (first,) = steps.store.run(claiming.claim("courier", [hooks.NAME], FreeSlots(1, 1), 15_000))
     (owed,) = steps.store.run(webhooks.deliveries(steps.webhook.uid, None, 1 << 60, 10))
-    replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._carrier, steps.kinds))
+    replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._delivery_job, steps.kinds))
     assert replayed.job not in (None, first.uid)
 
     steps.store.run(webhooks.note(owed.uid, first.uid, 500, "late", "the receiver answered 500"))

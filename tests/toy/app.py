@@ -31,7 +31,7 @@ class Stamp(NamedTuple):
 class Toy(RunningApp):
     def __init__(self, core: Core) -> None:
         self._core = core
-        self.settings: ToySettings = core.own
+        self.settings: ToySettings = core.app_settings
         self.has_led = self.has_stopped = False
         self.kinds = (Kind("toy.stamp", self._make_stamp, settling=_keep_stamp, submit_scope="submitter"),)
         self.schedules = (Schedule("toy: stamp of the day", "0 6 * * *", "toy.stamp", {"name": "today"}),)
@@ -56,8 +56,8 @@ class Toy(RunningApp):
         from pressroom.api.routes import Routes
         from pressroom.web.navigation import NavItem, Pages
 
-        async def show(visit: Any) -> Any:
-            return visit.page("toy/stamps.html", stamps=await self.stamps(visit.caller.org_id))
+        async def show(request: Any) -> Any:
+            return request.page("toy/stamps.html", stamps=await self.stamps(request.caller.org_id))
 
         routes = Routes()
         site.get(routes, "/toy", show)

@@ -206,7 +206,9 @@ async def test_what_is_not_there_is_said_not_to_be(database: str) -> None:
             assert "What can be found" in answer.text
 
 
-LOOKUPS = re.compile(r"(^|\.)(lookup_|list_tokens_page|list_deliveries_page|find_delivery_floor|find_webhook_health|search_box)")
+LOOKUPS = re.compile(
+    r"(^|\.)(lookup_|list_tokens_page|list_deliveries_page|find_delivery_floor|find_webhook_health|search_box)"
+)
 
 
 @pytest.mark.parametrize("name", sorted(filter(LOOKUPS.search, load("sqlite", BUILT_IN_SCHEMA))))

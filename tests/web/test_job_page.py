@@ -375,7 +375,7 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
             await artifact_lifecycle.keep_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
             for path, (media_type, data) in pages.items()
         ]
-        return artifacts.result_of(artifact_lifecycle.bundle(files, media_type="text/html"))
+        return artifacts.result_of(artifact_lifecycle.bundle_draft(files, media_type="text/html"))
 
     site = Kind("site", make_site, settling=artifacts.recording())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:

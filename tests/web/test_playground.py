@@ -71,7 +71,7 @@ async def test_the_page_has_a_source_to_begin_with_and_every_language_that_works
         page = await visitor.get("/playground")
 
     assert page.status_code == 200
-    assert editor(page) == languages.first().samples[0].text
+    assert editor(page) == languages.default_language().samples[0].text
     for language in languages.languages():
         if language.missing is None:
             assert f'<option value="{language.name}"' in page.text

@@ -100,7 +100,7 @@ class Gate:
         return self._open_to_loopback
 
     async def caller(self, request: Request, needed: Scope) -> Caller:
-        return self.admit(request, await self._who(request, needed), needed)
+        return self.admit(request, await self._identify(request, needed), needed)
 
     def admit(self, request: Request, caller: Caller, needed: Scope) -> Caller:
         """Count a request of an authenticated caller, and refuse it if the scope does not allow it."""
@@ -120,18 +120,20 @@ class Gate:
         is_anonymous = "authorization" not in request.headers
         return msgspec.structs.replace(caller, scope=Scope.VIEWER) if is_anonymous and self._basic is not None else caller
 
-    async def _who(self, request: Request, needed: Scope) -> Caller:
+    async def _identify(self, request: Request, needed: Scope) -> Caller:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        found = await self.proven(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
+        found = (
+            await self.check_credentials(request, kind.lower(), secret.strip()) if kind else self._anonymous(request, needed)
+        )
         if found is None:
             raise self._unauthorized()
         return found
 
-    async def proven(self, request: Request, kind: str, secret: str) -> Caller | None:
+    async def check_credentials(self, request: Request, kind: str, secret: str) -> Caller | None:
         """An address with too many wrong guesses is refused before anything is hashed, so that guessing costs us little."""
         if self._quota is not None:
             self._quota.refuse_guesser(request)
-        found = await self._holder(kind, secret)
+        found = await self._look_up_credentials(kind, secret)
         if found is None and self._quota is not None:
             self._quota.note_wrong_guess(request)
         return found
@@ -140,12 +142,16 @@ class Gate:
         """Whether the credentials of a request are still this caller's. For long answers: it is not counted as a request."""
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         try:
-            found = await self._holder(kind.lower(), secret.strip()) if kind else self._anonymous(request, Scope.VIEWER)
+            found = (
+                await self._look_up_credentials(kind.lower(), secret.strip())
+                if kind
+                else self._anonymous(request, Scope.VIEWER)
+            )
         except PressroomError:
             return False  # the client asks again
         return found is not None and is_same(found, caller)
 
-    async def _holder(self, kind: str, secret: str) -> Caller | None:
+    async def _look_up_credentials(self, kind: str, secret: str) -> Caller | None:
         if kind == "bearer" and self._lookup is not None:
             return await self._lookup(secret)
         if kind == "basic" and self._basic is not None:

@@ -36,5 +36,5 @@ def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Applic
         form_limit=settings.form_limit,
         head_limit=settings.head_limit,
     )
-    cors.share(app, settings.cors_origins)
+    cors.add_cors(app, settings.cors_origins)
     return app

@@ -63,7 +63,7 @@ def router(service: Service) -> Routes:
     @routes.head("/artifacts/{uid}")
     async def get_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        artifact = await _own(service, caller, uid)
+        artifact = await _get_own_artifact(service, caller, uid)
         visibility = cache_visibility(caller, artifact.org_id)
         return await send(service, request, artifact, cache=f"{visibility}, {FOREVER}")
 
@@ -84,7 +84,7 @@ def router(service: Service) -> Routes:
     )
     async def link_artifact(request: Request, uid: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        artifact = await _own(service, caller, uid)
+        artifact = await _get_own_artifact(service, caller, uid)
         key = artifact_lifecycle.key_in_store(artifact)
         url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
         link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
@@ -98,13 +98,13 @@ def router(service: Service) -> Routes:
             raise NotFound("there is nothing under this link, or its time is over")
         allowed = check(f"/blobs/{key}?{request.url.query}")
         chunks = await service.rendering.blobs.get(allowed.key)
-        headers = _harmless(allowed.media_type, allowed.filename, download=True)
+        headers = _untrusted_content_headers(allowed.media_type, allowed.filename, download=True)
         return StreamingResponse(chunks, 200, headers | {"Cache-Control": "private, no-store"}, allowed.media_type)
 
     return routes
 
 
-async def _own(service: Service, caller: Caller, uid: str) -> Artifact:
+async def _get_own_artifact(service: Service, caller: Caller, uid: str) -> Artifact:
     artifact = await service.rendering.artifact(uid) if len(uid) == 26 else None
     if artifact is None or not caller.owns(artifact.org_id):
         raise NotFound(f"there is no artifact {uid[:80]!r}")
@@ -127,7 +127,7 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
     if request.method == "HEAD":
         return _Prepared(status, headers)
     if artifact.size <= CHUNK:  # most are small, and are sent in one piece
-        data = await service.rendering.whole(artifact)
+        data = await service.rendering.read_all(artifact)
         return _Prepared(status, headers, data if status == 200 else data[start:stop])
     response = StreamingResponse(await service.rendering.read(artifact, start, stop), status)
     response.raw_headers = headers
@@ -146,14 +146,16 @@ class _Prepared(Response):
 
 @lru_cache(maxsize=1024)
 def _headers(sha256: str | None, media_type: str, filename: str | None, *, download: bool) -> list[tuple[bytes, bytes]]:
-    headers = {"ETag": f'"sha256-{sha256}"', "Accept-Ranges": "bytes"} | _harmless(media_type, filename, download=download)
+    headers = {"ETag": f'"sha256-{sha256}"', "Accept-Ranges": "bytes"} | _untrusted_content_headers(
+        media_type, filename, download=download
+    )
     if sha256:
         headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
     made = Response(headers=headers, media_type=media_type).raw_headers
     return [header for header in made if header[0] != b"content-length"]  # which is that of nothing
 
 
-def _harmless(media_type: str, filename: str | None, *, download: bool) -> dict[str, str]:
+def _untrusted_content_headers(media_type: str, filename: str | None, *, download: bool) -> dict[str, str]:
     """A stranger's work in a browser: it runs nothing, fetches nothing, and is taken for nothing else than it is."""
     as_file = download or media_type.startswith("text/html")
     disposition = content_disposition(filename) if filename else "attachment"

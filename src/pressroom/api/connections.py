@@ -80,7 +80,7 @@ class Connections:
             connection.time_out()
 
     @contextlib.asynccontextmanager
-    async def swept(self) -> AsyncIterator[None]:
+    async def sweeping(self) -> AsyncIterator[None]:
         async def sweep_forever() -> None:
             while True:
                 await asyncio.sleep(SWEEP_INTERVAL)

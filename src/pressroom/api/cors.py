@@ -15,10 +15,10 @@ READ = (
 )
 AN_HOUR = 3600
 
-_APART = ("/webhooks", "/metrics")  # whom we tell, and how we fare, is no page's business
+_APART = ("/webhooks", "/metrics")  # never for another site's page: webhook targets and the service's own measurements
 
 
-def share(app: Application, origins: Sequence[str]) -> None:
+def add_cors(app: Application, origins: Sequence[str]) -> None:
     """To be called last, because what stands around all else also answers for what refuses."""
     if origins:
         app.add_middleware(

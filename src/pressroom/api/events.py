@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pressroom.api import examples, streams
 from pressroom.api.access import Scope
-from pressroom.api.jobs import found
+from pressroom.api.jobs import get_own_job
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
 from pressroom.api.schema import header, path, query, responses
@@ -45,8 +45,8 @@ def router(service: Service) -> Routes:
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
         caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await found(service, caller, id)
-        after = _after(request) or 0
+        job = await get_own_job(service, caller, id)
+        after = _parse_last_event_id(request) or 0
         if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
             return Response(status_code=204)  # so that a browser does not come back for ever
         events = service.queue.watch(job, after=after)
@@ -63,7 +63,7 @@ def router(service: Service) -> Routes:
         """The events of all jobs that the caller may see, from now on or from where it is resumed. Does not end by itself."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         org = None if caller.everywhere else caller.org_id or ""
-        after = _after(request)
+        after = _parse_last_event_id(request)
         if after is None:
             after = await service.rendering.database.read(queries.last_event)
         events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
@@ -73,7 +73,7 @@ def router(service: Service) -> Routes:
     return routes
 
 
-def _after(request: Request) -> int | None:
+def _parse_last_event_id(request: Request) -> int | None:
     asked = request.query_params.getlist("after")
     seen = (request.headers.get("last-event-id") or None, ",".join(asked) if asked else None)
     given = [text for text in seen if text is not None]

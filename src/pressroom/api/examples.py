@@ -157,7 +157,7 @@ ACTIVE: dict[str, Any] = {
         "failed": 1,
         "in_progress": 1,
         "names": ["main"],
-        "failures": [{"slug": "draft", "error": "nobody approved it"}],
+        "failures": [{"slug": "draft", "error": "not approved"}],
     },
 }
 

@@ -32,18 +32,18 @@ class HostNames:
     """
 
     def __init__(self, names: Iterable[str], *, needs_token: bool) -> None:
-        lowered = {_plain(name) for name in names if name}
+        lowered = {_normalize_host(name) for name in names if name}
         if needs_token:
-            lowered |= {_plain(socket.gethostname())}
+            lowered |= {_normalize_host(socket.gethostname())}
         self._names = lowered
         self._suffixes = tuple(name for name in lowered if name.startswith("."))
         self._needs_token = needs_token
 
     def __contains__(self, host: str) -> bool:
-        name = _plain(host)
+        name = _normalize_host(host)
         if ANY in self._names or name in self._names or name.endswith(self._suffixes):
             return True
-        address = _address(name)
+        address = _parse_ip_address(name)
         if address is not None:
             return address.is_loopback or self._needs_token
         return name == "localhost" or name.endswith(".localhost") or (self._needs_token and "." not in name)
@@ -125,15 +125,15 @@ def _origin_key(address: str) -> tuple[str, str, str] | None:
         return None
     if parts.scheme not in _PORTS or not parts.hostname:
         return None
-    return parts.scheme, _plain(parts.hostname), str(port) if port is not None else _PORTS[parts.scheme]
+    return parts.scheme, _normalize_host(parts.hostname), str(port) if port is not None else _PORTS[parts.scheme]
 
 
-def _plain(host: str) -> str:
+def _normalize_host(host: str) -> str:
     name = host.lower().removeprefix("[").removesuffix("]")
     return name.removesuffix(".") if len(name) > 1 else name
 
 
-def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_ip_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(name)
     except ValueError:

@@ -24,7 +24,7 @@ LONGEST = 255
 type Act = Callable[[Transaction | None], Awaitable[Response]]
 
 
-async def once(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
+async def act_once(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
     """For what must not happen twice: the job and the answer are written in one transaction, which `act` is given."""
     key = _key_of(request)
     if key is None:
@@ -33,13 +33,13 @@ async def once(service: Service, request: Request, caller: Caller, body: bytes, 
     async with service.queue.transaction() as tx:
         kept = await tx.run(partial(idempotency.find, scope, key), name="reply")
         if kept is not None:
-            return _replayed(kept, digest)
+            return _replay(kept, digest)
         response = await act(tx)
-        await tx.run(partial(idempotency.keep, scope, key, _reply(response, digest), KEPT), name="reply")
+        await tx.run(partial(idempotency.keep, scope, key, _reply_record(response, digest), KEPT), name="reply")
     return response
 
 
-async def again(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
+async def act_or_replay(service: Service, request: Request, caller: Caller, body: bytes, act: Act) -> Response:
     """For what holds no transaction: the answer is kept after the fact. Of two at once, the second waits for the first.
 
     Renders may, because the same source is the same job anyway; so may whatever a crash in between may repeat.
@@ -48,22 +48,22 @@ async def again(service: Service, request: Request, caller: Caller, body: bytes,
     if key is None:
         return await act(None)
     scope, digest = _scope(request, caller), _digest(request, body)
-    async with _turn(service, scope, key):
+    async with _lock_for_key(service, scope, key):
         return await _kept_or_new(service, scope, key, digest, act)
 
 
 async def _kept_or_new(service: Service, scope: str, key: str, digest: str, act: Act) -> Response:
     kept = await service.rendering.database.read(partial(idempotency.find, scope, key))
     if kept is not None:
-        return _replayed(kept, digest)
+        return _replay(kept, digest)
     response = await act(None)
     if response.status_code < 400:  # a refusal may be over by the next try
-        keep = partial(idempotency.keep, scope, key, _reply(response, digest), KEPT)
+        keep = partial(idempotency.keep, scope, key, _reply_record(response, digest), KEPT)
         await service.rendering.database.run(keep, name="reply")
     return response
 
 
-def _turn(service: Service, scope: str, key: str) -> asyncio.Lock:
+def _lock_for_key(service: Service, scope: str, key: str) -> asyncio.Lock:
     """Removed as soon as no request holds it or waits for it."""
     return _turns.setdefault((id(service), scope, key), asyncio.Lock())
 
@@ -79,12 +79,12 @@ def _digest(request: Request, body: bytes) -> str:
     return hashlib.sha256(f"{request.url.query}\n".encode() + body).hexdigest()
 
 
-def _reply(response: Response, digest: str) -> idempotency.Reply:
+def _reply_record(response: Response, digest: str) -> idempotency.Reply:
     headers = {name: value for name, value in response.headers.items() if name != "content-length"}
     return idempotency.Reply(digest, response.status_code, headers, bytes(response.body).decode())
 
 
-def _replayed(kept: idempotency.Reply, digest: str) -> Response:
+def _replay(kept: idempotency.Reply, digest: str) -> Response:
     if kept.digest != digest:
         raise HttpError(422, "idempotency_key_reused", "this Idempotency-Key was sent with another request; use a new one")
     return Response(kept.body, kept.status, kept.headers | {"Idempotency-Replayed": "true"})

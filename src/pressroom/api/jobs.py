@@ -98,13 +98,13 @@ def router(service: Service) -> Routes:
     async def submit_job(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
-        new = decoded(request, body, NewJob)
+        new = decode_body(request, body, NewJob)
         require_submit(caller, service.queue.kinds, new.kind)
         if new.kind in service.rendering.kinds:
-            return await idempotency.again(
+            return await idempotency.act_or_replay(
                 service, request, caller, body, partial(_submit_render, service, request, caller, new)
             )
-        return await idempotency.once(service, request, caller, body, partial(_submit, service, request, caller, new))
+        return await idempotency.act_once(service, request, caller, body, partial(_submit, service, request, caller, new))
 
     @routes.get(
         "/jobs",
@@ -124,7 +124,7 @@ def router(service: Service) -> Routes:
     )
     async def list_jobs(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        return await _listed(service, request, caller)
+        return await _list_jobs(service, request, caller)
 
     @routes.get(
         "/jobs/{id}",
@@ -137,11 +137,11 @@ def router(service: Service) -> Routes:
     )
     async def get_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await found(service, caller, id)
+        job = await get_own_job(service, caller, id)
         preference = parse_wait_preference(request)
         if preference.seconds and not job.status.ended:
             job = await _wait(service, job, preference)
-        return await shown(service, request, job)
+        return await job_response(service, request, job)
 
     @routes.get(
         "/jobs/{id}/result",
@@ -158,11 +158,11 @@ def router(service: Service) -> Routes:
     )
     async def get_result(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await found(service, caller, id)
+        job = await get_own_job(service, caller, id)
         preference = parse_wait_preference(request)
         if preference.seconds and not job.status.ended:
             job = await _wait(service, job, preference)
-        return await _result(service, request, job)
+        return await _result_response(service, request, job)
 
     @routes.post(
         "/jobs/{id}/cancel",
@@ -179,8 +179,8 @@ def router(service: Service) -> Routes:
     )
     async def cancel_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
-        job = await found(service, caller, id)
-        return await idempotency.again(
+        job = await get_own_job(service, caller, id)
+        return await idempotency.act_or_replay(
             service, request, caller, await request.body(), partial(_cancel, service, request, caller, job)
         )
 
@@ -196,16 +196,16 @@ def router(service: Service) -> Routes:
     )
     async def retry_job(request: Request, id: str) -> Response:
         caller = await service.gate.caller(request, Scope.SUBMITTER)
-        job = await found(service, caller, id)
+        job = await get_own_job(service, caller, id)
         require_repeat(caller, service.queue.kinds, job.kind)
-        return await idempotency.once(service, request, caller, await request.body(), partial(_retry, service, job))
+        return await idempotency.act_once(service, request, caller, await request.body(), partial(_retry, service, job))
 
     return routes
 
 
 async def _submit(service: Service, request: Request, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
     submitted = await service.queue.submit(new.kind, new.payload, within=within, **_submit_options(request, caller, new))
-    return _counted(service, submitted)
+    return _count_and_accept(service, submitted)
 
 
 async def _submit_render(service: Service, request: Request, caller: Caller, new: NewJob, _: Transaction | None) -> Response:
@@ -219,16 +219,16 @@ async def _submit_render(service: Service, request: Request, caller: Caller, new
     asked = RenderRequest(payload.language, payload.output, payload.source.encode(), payload.options, payload.engine)
     how = _submit_options(request, caller, new)
     submitted = await service.rendering.submit(service.queue, asked, filename=payload.filename, kind=new.kind, **how)
-    return _counted(service, submitted)
+    return _count_and_accept(service, submitted)
 
 
 async def _cancel(service: Service, request: Request, caller: Caller, job: Job, _: Transaction | None) -> Response:
     cancelled = await service.queue.cancel(job, reason=f"cancelled by {caller.name}")
-    return await shown(service, request, cancelled, status=200 if cancelled.status.ended else 202)
+    return await job_response(service, request, cancelled, status=200 if cancelled.status.ended else 202)
 
 
 async def _retry(service: Service, job: Job, within: Transaction | None) -> Response:
-    return accepted(service, await service.queue.retry(job, within=within))
+    return accepted_response(service, await service.queue.retry(job, within=within))
 
 
 def _submit_options(request: Request, caller: Caller, new: NewJob) -> dict[str, Any]:
@@ -236,15 +236,15 @@ def _submit_options(request: Request, caller: Caller, new: NewJob) -> dict[str, 
     optional = ("key", "subject", "project_id", "max_attempts")
     given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
     trace = {"request_id": request_id_of(request)}
-    return given | {"tier": _tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
+    return given | {"tier": _parse_tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
 
 
-def _counted(service: Service, submitted: Submitted) -> Response:
+def _count_and_accept(service: Service, submitted: Submitted) -> Response:
     service.metrics.submitted.labels(submitted.kind, submitted.answer.value).inc()
-    return accepted(service, submitted)
+    return accepted_response(service, submitted)
 
 
-def accepted(service: Service, submitted: Submitted) -> Response:
+def accepted_response(service: Service, submitted: Submitted) -> Response:
     where = f"{service.base_url}/jobs/{submitted}"
     body = Accepted(
         id=str(submitted),
@@ -257,7 +257,7 @@ def accepted(service: Service, submitted: Submitted) -> Response:
     return reply(body, status=202, headers={"Location": where, "Retry-After": "1"})
 
 
-async def found(service: Service, caller: Caller, id: str) -> Job:
+async def get_own_job(service: Service, caller: Caller, id: str) -> Job:
     try:
         job = await service.queue.get(id)
     except InvalidArgument:  # a malformed id names no job
@@ -273,8 +273,8 @@ async def _wait(service: Service, job: Job, preference: WaitPreference) -> Job:
         return await service.queue.get(job)
 
 
-async def shown(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
-    where = await _place(service, job) if job.status is Status.QUEUED else None
+async def job_response(service: Service, request: Request, job: Job, *, status: int = 200) -> Response:
+    where = await _queue_position(service, job) if job.status is Status.QUEUED else None
     body = await format_job(job, view(job, where, prefix=service.base_url), service.job_formatters)
     headers = {} if job.status.ended else {"Retry-After": "1"}
     return reply(
@@ -282,13 +282,13 @@ async def shown(service: Service, request: Request, job: Job, *, status: int = 2
     )
 
 
-async def _place(service: Service, job: Job) -> Place:
-    found = await service.queue.standing(job, slots=service.settings.slots)
+async def _queue_position(service: Service, job: Job) -> Place:
+    found = await service.queue.get_queue_position(job, slots=service.settings.slots)
     estimate = None if found.p50 is None or found.p90 is None else Estimate(found.p50, found.p90)
     return Place(found.ahead, estimate)
 
 
-async def _result(service: Service, request: Request, job: Job) -> Response:
+async def _result_response(service: Service, request: Request, job: Job) -> Response:
     match job.status:
         case Status.COMPLETED | Status.COMPLETED_WITH_ERRORS:
             artifact = job.result.get("artifact") if isinstance(job.result, dict) else None
@@ -301,16 +301,20 @@ async def _result(service: Service, request: Request, job: Job) -> Response:
             reason = {"code": "cancelled", "message": job.last_error or "cancelled"}
             return problem(request, JobCancelled(job.uid, reason), status=409)
         case _:
-            return await shown(service, request, job, status=202)
+            return await job_response(service, request, job, status=202)
 
 
-async def _listed(service: Service, request: Request, caller: Caller) -> Response:
+async def _list_jobs(service: Service, request: Request, caller: Caller) -> Response:
     asked = request.query_params
-    limit = _whole(asked.get("limit", "50"), "limit", 1, 200)
+    limit = _parse_whole_number(asked.get("limit", "50"), "limit", 1, 200)
     age = asked.get("max_age")
     org = asked.get("org")
-    statuses, tier, cursor = _statuses(asked.getlist("status")), _tier(asked.get("tier")), _cursor(asked.get("cursor"))
-    created_after = None if age is None else datetime.now(UTC) - timedelta(seconds=_number(age, "max_age"))
+    statuses, tier, cursor = (
+        _parse_statuses(asked.getlist("status")),
+        _parse_tier(asked.get("tier")),
+        _parse_cursor(asked.get("cursor")),
+    )
+    created_after = None if age is None else datetime.now(UTC) - timedelta(seconds=_parse_seconds(age, "max_age"))
     if org is not None and not caller.owns(org):
         return reply(JobList([], None))
     try:
@@ -336,7 +340,7 @@ async def _listed(service: Service, request: Request, caller: Caller) -> Respons
     return reply(JobList(items, page.cursor), headers=headers)
 
 
-def decoded[T](request: Request, body: bytes, kind: type[T]) -> T:
+def decode_body[T](request: Request, body: bytes, kind: type[T]) -> T:
     """A JSON body as a structure, or the refusal that says where it is wrong."""
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
@@ -349,7 +353,7 @@ def decoded[T](request: Request, body: bytes, kind: type[T]) -> T:
         raise HttpError(422, "invalid_json", f"the body is not JSON: {reason}") from None
 
 
-def _statuses(given: list[str]) -> list[Status] | None:
+def _parse_statuses(given: list[str]) -> list[Status] | None:
     if not given:
         return None
     try:
@@ -358,7 +362,7 @@ def _statuses(given: list[str]) -> list[Status] | None:
         raise HttpError(422, "invalid_argument", f"a status is one of: {', '.join(Status)}") from None
 
 
-def _tier(given: str | None) -> Tier | None:
+def _parse_tier(given: str | None) -> Tier | None:
     if given is None:
         return None
     try:
@@ -367,19 +371,19 @@ def _tier(given: str | None) -> Tier | None:
         raise HttpError(422, "invalid_argument", "tier is interactive or background") from None
 
 
-def _cursor(given: str | None) -> str | None:
+def _parse_cursor(given: str | None) -> str | None:
     if given is not None and not re.fullmatch("[0-9]{1,18}", given):
         raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
     return given
 
 
-def _whole(text: str, name: str, least: int, most: int) -> int:
+def _parse_whole_number(text: str, name: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
         raise HttpError(422, "invalid_argument", f"{name} is a whole number from {least} to {most}")
     return int(text)
 
 
-def _number(text: str, name: str) -> float:
+def _parse_seconds(text: str, name: str) -> float:
     """As JSON spells it. More than a century is a century: a datetime has its limits."""
     if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
         raise HttpError(422, "invalid_argument", f"{name} is a number of seconds")

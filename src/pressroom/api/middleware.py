@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _QUIET = ("/livez", "/readyz", "/metrics")
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
-CLIENT_GONE = 499  # in the log and the metrics alone: there is no one to answer
+CLIENT_GONE = 499  # in the log and the metrics alone: the connection is closed, so no answer is sent
 BODY_LIMIT = 12 * 1024 * 1024
 FORM_LIMIT = 64 * 1024  # of routes with `small_body`
 HEADERS_LIMIT = 200
@@ -64,15 +64,15 @@ class RequestMiddleware:
             if message["type"] == "http.response.start":
                 failpoints.hit("reply.before_send")
                 status = message["status"]
-                tracing.answered(status)
+                tracing.record_response_status(status)
                 message["headers"] = [*_with_nosniff(message.get("headers", ())), (b"x-request-id", id.encode())]
             await send(message)
 
-        with tracing.request(scope, request.headers):
+        with tracing.request_span(scope, request.headers):
             try:
                 _refuse_oversized(scope, self._head_limit)
                 _refuse_encoded(scope)
-                await self._app(scope, self._limited(scope, receive), answer)
+                await self._app(scope, self._limit_body(scope, receive), answer)
             except asyncio.CancelledError:
                 if status:
                     raise
@@ -87,9 +87,9 @@ class RequestMiddleware:
                 response = problem(request, error) if isinstance(error, PressroomError) else internal(request, error)
                 await response(scope, receive, answer)
             finally:
-                self._account(scope, status, time.perf_counter() - began, id)
+                self._log_and_measure(scope, status, time.perf_counter() - began, id)
 
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+    def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """A body is counted while it comes, because what its header says about its length proves nothing; but what it says
         may be too much already.
         """
@@ -110,7 +110,7 @@ class RequestMiddleware:
 
         return limited
 
-    def _account(self, scope: Scope, status: int, seconds: float, id: str) -> None:
+    def _log_and_measure(self, scope: Scope, status: int, seconds: float, id: str) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
         self._metrics.request(route, scope["method"], status, seconds)
         if log.isEnabledFor(logging.INFO) and scope["path"] not in _QUIET:

@@ -57,7 +57,7 @@ def router(service: Service) -> Routes:
     )
     async def get_backlog(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        return reply(await overview.backlog(org_id=_org(request, caller)), headers=_FRESH)
+        return reply(await overview.backlog(org_id=_org_filter(request, caller)), headers=_FRESH)
 
     @routes.get(
         "/queue/active",
@@ -72,7 +72,7 @@ def router(service: Service) -> Routes:
         """Items are counted by state; the first twenty in progress, and that failed, are named. The job has them all."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         page = await overview.active(kind=request.query_params.get("kind"), **_page(request, caller))
-        return _paged(service, request, caller, page)
+        return _page_response(service, request, caller, page)
 
     @routes.get(
         "/queue/slow",
@@ -89,8 +89,8 @@ def router(service: Service) -> Routes:
     )
     async def list_slow(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        page = await overview.slow(_over(request), kind=request.query_params.get("kind"), **_page(request, caller))
-        return _paged(service, request, caller, page)
+        page = await overview.slow(_parse_over(request), kind=request.query_params.get("kind"), **_page(request, caller))
+        return _page_response(service, request, caller, page)
 
     @routes.get(
         "/queue/conflicts",
@@ -106,7 +106,7 @@ def router(service: Service) -> Routes:
         caller = await service.gate.caller(request, Scope.VIEWER)
         project, noun, item = (request.query_params.get(name) for name in ("project", "noun", "item"))
         page = await overview.conflicts(project or "", noun=noun, item=item, **_page(request, caller))
-        return _paged(service, request, caller, page)
+        return _page_response(service, request, caller, page)
 
     @routes.get(
         "/queue/errors",
@@ -118,7 +118,7 @@ def router(service: Service) -> Routes:
     )
     async def get_error_rate(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        return reply(await overview.error_rate(org_id=_org(request, caller)), headers=_FRESH)
+        return reply(await overview.error_rate(org_id=_org_filter(request, caller)), headers=_FRESH)
 
     @routes.get(
         "/queue/throughput",
@@ -130,7 +130,7 @@ def router(service: Service) -> Routes:
     )
     async def get_throughput(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.VIEWER)
-        found = await overview.throughput(org_id=_org(request, caller), limit=_limit(request))
+        found = await overview.throughput(org_id=_org_filter(request, caller), limit=_limit(request))
         return reply(found, headers=_FRESH)
 
     @routes.post(
@@ -172,7 +172,7 @@ async def _require_all(service: Service, request: Request) -> None:
         raise HttpError(403, "forbidden", "a kind is shared by all organisations; this needs a token made with --all-orgs")
 
 
-def _org(request: Request, caller: Caller) -> str | None:
+def _org_filter(request: Request, caller: Caller) -> str | None:
     """Whose jobs to look at. An organisation that is not the caller's has none."""
     asked = request.query_params.get("org")
     if caller.everywhere:
@@ -182,7 +182,7 @@ def _org(request: Request, caller: Caller) -> str | None:
 
 
 def _page(request: Request, caller: Caller) -> dict[str, Any]:
-    return {"org_id": _org(request, caller), "limit": _limit(request), "cursor": request.query_params.get("cursor")}
+    return {"org_id": _org_filter(request, caller), "limit": _limit(request), "cursor": request.query_params.get("cursor")}
 
 
 def _limit(request: Request) -> int:
@@ -190,7 +190,7 @@ def _limit(request: Request) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0  # refused as any other out of bounds
 
 
-def _over(request: Request) -> float:
+def _parse_over(request: Request) -> float:
     given = request.query_params.get("over")
     if given is None:
         return SLOW.total_seconds()
@@ -199,7 +199,7 @@ def _over(request: Request) -> float:
     return float(given)
 
 
-def _paged(service: Service, request: Request, caller: Caller, page: ActiveList) -> Response:
+def _page_response(service: Service, request: Request, caller: Caller, page: ActiveList) -> Response:
     headers = dict(_FRESH)
     if page.next_cursor:
         rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]

@@ -85,7 +85,7 @@ async def run_server(
     server = _Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(closing.wait())
-    async with connections.swept():
+    async with connections.sweeping():
         try:
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -28,11 +28,11 @@ def respond(
 
     `still_admitted` is asked at every heartbeat; a caller whose token was revoked or has expired gets no more events.
     """
-    frames = _frames(events, closing, metrics, _opening(after), still_admitted)
+    frames = _frames(events, closing, metrics, _first_frame(after), still_admitted)
     return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)
 
 
-def _opening(after: int | None) -> bytes:
+def _first_frame(after: int | None) -> bytes:
     """A frame without data is no event, but its id counts."""
     place = "" if after is None else f"id: {after}\n"
     return f"{place}retry: {RETRY_MS}\n\n".encode()

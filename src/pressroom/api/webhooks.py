@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: whom to tell of jobs that end, what was delivered, and delivering it again."""
+"""Webhooks over HTTP: create, list and remove them, read their deliveries, and deliver again."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from pressroom.api import examples
 from pressroom.api.access import Caller, Scope
-from pressroom.api.jobs import decoded
+from pressroom.api.jobs import decode_body
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -34,7 +34,7 @@ type KindName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class NewWebhook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whom to tell, and of what. Without `kinds`, of jobs of every kind."""
+    """A URL, and the events that are delivered to it. Without `kinds`, those of jobs of every kind."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     events: Annotated[list[EventName], Meta(min_length=1, max_length=20)]
@@ -111,7 +111,7 @@ def _cursor(pattern: str) -> dict[str, Any]:
 
 def router(service: Service, webhooks: Webhooks) -> Routes:
     routes = Routes("webhooks")
-    add_webhooks(_requests())
+    add_webhooks(_openapi_webhooks())
 
     @routes.post(
         "/webhooks",
@@ -128,14 +128,14 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
             },
             *(401, 403, 422),
         ),
-        openapi=json_body(NewWebhook, "Whom to tell, and of what", example=_EXAMPLE),
+        openapi=json_body(NewWebhook, "The URL, and the events that are delivered to it", example=_EXAMPLE),
     )
     async def create_webhook(request: Request) -> Response:
         """Of this organisation's jobs only. An address is https and public, unless the operator allows its host."""
         caller = await service.gate.caller(request, Scope.OPERATOR)
-        new = decoded(request, await request.body(), NewWebhook)
-        made, secret = await webhooks.add(caller.org_id, new.url, _once(new.events), new.kinds and _once(new.kinds))
-        created = WebhookCreated(**_fields(made), secret=secret)
+        new = decode_body(request, await request.body(), NewWebhook)
+        made, secret = await webhooks.add(caller.org_id, new.url, _unique(new.events), new.kinds and _unique(new.kinds))
+        created = WebhookCreated(**_webhook_fields(made), secret=secret)
         return reply(created, status=201, headers={"Location": f"{service.base_url}/webhooks/{created.id}", **_PRIVATE})
 
     @routes.get(
@@ -153,12 +153,12 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     )
     async def list_webhooks(request: Request) -> Response:
         caller = await service.gate.caller(request, Scope.OPERATOR)
-        limit, after = _limit(request), _after(request, _UID) or ""
+        limit, after = _limit(request), _parse_cursor(request, _UID) or ""
         org = None if caller.everywhere else caller.org_id or ""
         found = await webhooks.list(org, after=after, limit=limit + 1)
         cursor = found[limit - 1].uid if len(found) > limit else None
-        items = [WebhookView(**_fields(webhook)) for webhook in found[:limit]]
-        return reply(WebhookList(items, cursor), headers=_link(service, request, cursor))
+        items = [WebhookView(**_webhook_fields(webhook)) for webhook in found[:limit]]
+        return reply(WebhookList(items, cursor), headers=_page_headers(service, request, cursor))
 
     @routes.get(
         "/webhooks/{id}",
@@ -167,8 +167,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def get_webhook(request: Request, id: str) -> Response:
-        webhook = await _own(request, id)
-        return reply(WebhookView(**_fields(webhook)), headers=_PRIVATE)
+        webhook = await get_own_webhook(request, id)
+        return reply(WebhookView(**_webhook_fields(webhook)), headers=_PRIVATE)
 
     @routes.delete(
         "/webhooks/{id}",
@@ -177,7 +177,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def delete_webhook(request: Request, id: str) -> Response:
-        await webhooks.remove(await _own(request, id))
+        await webhooks.remove(await get_own_webhook(request, id))
         return Response(status_code=204)
 
     @routes.post(
@@ -197,8 +197,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     )
     async def rotate_webhook(request: Request, id: str) -> Response:
         """Only the last two secrets sign: two rotations invalidate the old one at once."""
-        webhook = await _own(request, id)
-        return reply(Secret(id=_name(webhook), secret=await webhooks.rotate(webhook)), headers=_PRIVATE)
+        webhook = await get_own_webhook(request, id)
+        return reply(Secret(id=_public_id(webhook), secret=await webhooks.rotate(webhook)), headers=_PRIVATE)
 
     @routes.post(
         "/webhooks/{id}/enable",
@@ -210,8 +210,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     )
     async def enable_webhook(request: Request, id: str) -> Response:
         """For one that was disabled because its receiver answered 410."""
-        webhook = await webhooks.enable(await _own(request, id))
-        return reply(WebhookView(**_fields(webhook)), headers=_PRIVATE)
+        webhook = await webhooks.enable(await get_own_webhook(request, id))
+        return reply(WebhookView(**_webhook_fields(webhook)), headers=_PRIVATE)
 
     @routes.post(
         "/webhooks/{id}/test",
@@ -229,8 +229,8 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID]},
     )
     async def test_webhook(request: Request, id: str) -> Response:
-        made = await webhooks.test(await _own(request, id))
-        return reply(_shown(made), status=202, headers=_PRIVATE)
+        made = await webhooks.test(await get_own_webhook(request, id))
+        return reply(_delivery_view(made), status=202, headers=_PRIVATE)
 
     @routes.get(
         "/webhooks/{id}/deliveries",
@@ -249,14 +249,17 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_ID, _STATE, _LIMIT, _cursor(_NUMBER)]},
     )
     async def list_deliveries(request: Request, id: str) -> Response:
-        webhook = await _own(request, id)
+        webhook = await get_own_webhook(request, id)
         limit, state = _limit(request), request.query_params.get("state")
         if state not in (None, "waiting", "delivered", "failed", "cancelled"):
             raise HttpError(422, "invalid_argument", "state is waiting, delivered, failed or cancelled")
-        before = int(_after(request, _NUMBER) or BEYOND)
+        before = int(_parse_cursor(request, _NUMBER) or BEYOND)
         found = await webhooks.deliveries(webhook, state=state, before=before, limit=limit + 1)
         cursor = str(found[limit - 1].id) if len(found) > limit else None
-        return reply(DeliveryList([_shown(one) for one in found[:limit]], cursor), headers=_link(service, request, cursor))
+        return reply(
+            DeliveryList([_delivery_view(one) for one in found[:limit]], cursor),
+            headers=_page_headers(service, request, cursor),
+        )
 
     @routes.get(
         "/webhooks/deliveries/{id}",
@@ -265,7 +268,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
         openapi={"parameters": [_DELIVERY]},
     )
     async def get_delivery(request: Request, id: str) -> Response:
-        return reply(_shown(await _own_delivery(request, id)), headers=_PRIVATE)
+        return reply(_delivery_view(await _own_delivery(request, id)), headers=_PRIVATE)
 
     @routes.post(
         "/webhooks/deliveries/{id}/replay",
@@ -283,9 +286,9 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     async def replay_delivery(request: Request, id: str) -> Response:
         """Whatever became of it. One that still waits for its next attempt is tried now."""
         replayed = await webhooks.replay(await _own_delivery(request, id))
-        return reply(_shown(replayed), status=202, headers=_PRIVATE)
+        return reply(_delivery_view(replayed), status=202, headers=_PRIVATE)
 
-    async def _own(request: Request, id: str) -> store.Webhook:
+    async def get_own_webhook(request: Request, id: str) -> store.Webhook:
         caller = await service.gate.caller(request, Scope.OPERATOR)
         webhook = await webhooks.get(id.removeprefix("wh_")[:26])
         return _if_own(caller, webhook, webhook.org_id, NotFound("there is no such webhook"))
@@ -298,7 +301,7 @@ def router(service: Service, webhooks: Webhooks) -> Routes:
     return routes
 
 
-def _requests() -> dict[str, Any]:
+def _openapi_webhooks() -> dict[str, Any]:
     """What a receiver is sent, for the document."""
     signed = ("webhook-id", "The same for every attempt"), ("webhook-timestamp", "Seconds"), ("webhook-signature", "v1,…")
     parameters = [
@@ -332,9 +335,9 @@ def _if_own[T](caller: Caller, value: T, org_id: str | None, absent: NotFound) -
     return value
 
 
-def _fields(webhook: store.Webhook) -> dict[str, Any]:
+def _webhook_fields(webhook: store.Webhook) -> dict[str, Any]:
     return {
-        "id": _name(webhook),
+        "id": _public_id(webhook),
         "url": webhook.url,
         "events": webhook.events,
         "kinds": webhook.kinds,
@@ -343,11 +346,11 @@ def _fields(webhook: store.Webhook) -> dict[str, Any]:
     }
 
 
-def _name(webhook: store.Webhook) -> str:
+def _public_id(webhook: store.Webhook) -> str:
     return f"wh_{webhook.uid}"
 
 
-def _shown(delivery: store.WebhookDelivery) -> DeliveryView:
+def _delivery_view(delivery: store.WebhookDelivery) -> DeliveryView:
     about = delivery.facts.get("id")
     return DeliveryView(
         id=f"msg_{delivery.uid}",
@@ -367,7 +370,7 @@ def _shown(delivery: store.WebhookDelivery) -> DeliveryView:
     )
 
 
-def _once(names: Sequence[str]) -> list[str]:
+def _unique(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
@@ -378,14 +381,14 @@ def _limit(request: Request) -> int:
     return int(given)
 
 
-def _after(request: Request, pattern: str) -> str | None:
+def _parse_cursor(request: Request, pattern: str) -> str | None:
     given = request.query_params.get("cursor")
     if given is not None and not re.fullmatch(pattern, given):
         raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
     return given
 
 
-def _link(service: Service, request: Request, cursor: str | None) -> dict[str, str]:
+def _page_headers(service: Service, request: Request, cursor: str | None) -> dict[str, str]:
     if cursor is None:
         return _PRIVATE
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]

@@ -29,7 +29,9 @@ class WorkerCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         counters = self._workers.worker_counters
         yield _counter("claims", "Jobs claimed", ["kind"], {(kind,): count for kind, count in counters.claimed.items()})
-        yield _counter("claim_statements", "Claims sent to the database, with or without a result", [], _one(counters))
+        yield _counter(
+            "claim_statements", "Claims sent to the database, with or without a result", [], _claim_statements(counters)
+        )
         yield _counter("settled", "Attempts settled, by outcome", ["kind", "outcome"], counters.settled)
         yield _durations(counters.durations)
         words = "Attempts postponed without costing one, by error code and by the dependency that could not be used"
@@ -49,7 +51,7 @@ class WorkerCollector(Collector):
         return [total, busy]
 
 
-def _one(counters: WorkerCounters) -> Mapping[tuple[str, ...], int]:
+def _claim_statements(counters: WorkerCounters) -> Mapping[tuple[str, ...], int]:
     return {(): counters.claim_statements}
 
 

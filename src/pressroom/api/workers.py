@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.jobs import decoded
+from pressroom.api.jobs import decode_body
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -81,7 +81,7 @@ def router(service: Service) -> Routes:
     async def scale_kind(request: Request, kind: str) -> Response:
         """Limit how many jobs of a kind are in progress at once, in all processes together. What runs goes on."""
         await _operator(request)
-        wanted = decoded(request, await request.body(), Scale)
+        wanted = decode_body(request, await request.body(), Scale)
         await service.queue.scale(kind, wanted.slots)
         return reply(Scaled(kind, wanted.slots))
 

@@ -43,7 +43,9 @@ async def keep_file(store: Blobs, database: Database, path: str, data: Data, *, 
     return ArtifactFile(path=path, sha256=blob.sha256, generation=blob.generation, size=blob.size, media_type=media_type)
 
 
-def bundle(files: Sequence[ArtifactFile], *, media_type: str, name: str = OUTPUT, with_link: bool = True) -> ArtifactDraft:
+def bundle_draft(
+    files: Sequence[ArtifactFile], *, media_type: str, name: str = OUTPUT, with_link: bool = True
+) -> ArtifactDraft:
     """The draft of an artifact that has many files."""
     size = sum(part.size for part in files)
     return ArtifactDraft(link=new_link() if with_link else None, name=name, size=size, media_type=media_type, files=list(files))

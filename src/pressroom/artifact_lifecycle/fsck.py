@@ -20,7 +20,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
     Bytes that no row knows are named if they are older than the grace; younger ones may be of a put under way.
     """
     unsound = await database.read(consistency.find_unsound)
-    async for promised in _promised(database):
+    async for promised in _list_promised(database):
         problem = await _problem_of(store, promised, deep=deep)
         # The collector may have been quicker than we: only what is still promised is missed.
         if problem is not None and await database.read(partial(blobs.generation_of_live, promised.blob.sha256)) is not None:
@@ -28,7 +28,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
     return unsound + await _orphans(store, database, grace)
 
 
-async def _promised(database: Database) -> AsyncIterator[PromisedBlob]:
+async def _list_promised(database: Database) -> AsyncIterator[PromisedBlob]:
     after: str | None = ""
     while after is not None:
         page, after = await database.read(partial(consistency.list_promised, after, PAGE))

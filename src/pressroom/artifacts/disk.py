@@ -73,15 +73,15 @@ class Disk:
             return await self._put_stream(data, reserve)
         sha256 = _sha256(data) if len(data) <= MAX_SMALL_BYTES else await in_thread(partial(_sha256, data))
         key = await _key_for(sha256, len(data), reserve)
-        await self._do(partial(self._write_and_keep, data, key))
+        await self._run_in_thread(partial(self._write_and_keep, data, key))
         return Blob(key, len(data))
 
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
-        first, end = await self._do(partial(self._read_first, checked_key(key), start, stop))
+        first, end = await self._run_in_thread(partial(self._read_first, checked_key(key), start, stop))
         return self._chunks(key, first, start + len(first), end)
 
     async def size(self, key: str) -> int:
-        return await self._do(partial(self._size, checked_key(key)))
+        return await self._run_in_thread(partial(self._size, checked_key(key)))
 
     async def verify(self, key: str) -> bool:
         return await matches_hash(await self.get(key), key)
@@ -102,21 +102,21 @@ class Disk:
         return self._signer.check(url)
 
     async def delete(self, keys: Iterable[str]) -> None:
-        await self._do(partial(self._delete, [checked_key(key) for key in keys]))
+        await self._run_in_thread(partial(self._delete, [checked_key(key) for key in keys]))
 
     async def listing(self) -> AsyncIterator[ListedBlob]:
-        for folder in await self._do(partial(_list_names, self._root / "blobs")):
-            for listed in await self._do(partial(self._list, folder)):
+        for folder in await self._run_in_thread(partial(_list_names, self._root / "blobs")):
+            for listed in await self._run_in_thread(partial(self._list, folder)):
                 yield listed
 
     async def sweep(self, older_than: float) -> int:
-        return await self._do(partial(self._sweep, older_than))
+        return await self._run_in_thread(partial(self._sweep, older_than))
 
     async def read_id(self) -> str | None:
         return await in_thread(partial(read_folder_id, self._root))
 
     async def create_id(self) -> str:
-        return await self._do(self._create_id)
+        return await self._run_in_thread(self._create_id)
 
     def _create_id(self) -> str:
         found = read_folder_id(self._root)
@@ -127,20 +127,20 @@ class Disk:
         _fsync_folder(self._root)  # also if another process made it: it may not have come to this yet
         return found
 
-    async def _do[T](self, work: Callable[[], T]) -> T:
+    async def _run_in_thread[T](self, work: Callable[[], T]) -> T:
         with translate_os_errors(f"the artifact folder {self._root}"):
             return await in_thread(work)
 
     async def _put_stream(self, data: AsyncIterable[bytes], reserve: Reserve | None) -> Blob:
         path = self._new_temporary()
         digest, size = hashlib.sha256(), 0
-        file = await self._do(partial(create_private_file, path))
+        file = await self._run_in_thread(partial(create_private_file, path))
         try:
             async for chunk in _gather_chunks(data):
                 size += len(chunk)
-                await self._do(partial(_write_and_hash, file, digest.update, chunk))
+                await self._run_in_thread(partial(_write_and_hash, file, digest.update, chunk))
             key = await _key_for(digest.hexdigest(), size, reserve)
-            await self._do(partial(self._keep, file, path, key, size))
+            await self._run_in_thread(partial(self._keep, file, path, key, size))
         finally:
             with suppress(OSError):  # what could not be flushed is thrown away anyway
                 file.close()
@@ -229,11 +229,11 @@ class Disk:
             yield first
         if position >= end:
             return
-        file, _ = await self._do(partial(self._open, key))
+        file, _ = await self._run_in_thread(partial(self._open, key))
         try:
             file.seek(position)
             while position < end:
-                chunk = await self._do(partial(_read_fully, file, min(CHUNK, end - position)))
+                chunk = await self._run_in_thread(partial(_read_fully, file, min(CHUNK, end - position)))
                 position += len(chunk)
                 yield chunk
         finally:

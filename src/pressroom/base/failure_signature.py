@@ -30,7 +30,7 @@ _UNSEEN = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f]")
 _SEVERAL = re.compile(rf"{GAP}(?:(?:, | and | or |,| ){GAP})+")
 
 
-def alike(message: str) -> str:
+def normalize_message(message: str) -> str:
     """The first line of a message, without what differs from one time to the next."""
     seen = _UNSEEN.sub(" ", message[:READ])
     line = next((line for line in seen.split("\n") if line.strip()), "")
@@ -40,4 +40,4 @@ def alike(message: str) -> str:
 
 def print_of(kind: str, code: str, message: str) -> str:
     """16 letters that failures of one kind have in common when their codes are equal and their messages alike."""
-    return hashlib.sha256("\0".join((kind, code, alike(message))).encode(errors="replace")).hexdigest()[:16]
+    return hashlib.sha256("\0".join((kind, code, normalize_message(message))).encode(errors="replace")).hexdigest()[:16]

@@ -33,11 +33,11 @@ class Outage:
             self._began = self._told = now
             self._pause = FIRST_PAUSE
             unknown = None if isinstance(reason, PressroomError) else reason  # what we worded ourselves needs no traceback
-            self._log.error("%s failed, and is tried again: %s", self._what, _words(reason), exc_info=unknown)
+            self._log.error("%s failed, and is tried again: %s", self._what, _describe_error(reason), exc_info=unknown)
         elif now - self._told >= TOLD_EVERY:
             self._told = now
             lasted = now - self._began
-            self._log.error("%s has failed %d times in %.0f s: %s", self._what, self._failures, lasted, _words(reason))
+            self._log.error("%s has failed %d times in %.0f s: %s", self._what, self._failures, lasted, _describe_error(reason))
         pause, self._pause = self._pause, min(LONGEST_PAUSE, 2 * self._pause)
         return pause
 
@@ -50,5 +50,5 @@ class Outage:
             self.reason = None
 
 
-def _words(reason: BaseException) -> str:
+def _describe_error(reason: BaseException) -> str:
     return f"{type(reason).__name__}: {reason}".partition("\n")[0][:500]

@@ -36,7 +36,7 @@ def write_below(root: Path, parts: tuple[str, ...], data: bytes) -> None:
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for depth, name in enumerate(parts[:-1], 1):
-            deeper = _enter(folder, name, root.joinpath(*parts[:depth]))
+            deeper = _open_or_create_folder(folder, name, root.joinpath(*parts[:depth]))
             os.close(folder)
             folder = deeper
         _replace(folder, parts[-1], root.joinpath(*parts), data)
@@ -44,7 +44,7 @@ def write_below(root: Path, parts: tuple[str, ...], data: bytes) -> None:
         os.close(folder)
 
 
-def _enter(parent: int, name: str, path: Path) -> int:
+def _open_or_create_folder(parent: int, name: str, path: Path) -> int:
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=parent)
     try:

@@ -39,12 +39,12 @@ async def demo(settings: Settings, args: Namespace, output: Output) -> int:
         os.makedirs(settings.home, exist_ok=True)
     filled = await fill.fill_database(settings, jobs=args.jobs, seed=args.seed, add=args.add, report=_DemoProgress(output).tell)
     if output.as_json:
-        filled_view = {"database": settings.place, "jobs": filled.jobs, "token": filled.secret}
+        filled_view = {"database": settings.database_label, "jobs": filled.jobs, "token": filled.secret}
         output.data(filled_view, event="filled")
     else:
         total = sum(filled.jobs.values())
         counts = ", ".join(f"{count:,} {status.replace('_', ' ')}" for status, count in sorted(filled.jobs.items()))
-        output.line(f"{settings.place} has {total:,} jobs: {counts}")
+        output.line(f"{settings.database_label} has {total:,} jobs: {counts}")
         output.line(f"a token that may do everything: {filled.secret}")
         if not args.serve:
             where = f"--home {settings.home}" if settings.home else "--database URL"

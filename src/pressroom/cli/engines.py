@@ -28,7 +28,7 @@ def run(args: Namespace, output: Output) -> int:
 
 
 class EngineTrial(msgspec.Struct, frozen=True):
-    """How an engine did with its own sample. One that is not installed is not a problem: nobody needs them all."""
+    """How an engine did with its own sample. An engine that is not installed is not a problem: all of them are optional."""
 
     name: str
     state: str  # ready, absent, broken

@@ -46,7 +46,7 @@ def _problems_of(name: str) -> list[str]:
     try:
         return list(json.loads(answer))
     except ValueError:
-        return [f"imports: {name!r} ended its process while it was imported ({_ending(code)})"]
+        return [f"imports: {name!r} ended its process while it was imported ({_describe_exit(code)})"]
 
 
 def _read_line(descriptor: int, deadline: float) -> bytes | None:
@@ -64,7 +64,7 @@ def _read_line(descriptor: int, deadline: float) -> bytes | None:
     return read
 
 
-def _ending(code: int) -> str:
+def _describe_exit(code: int) -> str:
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 

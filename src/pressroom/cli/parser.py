@@ -40,7 +40,7 @@ examples:
   pressroom queue pause pdf                 let no worker claim jobs of a kind
   pressroom workers                         who works, and where
   pressroom wiki import docs                a folder of Markdown becomes a wiki
-  pressroom token create --scope submitter  let somebody else use the service
+  pressroom token create --scope submitter  create a token that may submit jobs
   pressroom check                           is everything in order?
 """
 

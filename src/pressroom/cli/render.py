@@ -95,7 +95,7 @@ async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
 
 
 async def _follow(job: "AsyncHandle") -> None:
-    """Say how far it is, to somebody at a terminal."""
+    """Show the progress of the job if standard error is a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return
     try:
@@ -125,8 +125,8 @@ def _read_arguments(args: Namespace) -> "RenderRequest":
     made = args.output or _output_of(args.out)
     options = dict(map(_parse_option, args.option))
     if language == "markdown" and made == "html":
-        options.setdefault("page", True)  # a file is to be opened; a fragment is for a page of somebody else's
-    return RenderRequest(language, made, _read(args.file), options, args.engine)
+        options.setdefault("page", True)  # a file is opened by itself; a fragment is for embedding in another page
+    return RenderRequest(language, made, _read_source(args.file), options, args.engine)
 
 
 def _language_of(file: str) -> str:
@@ -152,7 +152,7 @@ def _parse_option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _read(file: str) -> bytes:
+def _read_source(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as reason:

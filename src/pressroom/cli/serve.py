@@ -37,7 +37,7 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
             output.data(
                 {
                     "listening": address,
-                    "database": settings.place,
+                    "database": settings.database_label,
                     "artifacts": settings.artifact_location,
                     "workers": not args.no_workers,
                     "needs_token": closed,
@@ -49,7 +49,7 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
             return
         output.line(f"Pressroom is at {address}")
         output.line(f"  pages      {address}/desk and {address}/playground")
-        output.line(f"  database   {settings.place}")
+        output.line(f"  database   {settings.database_label}")
         output.line(f"  artifacts  {settings.artifact_location.removeprefix('artifacts in ')}")
         if closed:
             output.line(f"it listens on {settings.listen} and {_CLOSED}")

@@ -23,20 +23,20 @@ def add_to(commands: Commands) -> None:
     creating.add_argument("--scope", required=True, choices=SCOPES, help="each may do all that the one before may")
     whose = creating.add_mutually_exclusive_group()
     whose.add_argument("--org", help="whose rows it sees (default: those without an organisation)")
-    whose.add_argument("--all-orgs", action="store_true", help="it sees everybody's")
+    whose.add_argument("--all-orgs", action="store_true", help="it sees the rows of every organisation")
     creating.add_argument("--name", default="", help="what it is for")
     creating.add_argument("--ttl", metavar="AGE", help="how long it is good for: 12h, 90d (default: until it is revoked)")
     add_home(creating)
 
     add_home(actions.add("list", on_tokens(list_tokens), "every token, without its secret"))
 
-    revoking = actions.add("revoke", on_tokens(revoke), "let nobody in with these any more")
+    revoking = actions.add("revoke", on_tokens(revoke), "refuse these tokens from now on")
     revoking.add_argument("token", nargs="+", help="its id or its beginning, as `list` shows them")
     add_home(revoking)
 
 
 async def create(tokens: "Tokens", args: Namespace, output: Output) -> int:
-    from pressroom.api.access import Scope  # the service's libraries are not everybody's
+    from pressroom.api.access import Scope  # imported late: the service's libraries are an optional extra
 
     ttl = None if args.ttl is None else parse_age(args.ttl) // timedelta(milliseconds=1)
     made = await tokens.create(Scope[args.scope.upper()], org=args.org, everywhere=args.all_orgs, name=args.name, ttl_ms=ttl)

@@ -18,7 +18,7 @@ _PAGE = 200
 
 
 def add_to(commands: Commands) -> None:
-    actions = commands.add_group("webhooks", "list, add, remove, deliveries, replay: whom to tell")
+    actions = commands.add_group("webhooks", "list, add, remove, deliveries, replay: URLs that are told of jobs that end")
 
     listing = actions.add("list", on_webhooks(list_webhooks), "every webhook, without its secret")
     add_home(listing)

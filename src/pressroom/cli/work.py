@@ -34,7 +34,7 @@ def add_to(commands: Commands) -> None:
         help="answer /metrics, /livez and /readyz there (default: nowhere)",
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--kinds", metavar="NAME,…", type=_names, help="only these of all kinds")
+    which.add_argument("--kinds", metavar="NAME,…", type=_split_names, help="only these of all kinds")
     which.add_argument(
         "--pool",
         dest="pools",
@@ -42,7 +42,7 @@ def add_to(commands: Commands) -> None:
         type=_pools,
         help=f"only kinds of these pools: {', '.join(POOLS)} (see `pool` of a kind)",
     )
-    parser.add_argument("--except", dest="all_but", metavar="NAME,…", type=_names, default=[], help="none of these kinds")
+    parser.add_argument("--except", dest="all_but", metavar="NAME,…", type=_split_names, default=[], help="none of these kinds")
     add_grace(parser)
 
 
@@ -120,11 +120,11 @@ async def _serve_metrics(press: "Pressroom") -> AsyncIterator[str | None]:
 
 
 def _pools(text: str) -> list[str]:
-    pools = _names(text)
+    pools = _split_names(text)
     if not pools or {*pools} - {*POOLS}:
         raise ArgumentTypeError(f"{text!r} names no pool; the pools are {', '.join(POOLS)}")
     return pools
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -31,7 +31,7 @@ async def list_workers(queue: "Queue", args: Namespace, output: Output) -> int: 
                 worker.pid,
                 worker.version,
                 worker.delivery,
-                _state(worker),
+                _describe_state(worker),
                 f"{worker.running}/{worker.slots}",
                 ago(worker.date_started),
                 ago(worker.date_seen),
@@ -44,5 +44,5 @@ async def list_workers(queue: "Queue", args: Namespace, output: Output) -> int: 
     return exits.OK
 
 
-def _state(worker: "WorkerState") -> str:
+def _describe_state(worker: "WorkerState") -> str:
     return (worker.state if worker.alive else "silent") + (", leads" if worker.leader else "")

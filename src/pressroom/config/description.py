@@ -17,10 +17,10 @@ def describe(settings: Settings) -> list[tuple[str, str, str]]:
 
 def _rows(settings: DeclaredSettings, prefix: str) -> Iterator[tuple[str, str]]:
     for one in declared_settings(type(settings)):
-        yield f"{prefix}{one.name}", _shown(one, getattr(settings, one.name))
+        yield f"{prefix}{one.name}", _format_value(one, getattr(settings, one.name))
 
 
-def _shown(setting: DeclaredSetting, value: object) -> str:
+def _format_value(setting: DeclaredSetting, value: object) -> str:
     if setting.declaration.secret:
         return "***" if value else ""
     return masked(", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value))

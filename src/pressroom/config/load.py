@@ -11,7 +11,7 @@ from typing import Any
 
 from pressroom.base.regular_files import NotRegular, read_regular
 from pressroom.config.declaration import DeclaredSettings, Spelling, environment_spellings, file_spellings
-from pressroom.config.readers import expected
+from pressroom.config.readers import describe_expected
 from pressroom.config.settings import Settings
 from pressroom.errors import InvalidSettings
 
@@ -62,7 +62,7 @@ class _Layers:
             try:
                 self.values[spelling.setting] = spelling.read(value)
             except ValueError as reason:
-                self.problems.append(f"{label}{name}: {value!r} is not {expected(reason)} ({origin})")
+                self.problems.append(f"{label}{name}: {value!r} is not {describe_expected(reason)} ({origin})")
                 continue
             shown = origin if name == spelling.setting else f"{origin} ({name})"
             self.origins[f"{self.section}{spelling.setting}"] = shown

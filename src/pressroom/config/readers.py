@@ -49,7 +49,7 @@ def read_sqlite_file(value: Any) -> str:
     return f"sqlite:///{read_text(value)}"
 
 
-def expected(reason: ValueError) -> str:
+def describe_expected(reason: ValueError) -> str:
     """What a value should have been, for the message of a problem."""
     text = str(reason)
     return "a number" if "convert" in text or "literal" in text else text

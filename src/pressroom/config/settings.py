@@ -46,7 +46,7 @@ class Settings(ArtifactSettings, ServiceSettings, QueueSettings):  # fields come
         return is_postgres(self.database)
 
     @property
-    def place(self) -> str:
+    def database_label(self) -> str:
         """Where the database is, for people: a file, or an address without its password."""
         return masked(self.database) if self.on_postgres else self.path
 

@@ -25,7 +25,7 @@ class Embedded:
     async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:  # noqa: ARG002
         self._latch.set()
 
-    async def arrival(self, timeout: float) -> bool:
+    async def wait_for_work(self, timeout: float) -> bool:
         """Wait until work may have come: True when it was announced, False when `timeout` seconds passed without news."""
         try:
             async with asyncio.timeout(timeout):
@@ -37,7 +37,7 @@ class Embedded:
 
     async def serve(self, taker: Taker) -> None:
         while True:
-            if await self.arrival(60.0):
+            if await self.wait_for_work(60.0):
                 taker.expect_jobs()
 
     async def close(self) -> None:

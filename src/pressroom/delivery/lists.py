@@ -89,7 +89,7 @@ class Lists:
 
     def __init__(self, client: Client, reached: Callable[[], None]) -> None:
         self._client = client
-        self._reached = reached
+        self._on_reached = reached
         self._take = client.register_script(TAKE)
         self._remove = client.register_script(REMOVE)
         self._return = client.register_script(RETURN)
@@ -164,7 +164,7 @@ class Lists:
     async def _await_reply(self, answer: Awaitable[Any], within: float = RESPONSE_TIMEOUT) -> Any:
         async with asyncio.timeout(within):
             result = await answer
-        self._reached()
+        self._on_reached()
         return result
 
 

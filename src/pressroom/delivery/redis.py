@@ -54,7 +54,7 @@ class Redis(Embedded):
         self._place = masked(url).partition("?")[0]
         self._queue = queue
         self._look_up = look_up
-        self._lists = Lists(connect(url, self._place), self._reached)
+        self._lists = Lists(connect(url, self._place), self._note_reachable)
         self._unannounced: list[int] = []
         self._announcements_due = asyncio.Event()
         self._all_announced = asyncio.Event()
@@ -149,12 +149,12 @@ class Redis(Embedded):
             try:
                 if consumer.unsure:
                     await self._take_over(consumer)
-                if not consumer.room():
+                if not consumer.free_slots():
                     await consumer.taker.slot_freed()
                     continue
                 first = await self._lists.take_first(consumer.name, consumer.worker)
                 if first is not None:
-                    more = await self._lists.take_more(consumer.name, consumer.worker, consumer.room() - 1)
+                    more = await self._lists.take_more(consumer.name, consumer.worker, consumer.free_slots() - 1)
                     await self._offer_messages(consumer, [first, *more])
             except (RedisError, OSError) as reason:
                 consumer.unsure = True
@@ -182,9 +182,9 @@ class Redis(Embedded):
                 foreign.append(message)
         await self._lists.hand_on(consumer.name, consumer.worker, foreign)
         await self._lists.remove(consumer.name, consumer.worker, unusable)
-        await consumer.rest(all_foreign=len(foreign) == len(taken))
+        await consumer.back_off(all_foreign=len(foreign) == len(taken))
 
-    def answered(self, consumer: "_ListConsumer", message: bytes, *, hand_back: bool = False) -> None:
+    def release_message(self, consumer: "_ListConsumer", message: bytes, *, hand_back: bool = False) -> None:
         """Many are let go of together: one call for all that a turn has answered."""
         (consumer.unwanted if hand_back else consumer.spent).append(message)
         if len(consumer.unwanted) + len(consumer.spent) == 1:
@@ -221,7 +221,7 @@ class Redis(Embedded):
         await asyncio.gather(*consumer.tidying)
         await self._lists.leave(consumer.name, consumer.worker)
 
-    def _reached(self) -> None:
+    def _note_reachable(self) -> None:
         if self._unreachable:
             self._unreachable = False
             log.warning("Redis at %s is back", self._place)
@@ -260,7 +260,7 @@ class _ListConsumer:
         self._passed: Counter[str] = Counter()
         self._rest = FOREIGN_BACKOFF[0]
 
-    def room(self) -> int:
+    def free_slots(self) -> int:
         return self.taker.free_slots()[self.tier]
 
     def is_unclaimed(self, uid: str) -> bool:
@@ -274,7 +274,7 @@ class _ListConsumer:
         log.info("no worker takes job_%s from %s; one that knows its kind will find it in the store", uid, self.name)
         return True
 
-    async def rest(self, *, all_foreign: bool) -> None:
+    async def back_off(self, *, all_foreign: bool) -> None:
         if all_foreign:
             await asyncio.sleep(self._rest)
             self._rest = min(2 * self._rest, FOREIGN_BACKOFF[1])
@@ -290,11 +290,11 @@ class RedisOffer(Offer):
         self._message = message
 
     def taken(self) -> None:
-        self._delivery.answered(self._consumer, self._message)
+        self._delivery.release_message(self._consumer, self._message)
 
     def refused(self, again: float | None) -> None:
         """Another worker has it, or it is not due: then a worker finds it when it is.
 
         A worker that is going refuses it for now: it is for the others.
         """
-        self._delivery.answered(self._consumer, self._message, hand_back=again == 0.0)
+        self._delivery.release_message(self._consumer, self._message, hand_back=again == 0.0)

@@ -44,7 +44,9 @@ async def fill_database(settings: Settings, *, jobs: int, seed: int, add: bool, 
     ours, schedules = kinds.make_kinds(timeline.sleep), kinds.SCHEDULES
     async with Pressroom(settings=settings, kinds=ours, schedules=schedules, workers=None, clock=clock) as press:
         if not add and (await press.list(limit=1)).jobs:
-            raise InvalidArgument(f"{settings.place} has jobs; name another database, or let more stand beside them with --add")
+            raise InvalidArgument(
+                f"{settings.database_label} has jobs; name another database, or let more stand beside them with --add"
+            )
         press.webhooks.client = Receivers(Random(seed))
         simulated = _make_workers(press, [kind.name for kind in ours])
         workers = SimulatedWorkers(press, timeline, seed, simulated, upgraded_at=end - 5 * HOUR)

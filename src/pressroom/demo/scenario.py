@@ -184,7 +184,9 @@ class DemoDay:
         await tokens.create(Scope.OPERATOR, org="acme", name="contractor", ttl_ms=3 * DAY)
         await self.timeline.sleep_until(self.end - 5 * HOUR)
         await tokens.revoke(lost.token.uid)
-        await self._note("token.revoke", f"token {lost.token.prefix}", before={"revoked": False}, after={"revoked": True})
+        await self._record_audit(
+            "token.revoke", f"token {lost.token.prefix}", before={"revoked": False}, after={"revoked": True}
+        )
         await self.timeline.sleep_until(self.end - 12 * MINUTE)
         await tokens.lookup(self.admin)
         await tokens.lookup(operator.secret)
@@ -238,21 +240,23 @@ class DemoDay:
             again = [job for job in failed if job.kind in ("statement", "render")][:4]
             for job in again:
                 submitted = await self.press.retry(job)
-                await self._note("job.retry", f"job_{job.uid}", before={"status": "failed"}, after={"job": str(submitted)})
+                await self._record_audit(
+                    "job.retry", f"job_{job.uid}", before={"status": "failed"}, after={"job": str(submitted)}
+                )
             await self.workers.claim_and_start()
 
     async def _operate(self) -> None:
-        await self._note("queue.scale", "kind statement", before={"slots": None}, after={"slots": 4})
+        await self._record_audit("queue.scale", "kind statement", before={"slots": None}, after={"slots": 4})
         await self.press.scale("statement", 4)
         await self.timeline.sleep_until(self.end - 3 * HOUR)
-        await self._note("queue.pause", "kind search.index", before={"paused": False}, after={"paused": True})
+        await self._record_audit("queue.pause", "kind search.index", before={"paused": False}, after={"paused": True})
         await self.press.pause("search.index")
         await self.timeline.sleep_until(self.end - int(2.4 * HOUR))
-        await self._note("queue.resume", "kind search.index", before={"paused": True}, after={"paused": False})
+        await self._record_audit("queue.resume", "kind search.index", before={"paused": True}, after={"paused": False})
         await self.press.resume("search.index")
         await self.workers.claim_and_start()
         await self.timeline.sleep_until(self.end - 40 * MINUTE)
-        await self._note("queue.pause", "kind newsletter", before={"paused": False}, after={"paused": True})
+        await self._record_audit("queue.pause", "kind newsletter", before={"paused": False}, after={"paused": True})
         await self.press.pause("newsletter")
 
     async def _push_twice(self) -> None:
@@ -305,7 +309,7 @@ class DemoDay:
             await self._submit(sources.choose_source(self._good, rng), rng.choice(ORGANISATIONS), rng.choice(list(Tier)))
         await self.workers.claim_and_start()
 
-    async def _note(self, action: str, target: str, *, before: Any, after: Any) -> None:
+    async def _record_audit(self, action: str, target: str, *, before: Any, after: Any) -> None:
         deed = AuditEntry(who="night shift (demo)", action=action, target=target, before=before, after=after)
         await self._database.run(partial(audit.record, deed), name="audit")
 

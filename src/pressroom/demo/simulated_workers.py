@@ -41,7 +41,7 @@ class SimulatedWorker:
     slots: int
     busy: int = 0
 
-    def card(self) -> WorkerRecord:
+    def worker_record(self) -> WorkerRecord:
         process = simulated_identity(self.host, self.pid)
         return WorkerRecord(
             self.name, process, self.kinds, self.slots, self.busy, self.host, self.pid, VERSION, "embedded", LEASE_MS
@@ -70,7 +70,9 @@ class SimulatedWorkers:
 
     async def save_heartbeats(self) -> None:
         for worker in self.workers:
-            await self._database.run(partial(worker_records.save_worker, worker.card()), name="heartbeat", durable=False)
+            await self._database.run(
+                partial(worker_records.save_worker, worker.worker_record()), name="heartbeat", durable=False
+            )
 
     async def claim_and_start(self, *settlements: Settlement) -> None:
         """Settle, and let every worker claim what it has free slots for."""

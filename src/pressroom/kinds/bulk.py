@@ -49,7 +49,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = OPERATOR
 
 
-class Seen(NamedTuple):
+class BulkJobRow(NamedTuple):
     """A row of look_at_jobs.sql. `retried_by` is the id of the newest job that tries this one again."""
 
     id: int
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     retried_by: int | None
 
 
-def why_not(action: Action, seen: Seen, as_of: int, may_retry: Callable[[str], bool]) -> str | None:
+def why_not(action: Action, seen: BulkJobRow, as_of: int, may_retry: Callable[[str], bool]) -> str | None:
     """Why a job is left alone; None if it is not. `may_retry` is asked about its kind."""
     ended = Status(seen.status).ended
     if seen.kind == NAME:
@@ -99,9 +99,9 @@ class Bulk:
         self._queue = queue
 
     async def handle(self, job: Any, payload: Any) -> Any:
-        run = _Run(self._database, self._queue, job, _read(payload))
+        run = _Run(self._database, self._queue, job, _parse_order(payload))
         try:
-            return await run.through()
+            return await run.run()
         except (QueueFull, QueueClosed) as reason:  # it costs no attempt: it begins anew when there is room
             raise Backpressure(str(reason)) from None
 
@@ -130,10 +130,10 @@ class _Run:
         self._may_retry = may_repeat(queue.kinds, order.scope)
         self._reason = f"cancelled by {order.who or 'an operator'} with job_{job.uid}"
 
-    async def through(self) -> Any:
+    async def run(self) -> Any:
         order = self._order
         began_before = (await self._queue.get(self._job.uid)).claim > 1
-        wanted = self._wanted(began_before)
+        wanted = self._search_filter(began_before)
         await self._job.phase(f"{order.action} jobs", total=order.counted)
         before: int | None = order.up_to + 1
         while before is not None:
@@ -147,7 +147,7 @@ class _Run:
             "why": dict(self._skipped),
         }
 
-    def _wanted(self, began_before: bool) -> SearchFilter:
+    def _search_filter(self, began_before: bool) -> SearchFilter:
         """Whatever was written into the payload, the organisation is that of the job. What it cancelled itself still counts."""
         order, org_id = self._order, self._job.org_id or ""
         wanted = order.wanted if org_id == EVERYWHERE else msgspec.structs.replace(order.wanted, org_id=org_id)
@@ -157,7 +157,7 @@ class _Run:
 
     async def _retry(self, ids: Sequence[int], began_before: bool) -> None:
         async with self._queue.transaction() as transaction:
-            for seen in _seen(await transaction.run(partial(search.look_at, ids), name="bulk")):
+            for seen in _read_rows(await transaction.run(partial(search.look_at, ids), name="bulk")):
                 if began_before and seen.retried_by is not None and seen.retried_by > self._job.id:
                     self._done += 1
                 elif reason := self._why_not(seen):
@@ -168,7 +168,7 @@ class _Run:
                     self._done += 1
 
     async def _cancel(self, ids: Sequence[int]) -> None:
-        rows = [*_seen(await self._database.read(partial(search.look_at, ids)))]
+        rows = [*_read_rows(await self._database.read(partial(search.look_at, ids)))]
         for seen in rows:
             if seen.status == Status.CANCELLED and seen.last_error == self._reason:
                 self._done += 1
@@ -187,19 +187,19 @@ class _Run:
         else:
             self._skipped["already ended"] += 1
 
-    def _why_not(self, seen: Seen) -> str | None:
+    def _why_not(self, seen: BulkJobRow) -> str | None:
         return why_not(self._order.action, seen, self._order.as_of, self._may_retry)
 
-    def _is_asked_for(self, seen: Seen) -> bool:
+    def _is_asked_for(self, seen: BulkJobRow) -> bool:
         asked = self._order.wanted.status
         return not asked or seen.status in asked
 
 
-def _seen(rows: Sequence[tuple[Any, ...]]) -> Iterator[Seen]:
-    return (Seen(*row) for row in rows)
+def _read_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[BulkJobRow]:
+    return (BulkJobRow(*row) for row in rows)
 
 
-def _read(payload: Any) -> Order:
+def _parse_order(payload: Any) -> Order:
     try:
         return msgspec.convert(payload, Order)
     except msgspec.ValidationError as reason:

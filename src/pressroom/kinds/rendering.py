@@ -228,7 +228,7 @@ class Rendering:
         """None for an artifact that is not there."""
         return await self.database.read(partial(artifacts.expiry_of, uid))
 
-    async def linked(self, link: str) -> tuple[Artifact, int | None]:
+    async def find_by_link(self, link: str) -> tuple[Artifact, int | None]:
         """By its short link, and the milliseconds until that expires.
 
         Many ask for one picture at the same time. A link never leads elsewhere, so what was found is good for a moment.
@@ -248,7 +248,7 @@ class Rendering:
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         return await self.blobs.get(artifact_lifecycle.key_in_store(artifact), start, stop)
 
-    async def whole(self, artifact: Artifact) -> bytes:
+    async def read_all(self, artifact: Artifact) -> bytes:
         """All bytes of a small artifact. What was asked for lately is remembered: under a hash it never changes."""
         key = artifact_lifecycle.key_in_store(artifact)
         data = self._recent.get(key)
@@ -286,7 +286,7 @@ class Rendering:
                 media_type=draft.media_type,
                 filename=filename,
                 warnings=[msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
-                details=_short(rendered.details),
+                details=_limit_details(rendered.details),
                 engines=engines,
             )
         )
@@ -315,7 +315,7 @@ def _settle(ending: Ending) -> Work[None]:
         yield from artifacts.record(result.draft(), job=ending.uid, org_id=ending.org_id)
 
 
-def _short(details: dict[str, Any]) -> dict[str, Any]:
+def _limit_details(details: dict[str, Any]) -> dict[str, Any]:
     """Details that fit into a job's result: a book has too many headings for it."""
     try:
         json_text.encode(details, limit=DETAILS_LIMIT)

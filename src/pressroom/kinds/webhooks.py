@@ -27,7 +27,7 @@ from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
 from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
-from pressroom.submission.request import Request, checked
+from pressroom.submission.request import Request, check_request
 from pressroom.worker.maintenance import if_leading, run_every
 from pressroom.worker.worker import Worker
 
@@ -156,7 +156,7 @@ class Webhooks:
 
     async def test(self, webhook: Webhook) -> WebhookDelivery:
         facts = {"message": "a test; nothing happened", "webhook": f"wh_{webhook.uid}"}
-        unit = partial(webhooks.test, webhook, rules.TEST, facts, self._carrier)
+        unit = partial(webhooks.test, webhook, rules.TEST, facts, self._delivery_job)
         return await self._database.run(unit, name="webhook", after=lambda _: self._announce())
 
     async def delivery(self, uid: str) -> WebhookDelivery:
@@ -168,14 +168,14 @@ class Webhooks:
 
     async def replay(self, delivery: WebhookDelivery) -> WebhookDelivery:
         """Deliver once more, with the same webhook-id."""
-        unit = partial(webhooks.replay, delivery.uid, self._carrier, {NAME: self.kind})
+        unit = partial(webhooks.replay, delivery.uid, self._delivery_job, {NAME: self.kind})
         return await self._database.run(unit, name="webhook", after=lambda _: self._announce())
 
     async def dispatch(self) -> int:
         """Give every delivery that is owed its job. Looks before it writes: an idle process takes no lock."""
         sent = 0
         while await self._database.read(webhooks.any_due):
-            sent += await self._database.run(partial(webhooks.dispatch, self._carrier, BATCH), name="webhook")
+            sent += await self._database.run(partial(webhooks.dispatch, self._delivery_job, BATCH), name="webhook")
             self._announce()
         return sent
 
@@ -255,7 +255,7 @@ class Webhooks:
     async def _write(self, unit: Callable[[], Work[None]]) -> None:
         await self._database.run(unit, name="webhook", durable=False)
 
-    def _carrier(self, due: DueDelivery) -> CheckedJob:
+    def _delivery_job(self, due: DueDelivery) -> CheckedJob:
         request = Request(
             NAME,
             {"delivery": due.uid, "webhook": due.webhook},
@@ -263,7 +263,7 @@ class Webhooks:
             org_id=due.org_id or None,
             subject=f"{due.type} for wh_{due.webhook}",
         )
-        return checked(request, {NAME: self.kind})
+        return check_request(request, {NAME: self.kind})
 
 
 def _any_ready() -> Work[bool]:

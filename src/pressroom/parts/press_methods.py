@@ -27,7 +27,7 @@ class PressMethods:
     submit_many = ForwardedMethod("queue", Queue.submit_many)
     get = ForwardedMethod("queue", Queue.get)
     list = ForwardedMethod("queue", Queue.list)
-    standing = ForwardedMethod("queue", Queue.standing)
+    get_queue_position = ForwardedMethod("queue", Queue.get_queue_position)
     stats = ForwardedMethod("queue", Queue.stats)
     check_submit = ForwardedMethod("queue", Queue.check_submit)
     wait_until_ended = ForwardedMethod("queue", Queue.wait_until_ended)

@@ -18,10 +18,10 @@ class RunningApps(Lifecycle):
     ) -> None:
         self.by_name: dict[str, RunningApp] = {}
         for app in apps:
-            own = settings.sections.get(app.name)
-            if own is None and app.settings is not None:
-                own = app.settings()
-            self.by_name[app.name] = app.make(Core(queue, rendering, settings, own, clock, keyring))
+            app_settings = settings.sections.get(app.name)
+            if app_settings is None and app.settings is not None:
+                app_settings = app.settings()
+            self.by_name[app.name] = app.make(Core(queue, rendering, settings, app_settings, clock, keyring))
         self._opened: list[RunningApp] = []
 
     @property

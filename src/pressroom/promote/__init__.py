@@ -19,7 +19,7 @@ from pressroom.config import Settings
 from pressroom.errors import CopyDiffers, DatabasePromoted, InvalidSettings
 from pressroom.ids import new_uid
 from pressroom.promote import sqlite_writers
-from pressroom.promote.artifacts import Copied, copy_blobs
+from pressroom.promote.artifacts import CopiedBlobs, copy_blobs
 from pressroom.promote.hold import hold
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.artifacts.store_identity import RecordedStore
@@ -35,7 +35,7 @@ type Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Moved:
+class CopiedTable:
     """What was, or would be, copied of one table. The hash is the same on both sides."""
 
     table: str
@@ -48,9 +48,9 @@ class Moved:
 class Promotion:
     source: str
     target: str
-    tables: list[Moved]
+    tables: list[CopiedTable]
     counters: dict[str, int]
-    artifacts: Copied | None  # None: they stay where they are
+    artifacts: CopiedBlobs | None  # None: they stay where they are
     artifact_folder: str
     left_behind: list[str]  # tables that are not Pressroom's own
     obstacles: list[str]  # of a rehearsal: why it would be refused
@@ -63,18 +63,18 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
     with closing(Source(settings.path, schema, readonly=True)) as source, target_class(to, schema) as target:
         obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
-        if mark := source.mark():
+        if mark := source.read_mark():
             obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
-        obstacles += target.taken(source.known_tables)
+        obstacles += target.existing_data(source.known_tables)
         blobs = source.blobs()
         return Promotion(
             source=settings.path,
             target=target.place,
-            tables=[_moved(name, _tally(source, name)) for name in source.tables],
+            tables=[_copied_table(name, _tally_table(source, name)) for name in source.tables],
             counters=source.counters(),
-            artifacts=Copied(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
+            artifacts=CopiedBlobs(len(blobs), sum(blob.size for blob in blobs), 0) if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
-            left_behind=source.others(),
+            left_behind=source.foreign_tables(),
             obstacles=obstacles,
             key_file=_key_file(settings),
         )
@@ -94,23 +94,23 @@ def promote(
     target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
     with target_class(to, schema) as target, closing(hold(settings.path, schema, wait, note)) as source:
         target.lock()
-        mark = source.mark()
+        mark = source.read_mark()
         if mark is not None and mark.place != target.place:
             raise DatabasePromoted(settings.path, mark.place)
         done_before = mark is not None and target.has(mark.promotion)
-        copied = Copied(0, 0, 0)
+        copied = CopiedBlobs(0, 0, 0)
         if done_before:
-            tallies = {name: _tally(source, name) for name in source.tables}
+            tallies = {name: _tally_table(source, name) for name in source.tables}
         else:
             tallies, copied = _carry_over(source, target, settings, artifacts_to_s3=artifacts_to_s3, tell=tell)
         return Promotion(
             source=settings.path,
             target=target.place,
-            tables=[_moved(name, tally) for name, tally in tallies.items()],
+            tables=[_copied_table(name, tally) for name, tally in tallies.items()],
             counters=source.counters(),
             artifacts=copied if artifacts_to_s3 else None,
             artifact_folder=settings.artifact_folder,
-            left_behind=source.others(),
+            left_behind=source.foreign_tables(),
             obstacles=[],
             done_before=done_before,
             key_file=_key_file(settings),
@@ -126,7 +126,7 @@ def _key_file(settings: Settings) -> str:
 def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
     problems = []
     if settings.on_postgres or settings.path == ":memory:":
-        problems.append(f"database: {settings.place} cannot be promoted; name a file: sqlite:///FILE")
+        problems.append(f"database: {settings.database_label} cannot be promoted; name a file: sqlite:///FILE")
     if artifacts_to_s3 and not settings.s3_bucket:
         problems.append("s3_bucket: is needed for --artifacts-to s3, with the other settings of the bucket")
     if problems:
@@ -140,12 +140,12 @@ def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
 
 def _carry_over(
     source: Source, target: "Target", settings: Settings, *, artifacts_to_s3: bool, tell: Tell
-) -> "tuple[dict[str, Tally], Copied]":
+) -> "tuple[dict[str, Tally], CopiedBlobs]":
     target.refuse_if_taken(source.known_tables)
     promotion = target.prepare(source.tables, new_uid(), settings.path)
     failpoints.hit("promote.prepared")
     tallies = _copy_rows(source, target, tell)
-    copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (Copied(0, 0, 0), None)
+    copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (CopiedBlobs(0, 0, 0), None)
     _verify(target, tallies, tell)
     failpoints.hit("promote.verified")
     with target.finishing(source.counters(), store):
@@ -161,13 +161,13 @@ def _copy_rows(source: Source, target: "Target", tell: Tell) -> "dict[str, Tally
     total = source.count_rows()
     try:
         return _copy_from(before, source, target, total, tell)
-    except _Changed:
+    except _CopyChanged:
         # The source was written to after a copy was cut short. What was copied is stale.
         target.start_over()
         return _copy_from({}, source, target, total, tell)
 
 
-class _Changed(Exception):
+class _CopyChanged(Exception):
     """The rows that were copied before are not as they were."""
 
 
@@ -181,7 +181,7 @@ def _copy_from(before: "dict[str, Tally]", source: Source, target: "Target", tot
         for line in islice(lines, there.rows):
             tally.add(line)
         if tally != there:
-            raise _Changed
+            raise _CopyChanged
         while target.copy_batch(table, lines, tally):
             tell("rows", sent + tally.rows, total)
         tallies[name] = tally
@@ -203,14 +203,14 @@ def _verify(target: "Target", tallies: "dict[str, Tally]", tell: Tell) -> None:
         tell("rows verified", seen, total)
 
 
-def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Copied, RecordedStore]:
+def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[CopiedBlobs, RecordedStore]:
     """Returns what was copied, and the bucket as the promoted database records it."""
     clock, folder = SystemClock(), settings.artifact_folder
     bucket = backends.make_artifact_store(settings, "", clock)
     # Opening a folder makes it: a source without artifacts should stay without one.
     disk = backends.make_artifact_store(replace(settings, s3_bucket=""), folder, clock) if Path(folder).is_dir() else None
 
-    async def copy() -> tuple[Copied, str]:
+    async def copy() -> tuple[CopiedBlobs, str]:
         copied = await copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total))
         return copied, await bucket.create_id()
 
@@ -218,7 +218,7 @@ def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Cop
     return copied, RecordedStore(store_id, settings.artifact_location)
 
 
-def _tally(source: Source, name: str) -> "Tally":
+def _tally_table(source: Source, name: str) -> "Tally":
     from pressroom.promote.postgres_lines import Tally
 
     tally = Tally()
@@ -227,5 +227,5 @@ def _tally(source: Source, name: str) -> "Tally":
     return tally
 
 
-def _moved(name: str, tally: "Tally") -> Moved:
-    return Moved(name, tally.rows, tally.size, tally.hash)
+def _copied_table(name: str, tally: "Tally") -> CopiedTable:
+    return CopiedTable(name, tally.rows, tally.size, tally.hash)

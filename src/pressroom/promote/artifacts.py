@@ -13,7 +13,7 @@ AT_ONCE = 4  # uploads wait for the bucket and not for us; a few hide that, and 
 
 
 @dataclass
-class Copied:
+class CopiedBlobs:
     """How many blobs there are in all, their bytes, and how many of them were in the bucket before."""
 
     blobs: int
@@ -21,9 +21,9 @@ class Copied:
     there_before: int
 
 
-async def copy_blobs(blobs: list[LiveBlob], disk: Blobs | None, bucket: Blobs, tell: Callable[[int, int], None]) -> Copied:
+async def copy_blobs(blobs: list[LiveBlob], disk: Blobs | None, bucket: Blobs, tell: Callable[[int, int], None]) -> CopiedBlobs:
     """Returns when all are in the bucket. Raises ArtifactsDamaged with those that the folder does not have as it should."""
-    copied, damaged, left = Copied(len(blobs), sum(blob.size for blob in blobs), 0), [], iter(blobs)
+    copied, damaged, left = CopiedBlobs(len(blobs), sum(blob.size for blob in blobs), 0), [], iter(blobs)
     done = 0
 
     async def carry(left: Iterator[LiveBlob]) -> None:

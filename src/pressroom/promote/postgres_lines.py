@@ -37,10 +37,10 @@ class Tally:
 
 
 def line_of(row: Row) -> bytes:
-    return ("\t".join([_field(value) for value in row]) + "\n").encode()
+    return ("\t".join([_format_field(value) for value in row]) + "\n").encode()
 
 
-def _field(value: Any) -> Any:
+def _format_field(value: Any) -> Any:
     if value is None:
         return r"\N"
     if isinstance(value, int):
@@ -48,7 +48,7 @@ def _field(value: Any) -> Any:
     return text_without_nul(value).translate(_ESCAPES) if _SPECIAL.search(value) else value
 
 
-def pieces(lines: Iterable[bytes], tally: Tally, *, rows: int, size: int) -> Iterator[bytes]:
+def gather_pieces(lines: Iterable[bytes], tally: Tally, *, rows: int, size: int) -> Iterator[bytes]:
     """Lines gathered into pieces and counted, until there are so many rows or bytes."""
     rows, size = tally.rows + rows, tally.size + size
     gathered: list[bytes] = []

@@ -14,7 +14,7 @@ from pressroom import failpoints
 from pressroom.clock import SystemClock
 from pressroom.config import masked
 from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
-from pressroom.promote.postgres_lines import Tally, pieces
+from pressroom.promote.postgres_lines import Tally, gather_pieces
 from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
 from pressroom.store.artifacts.store_identity import RecordedStore
@@ -69,19 +69,19 @@ class Target:
         except errors.LockNotAvailable:
             raise StoreBusy(f"another promotion to {self.place} is under way") from None
 
-    def taken(self, tables: Iterable[str]) -> list[str]:
+    def existing_data(self, tables: Iterable[str]) -> list[str]:
         """What is there already, and would be lost. `tables` are ours: an empty one of these holds nothing."""
         ours, found = set(tables), []
         for name in self._tables(SCHEMA):
             if name in _WRITTEN_BY_OPENING:
                 continue
-            ((rows,),) = self._raw.execute(_all("SELECT count(*) FROM {}", SCHEMA, name)).fetchall()
+            ((rows,),) = self._raw.execute(_for_table("SELECT count(*) FROM {}", SCHEMA, name)).fetchall()
             if rows or name not in ours:
                 found.append(f"{self.place} has a table {name} with {rows:,} rows")
         return found
 
     def refuse_if_taken(self, tables: Iterable[str]) -> None:
-        if taken := self.taken(tables):
+        if taken := self.existing_data(tables):
             raise TargetNotEmpty(f"{'; '.join(taken)}; name an empty database")
 
     def has(self, promotion: str) -> bool:
@@ -94,13 +94,13 @@ class Target:
         earlier = self._promotion_in(STAGE)
         wanted = {migration.key for migration in migrations("postgres", self._schema)}
         if earlier is None or postgres_migrate.applied(self._raw, STAGE).keys() != wanted:
-            self._make(promotion, source)
+            self._create_stage(promotion, source)
             earlier = promotion
         self._raw.execute("SELECT set_config('search_path', %s, false)", (STAGE,))
         self._raw.execute("SET synchronous_commit = off")  # a batch and how far it is are forgotten together
         return earlier
 
-    def _make(self, promotion: str, source: str) -> None:
+    def _create_stage(self, promotion: str, source: str) -> None:
         with self._raw.transaction():
             self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(STAGE)))
             postgres_migrate.apply_to(STAGE, migrations("postgres", self._schema), self._raw, self._url)
@@ -110,15 +110,15 @@ class Target:
                 if set(self._tables(STAGE).get(name, ())) != set(table.columns):
                     raise NotADatabase(f"the tables {name} of SQLite and PostgreSQL differ; this is a bug of Pressroom")
                 # A row arrives as it is, ended or live, and its history owes no webhook anything. Foreign keys stay on.
-                self._raw.execute(_all("ALTER TABLE {} DISABLE TRIGGER USER", STAGE, name))
-            self._empty()
+                self._raw.execute(_for_table("ALTER TABLE {} DISABLE TRIGGER USER", STAGE, name))
+            self._truncate_tables()
 
     def start_over(self) -> None:
         with self._raw.transaction():
-            self._empty()
+            self._truncate_tables()
             self._raw.execute(_statement("forget_progress"))
 
-    def _empty(self) -> None:
+    def _truncate_tables(self) -> None:
         """Also of what the migrations put there. Tables of apps that the source never used are empty, and refer to these."""
         self._raw.execute(sql.SQL("TRUNCATE {} CASCADE").format(self._all_filled()))
 
@@ -136,7 +136,7 @@ class Target:
         before = tally.rows
         with self._raw.transaction():
             with self._raw.cursor() as cursor, cursor.copy(into) as copy:
-                for piece in pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
+                for piece in gather_pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
                     copy.write(piece)
             if tally.rows == before:
                 return False
@@ -169,7 +169,7 @@ class Target:
             self._raw.execute("SELECT pg_advisory_xact_lock(%s), pg_advisory_xact_lock(%s)", (MIGRATING, WRITING))
             self.refuse_if_taken(self._tables(STAGE))
             for name in self._filled:
-                self._raw.execute(_all("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
+                self._raw.execute(_for_table("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
             self._count_on(counters)
             if store is not None:
                 moment = SystemClock().now_ms()
@@ -193,7 +193,7 @@ class Target:
     def _promotion_in(self, schema: str) -> str | None:
         if "pressroom_promotion" not in self._tables(schema):
             return None
-        row = self._raw.execute(_all("SELECT uid FROM {}", schema, "pressroom_promotion")).fetchone()
+        row = self._raw.execute(_for_table("SELECT uid FROM {}", schema, "pressroom_promotion")).fetchone()
         return None if row is None else str(row[0])
 
 
@@ -216,6 +216,6 @@ def _statement(name: str) -> str:
     return translate_parameters(without_comments(text)).sql
 
 
-def _all(text: Any, schema: str, name: str) -> sql.Composed:
+def _for_table(text: Any, schema: str, name: str) -> sql.Composed:
     """The tables are those of the schema, so their names come from there and not from a file."""
     return sql.SQL(text).format(sql.Identifier(schema, name))

@@ -70,9 +70,9 @@ class Source:
     def tables(self) -> dict[str, Table]:
         """Ours, with what others refer to before those others."""
         tables = [self._table(name) for name in sorted(self._our_tables - _APART)]
-        return parents_first(tables, {table.name: self._parents(table.name) for table in tables})
+        return parents_first(tables, {table.name: self._referenced_tables(table.name) for table in tables})
 
-    def others(self) -> list[str]:
+    def foreign_tables(self) -> list[str]:
         """Tables in the file that are not ours."""
         return sorted(_tables_of(self._raw) - self._our_tables - {"pressroom_promoted"})
 
@@ -83,14 +83,14 @@ class Source:
         return {JOB_NUMBER: number} | {name: last for name, last in given if name in self.tables}
 
     def count_rows(self) -> int:
-        return sum(count for name in self.tables for (count,) in self._rows(f"SELECT count(*) FROM {_quoted(name)}"))  # noqa: S608
+        return sum(count for name in self.tables for (count,) in self._rows(f"SELECT count(*) FROM {_quote_identifier(name)}"))  # noqa: S608
 
     def lines(self, table: Table) -> Iterator[bytes]:
         """Every row, in the order of its key."""
         from pressroom.promote.postgres_lines import line_of
 
-        columns, key = (", ".join(map(_quoted, names)) for names in (table.columns, table.key))
-        text = f"SELECT {columns} FROM {_quoted(table.name)} ORDER BY {key}"  # noqa: S608
+        columns, key = (", ".join(map(_quote_identifier, names)) for names in (table.columns, table.key))
+        text = f"SELECT {columns} FROM {_quote_identifier(table.name)} ORDER BY {key}"  # noqa: S608
         with SqliteErrors(self._path):
             yield from map(line_of, self._raw.execute(text))
 
@@ -99,7 +99,7 @@ class Source:
         rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
         return [LiveBlob(*row) for row in rows]
 
-    def mark(self) -> promoted_mark.PromotedMark | None:
+    def read_mark(self) -> promoted_mark.PromotedMark | None:
         return promoted_mark.read(self._raw)
 
     def write_mark(self, mark: promoted_mark.PromotedMark) -> None:
@@ -117,7 +117,7 @@ class Source:
         key = sorted((place, column) for column, place in about if place)
         return Table(name, tuple(column for column, _ in about), tuple(column for _, column in key))
 
-    def _parents(self, name: str) -> set[str]:
+    def _referenced_tables(self, name: str) -> set[str]:
         return {parent for (parent,) in self._rows('SELECT "table" FROM pragma_foreign_key_list(?)', name)}
 
     def _rows(self, text: str, *params: str) -> list[Row]:
@@ -125,7 +125,7 @@ class Source:
             return self._raw.execute(text, params).fetchall()
 
 
-def _quoted(name: str) -> str:
+def _quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -129,7 +129,7 @@ async def render(presses: EnginePools | CallerEnginePools, plan: RenderPlan, dra
     """`draw` renders the diagrams in a page; by default in the same presses."""
     rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
     if plan.options.get("diagrams"):
-        draw = draw or partial(directly, presses)
+        draw = draw or partial(render_directly, presses)
         rendered = await _with_diagrams(draw, rendered, str(plan.options.get("theme", "auto")))
     if plan.printer is None:
         return rendered
@@ -144,7 +144,7 @@ def _only_new(warnings: Any, before: Any) -> list[Notice]:
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
 
 
-async def directly(presses: EnginePools | CallerEnginePools, diagram: RenderRequest) -> Rendered:
+async def render_directly(presses: EnginePools | CallerEnginePools, diagram: RenderRequest) -> Rendered:
     engine = catalogue.engine_for(diagram.language, diagram.output)
     return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
 
@@ -165,13 +165,13 @@ def _with_figures(rendered: Rendered, diagrams: list[dict[str, Any]], drawn: Seq
     figures = [markup for markup, _ in drawn]
     if over := diagrams[MOST_DIAGRAMS:]:
         too_many = InvalidArgument(f"a page has at most {MOST_DIAGRAMS} diagrams")
-        figures += [_trouble(diagram, too_many, diagram.get("line"))[0] for diagram in over]
+        figures += [_error_figure(diagram, too_many, diagram.get("line"))[0] for diagram in over]
         warnings.append(Notice("diagram_failed", str(too_many), over[0].get("line")))
     details["diagrams"] = [{"language": diagram["language"], "line": diagram.get("line")} for diagram in diagrams]
-    return Rendered(_filled(rendered.data.decode(), figures), rendered.media_type, warnings, details)
+    return Rendered(_insert_figures(rendered.data.decode(), figures), rendered.media_type, warnings, details)
 
 
-def _filled(body: str, figures: list[str]) -> bytes:
+def _insert_figures(body: str, figures: list[str]) -> bytes:
     """The page with each figure in its place, in one pass: it may be long, and this process has other work to do."""
     size = len(body) + sum(map(len, figures))
     if size > Markdown.limits.output:
@@ -193,9 +193,9 @@ async def _draw(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, l
         engine = catalogue.engine_for(diagram["language"], "svg")
         drawn = await draw(RenderRequest(diagram["language"], "svg", diagram["source"].encode(), _options_of(engine, theme)))
     except PressroomError as error:
-        return _trouble(diagram, error, line)
-    notices = [_moved(notice, line) for notice in drawn.warnings]
-    return _figure(drawn, diagram["language"]), notices
+        return _error_figure(diagram, error, line)
+    notices = [_shift_notice(notice, line) for notice in drawn.warnings]
+    return _figure_markup(drawn, diagram["language"]), notices
 
 
 def _options_of(engine: type[Engine], theme: str) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _options_of(engine: type[Engine], theme: str) -> dict[str, Any]:
     return {name: value for name, value in (("theme", theme), ("labels", "text")) if name in fields}
 
 
-def _figure(drawn: Rendered, language: str) -> str:
+def _figure_markup(drawn: Rendered, language: str) -> str:
     """As a picture, not as markup: what is inside cannot reach the page, and its styles cannot either."""
     title = drawn.details.get("title") or f"{language} diagram"
     box = _BOX.search(drawn.data[:4096].decode(errors="replace"))
@@ -213,7 +213,7 @@ def _figure(drawn: Rendered, language: str) -> str:
     return f'<figure class="diagram">{picture}</figure>'
 
 
-def _trouble(diagram: dict[str, Any], error: PressroomError, line: int | None) -> tuple[str, list[Notice]]:
+def _error_figure(diagram: dict[str, Any], error: PressroomError, line: int | None) -> tuple[str, list[Notice]]:
     place, column = line, None
     if isinstance(error, SourceInvalid) and error.line is not None and line is not None:
         place, column = line + error.line - 1, error.column
@@ -225,7 +225,7 @@ def _trouble(diagram: dict[str, Any], error: PressroomError, line: int | None) -
     return markup, [Notice("diagram_failed", f"{diagram['language']}: {error}", place, column)]
 
 
-def _moved(notice: Notice, line: int | None) -> Notice:
+def _shift_notice(notice: Notice, line: int | None) -> Notice:
     """A line of the diagram as a line of the page it stands in."""
     if line is None:
         return notice

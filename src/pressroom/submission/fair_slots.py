@@ -86,7 +86,7 @@ class Slots:
             self._lines.pop(org_id, None)
 
 
-class Door:
+class RenderWaiters:
     """How many different renders may be waited for at once. Callers that wait for the same one take one place.
 
     Beside the slots and not one of them, so that waiting callers cannot make another caller's job fail. An
@@ -99,7 +99,7 @@ class Door:
         self._by_org: Counter[str] = Counter()  # different renders
 
     @contextmanager
-    def place(self, render: str, org_id: str | None = None) -> Iterator[None]:
+    def reserve_place(self, render: str, org_id: str | None = None) -> Iterator[None]:
         org = org_id or ""
         if render not in self._inside:
             if len(self._inside) >= self._room and self._by_org[org] >= share_of(self._room, {*+self._by_org, org}):

@@ -43,37 +43,37 @@ class Request(msgspec.Struct, frozen=True):
     max_attempts: int | None = None
 
 
-def checked(request: Request, kinds: Mapping[str, Kind]) -> CheckedJob:
+def check_request(request: Request, kinds: Mapping[str, Kind]) -> CheckedJob:
     """A request that may be stored, or the error that says what is wrong with it."""
     kind = kinds.get(kind_name(request.kind))
     if kind is None:
         raise UnknownKind(str(kind_name(request.kind))[:NAME_LIMIT], list(kinds))
-    org_id = _text(request.org_id, "org_id", NAME_LIMIT) or ""
+    org_id = _check_text(request.org_id, "org_id", NAME_LIMIT) or ""
     fingerprint = _fingerprint(request, kind, org_id)
     return CheckedJob(
         uid=new_uid(),
         kind=kind.name,
-        tier=kind.tier if request.tier is None else _tier(request.tier),
+        tier=kind.tier if request.tier is None else _check_tier(request.tier),
         payload=json_text.encode(request.payload, limit=PAYLOAD_LIMIT),
         on_key=kind.on_key,
-        max_attempts=_attempts(request.max_attempts, kind),
+        max_attempts=_check_max_attempts(request.max_attempts, kind),
         max_crashes=kind.max_crashes,
         retention=int(kind.retention.total_seconds() * 1000),
-        delay=_delay(request.delay),
+        delay=_delay_in_ms(request.delay),
         run_at=None if request.run_at is None else to_ms(request.run_at),
-        key=_text(request.key, "key", KEY_LIMIT),
+        key=_check_text(request.key, "key", KEY_LIMIT),
         fingerprint=fingerprint,
         cache_for=0 if fingerprint is None or kind.cache_for is None else int(kind.cache_for.total_seconds() * 1000),
         org_id=org_id,
-        project_id=_text(request.project_id, "project_id", NAME_LIMIT),
-        build_id=_text(request.build_id, "build_id", NAME_LIMIT),
-        subject=_text(request.subject, "subject", NAME_LIMIT),
+        project_id=_check_text(request.project_id, "project_id", NAME_LIMIT),
+        build_id=_check_text(request.build_id, "build_id", NAME_LIMIT),
+        subject=_check_text(request.subject, "subject", NAME_LIMIT),
         parent=None if request.parent is None else uid_of(request.parent),
         trace=None if request.trace is None else json_text.encode(dict(request.trace), limit=4096, what="the trace"),
     )
 
 
-def again(row: Row) -> CheckedJob:
+def copy_for_retry(row: Row) -> CheckedJob:
     """An ended job as a new one. Without its fingerprint: a retry is not to be answered from the cache."""
     # fmt: off
     (uid, _, kind, tier, max_attempts, max_crashes, retention, on_key, key, org_id,
@@ -116,28 +116,28 @@ def _fingerprint(request: Request, kind: Kind, org_id: str) -> Fingerprint | Non
     return fingerprint_input(kind, org_id, fields)
 
 
-def _tier(tier: Any) -> Tier:
+def _check_tier(tier: Any) -> Tier:
     try:
         return Tier(tier)
     except ValueError:
         raise InvalidArgument(f"{tier!r} is not a tier; use Tier.INTERACTIVE or Tier.BACKGROUND") from None
 
 
-def _attempts(asked: int | None, kind: Kind) -> int:
+def _check_max_attempts(asked: int | None, kind: Kind) -> int:
     attempts = kind.max_attempts if asked is None else asked
     if not 1 <= attempts <= 1000:
         raise InvalidArgument(f"max_attempts is 1 to 1000, not {attempts}")
     return attempts
 
 
-def _delay(delay: float | timedelta) -> int:
+def _delay_in_ms(delay: float | timedelta) -> int:
     seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
     if not 0 <= seconds <= FURTHEST.total_seconds():  # also false for NaN
         raise InvalidArgument(f"a delay is 0 to {FURTHEST.total_seconds():g} seconds, not {seconds:g}")
     return int(seconds * 1000)
 
 
-def _text(value: str | None, name: str, limit: int) -> str | None:
+def _check_text(value: str | None, name: str, limit: int) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value:

@@ -87,7 +87,7 @@ class Sessions:
 
     async def log_in(self, request: Request, token: str) -> BrowserSession | None:
         """None for a token that is unknown, expired or revoked. The secret is a new one (no session fixation)."""
-        caller = await self._gate.proven(request, "bearer", token.strip())
+        caller = await self._gate.check_credentials(request, "bearer", token.strip())
         if caller is None or caller.token is None:
             return None
         secret = secrets.token_urlsafe(32)

@@ -25,14 +25,14 @@ class LeaseKeeper:
         lease: float,
         leases_to_renew: Callable[[], Sequence[tuple[int, int]]],
         on_renewal: Callable[[dict[tuple[int, int], bool], Sequence[tuple[int, int]]], None],
-        card: Callable[[], worker_records.WorkerRecord],
+        worker_record: Callable[[], worker_records.WorkerRecord],
         outage: Outage | None = None,
     ) -> None:
         self._database = database
         self._interval = lease / RENEWALS_PER_LEASE
         self._leases_to_renew = leases_to_renew
         self._on_renewal = on_renewal
-        self._card = card
+        self._worker_record = worker_record
         self._outage = outage or Outage("the heartbeat", log)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pressroom-lease", daemon=True)
@@ -62,5 +62,5 @@ class LeaseKeeper:
             )
             self._on_renewal(renewed, claims)
         self._database.run_from_thread(
-            lambda: worker_records.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
+            lambda: worker_records.save_worker(self._worker_record()), name="heartbeat", durable=False, shared_lock=True
         )

@@ -159,8 +159,8 @@ class Maintenance:
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
-        cards = [card for card, _, _ in await self._database.read(worker_records.list_workers)]
-        return await asyncio.to_thread(lambda: [card.uid for card in cards if process.is_dead(card.process)])
+        workers = [worker for worker, _, _ in await self._database.read(worker_records.list_workers)]
+        return await asyncio.to_thread(lambda: [worker.uid for worker in workers if process.is_dead(worker.process)])
 
     def _clock_is_steady(self) -> bool:
         """False for one lease after the clock jumped ahead: all leases look old until the workers have renewed them."""

@@ -44,7 +44,7 @@ class Attempt:
     async def run(self) -> EncodedResult | BaseException:
         failpoints.hit("handler.started")
         try:
-            with tracing.work(self.claim.kind, self.claim.uid, self.claim.attempt, self._submitter_trace()):
+            with tracing.attempt_span(self.claim.kind, self.claim.uid, self.claim.attempt, self._submitter_trace()):
                 value = await self._call_handler()
             if self.job.has_pending:
                 await self.job.flush()

@@ -73,12 +73,17 @@ class Worker:
         )
         self._heartbeat_outage = Outage("the heartbeat", log, counters.count_database_error)
         self._keeper = LeaseKeeper(
-            database, lease, self._attempts.leases_to_renew, self._attempts.handle_renewal, self._card, self._heartbeat_outage
+            database,
+            lease,
+            self._attempts.leases_to_renew,
+            self._attempts.handle_renewal,
+            self._worker_record,
+            self._heartbeat_outage,
         )
 
     async def start(self) -> None:
         await self._database.run(
-            lambda: worker_records.save_worker(self._card()), name="heartbeat", durable=False, shared_lock=True
+            lambda: worker_records.save_worker(self._worker_record()), name="heartbeat", durable=False, shared_lock=True
         )
         self._keeper.start()
         loop = self._loop
@@ -146,7 +151,7 @@ class Worker:
                 return reason.code if isinstance(reason, PressroomError) else UNEXPECTED
         return None
 
-    def _card(self) -> worker_records.WorkerRecord:
+    def _worker_record(self) -> worker_records.WorkerRecord:
         return worker_records.WorkerRecord(
             self.name,
             process.identity(),

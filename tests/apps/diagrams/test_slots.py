@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.errors import Backpressure
-from pressroom.submission.fair_slots import Door, Slots
+from pressroom.submission.fair_slots import RenderWaiters, Slots
 from tests.apps.diagrams.conftest import Easel, Staging, ended
 
 
@@ -145,21 +145,21 @@ async def test_with_no_waiting_room_no_organisation_has_a_share_of_it() -> None:
 
 
 def test_an_organisation_below_its_share_may_wait_for_a_render() -> None:
-    door = Door(2)
-    with door.place("a1", "a"), door.place("a2", "a"):
-        with door.place("b1", "b"), pytest.raises(Backpressure), door.place("b2", "b"):
+    waiters = RenderWaiters(2)
+    with waiters.reserve_place("a1", "a"), waiters.reserve_place("a2", "a"):
+        with waiters.reserve_place("b1", "b"), pytest.raises(Backpressure), waiters.reserve_place("b2", "b"):
             pass
-        with pytest.raises(Backpressure), door.place("a3", "a"):
+        with pytest.raises(Backpressure), waiters.reserve_place("a3", "a"):
             pass
-    with door.place("a3", "a"), door.place("a4", "a"):
+    with waiters.reserve_place("a3", "a"), waiters.reserve_place("a4", "a"):
         pass
 
 
 def test_whoever_waits_for_the_same_render_takes_no_further_place() -> None:
-    door = Door(1)
-    with door.place("a"), door.place("a"), pytest.raises(Backpressure), door.place("b"):
+    waiters = RenderWaiters(1)
+    with waiters.reserve_place("a"), waiters.reserve_place("a"), pytest.raises(Backpressure), waiters.reserve_place("b"):
         pass
-    with door.place("b"):
+    with waiters.reserve_place("b"):
         pass
 
 
@@ -252,7 +252,7 @@ async def test_what_is_being_rendered_is_waited_for_however_long_the_line(
 
         refused = await stage.http.post("/render?format=dot&mode=sync", content="digraph { new }")
         joining = asyncio.create_task(stage.http.post("/render?format=dot&mode=sync", content="digraph { slow }"))
-        await eventually(lambda: joining.done() or stage.press.app("diagrams").diagrams.door._inside, within=60)
+        await eventually(lambda: joining.done() or stage.press.app("diagrams").diagrams.render_waiters._inside, within=60)
         easel.release()
         joined = await joining
 
@@ -297,7 +297,7 @@ async def test_one_organisation_cannot_take_all_the_slots_and_the_waiting_room(
         await red.post("/render?format=dot", content="digraph { behind }")
         tiny = asyncio.create_task(blue.post("/render?format=dot&mode=sync", content="digraph { tiny }"))
         refused = await red.post("/render?format=dot&mode=sync", content="digraph { more }")
-        await eventually(lambda: tiny.done() or "blue" in stage.press.app("diagrams").diagrams.door._by_org)
+        await eventually(lambda: tiny.done() or "blue" in stage.press.app("diagrams").diagrams.render_waiters._by_org)
         easel.release()
 
         assert refused.status_code == 429

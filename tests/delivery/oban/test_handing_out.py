@@ -255,5 +255,5 @@ async def test_background_work_does_not_take_the_slot_that_interactive_work_came
     taker.free = 1
     assert node.reserve(background, 2) == 0
     assert node.reserve(interactive, 2) == 1
-    node.fetched(interactive, 1, [])
+    node.note_fetched(interactive, 1, [])
     assert node.reserve(background, 2) == 1

@@ -22,7 +22,7 @@ class DiagramsApp(RunningApp):
         from pressroom.apps.diagrams.renders import Diagrams
 
         self._core = core
-        self.diagrams = Diagrams(core.rendering, core.own)
+        self.diagrams = Diagrams(core.rendering, core.app_settings)
         self.kinds = (self.diagrams.kind,)
 
     async def open(self) -> None:

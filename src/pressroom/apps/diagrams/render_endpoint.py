@@ -40,10 +40,10 @@ class RenderEndpoint:
             submitted = await self._submit(request, caller, prepared, lookup)
             job = await self._ended_by(submitted, preference)
         if job is None:
-            return self._responses.pending(submitted.uid, "pending", *cache_note(submitted), preference)
+            return self._responses.pending_response(submitted.uid, "pending", *cache_note(submitted), preference)
         if job.result is None:
             raise RenderFailed(job)
-        return self._redirect(request, job.result["short_link"]) or self._responses.made(job, submitted, preference)
+        return self._redirect(request, job.result["short_link"]) or self._responses.job_response(job, submitted, preference)
 
     async def artifact(self, request: Request, caller: Caller, prepared: PreparedRender, seconds: float) -> tuple[str, str]:
         """The uid of the artifact that a render makes, and its Cache-Status header."""
@@ -63,7 +63,7 @@ class RenderEndpoint:
         try:
             if lookup.is_full:
                 raise no_room(lookup.active_jobs)
-            with self._diagrams.door.place(lookup.fingerprint.digest, caller.org_id):
+            with self._diagrams.render_waiters.reserve_place(lookup.fingerprint.digest, caller.org_id):
                 submitted = await self._submit(request, caller, prepared, lookup)
                 return submitted, await wait_until_ended(self._service, submitted, seconds)
         except Backpressure as full:
@@ -97,8 +97,8 @@ class RenderEndpoint:
     def _respond_with_hit(self, request: Request, hit: Hit, preference: WaitPreference) -> Response:
         self._service.metrics.cache.labels("hit").inc()
         if preference.applied == "respond-async":
-            return self._responses.pending(hit.job, word_for(Status.COMPLETED), *cache_note_of_hit(hit), preference)
-        return self._redirect(request, hit.link) or self._responses.hit(hit, preference)
+            return self._responses.pending_response(hit.job, word_for(Status.COMPLETED), *cache_note_of_hit(hit), preference)
+        return self._redirect(request, hit.link) or self._responses.hit_response(hit, preference)
 
     def _redirect(self, request: Request, link: str) -> Response | None:
         """To the picture, for a caller that accepts pictures and no JSON."""

@@ -19,7 +19,7 @@ from pressroom.model import Ending, Job, Kind, Settling, Status, Tier, Work, fro
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry
-from pressroom.submission.fair_slots import Door, Slots
+from pressroom.submission.fair_slots import RenderWaiters, Slots
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed
@@ -64,7 +64,7 @@ class Diagrams:
         self.max_versions = settings.max_versions
         self.slots = Slots(settings.max_concurrent, settings.max_waiting)
         self._room = settings.max_concurrent + settings.max_waiting
-        self.door = Door(self._room)
+        self.render_waiters = RenderWaiters(self._room)
         self._kept_for = int(settings.cache_ttl * 1000)
         self._link_kept_for = int(settings.kept_link_ttl * 1000)
         plain = rendering.make_kind(

@@ -91,15 +91,15 @@ class RenderResponses:
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
 
-    def hit(self, hit: Hit, preference: WaitPreference) -> Response:
+    def hit_response(self, hit: Hit, preference: WaitPreference) -> Response:
         note, status = cache_note_of_hit(hit)
-        return self._given(hit.link, hit.job, from_ms(hit.expires_at), note, status, preference)
+        return self._picture_response(hit.link, hit.job, from_ms(hit.expires_at), note, status, preference)
 
-    def made(self, job: Job, submitted: Submitted, preference: WaitPreference) -> Response:
+    def job_response(self, job: Job, submitted: Submitted, preference: WaitPreference) -> Response:
         note, status = cache_note(submitted)
-        return self._given(job.result["short_link"], job.uid, expiry_of(job), note, status, preference)
+        return self._picture_response(job.result["short_link"], job.uid, expiry_of(job), note, status, preference)
 
-    def pending(self, job: str, word: str, note: CacheNote, status: str, preference: WaitPreference) -> Response:
+    def pending_response(self, job: str, word: str, note: CacheNote, status: str, preference: WaitPreference) -> Response:
         job_url = f"{self._base_url}/jobs/job_{job}"
         body = Pending(jobId=f"job_{job}", status=word, statusUrl=job_url, cache=note)
         return reply(body, status=202, headers=_headers(status, preference) | {"Location": job_url, "Retry-After": "1"})
@@ -107,7 +107,7 @@ class RenderResponses:
     def picture_url(self, link: str) -> str:
         return f"{self._base_url}/d/{link}"
 
-    def _given(
+    def _picture_response(
         self, link: str, job: str, expires: datetime | None, note: CacheNote, status: str, preference: WaitPreference
     ) -> Response:
         body = Given(

@@ -115,7 +115,7 @@ class RenderApi:
         try:
             caller = await self._service.gate.caller(request, Scope.SUBMITTER)
             body = await request.body()
-            return await idempotency.again(
+            return await idempotency.act_or_replay(
                 self._service, request, caller, body, partial(self._render_endpoint.render, request, caller, body)
             )
         except PressroomError as error:
@@ -126,7 +126,7 @@ class RenderApi:
     async def get_diagram(self, request: Request, shortlink: str) -> Response:
         """The link needs no token: it cannot be guessed."""
         try:
-            artifact, left = await self._service.rendering.linked(shortlink)
+            artifact, left = await self._service.rendering.find_by_link(shortlink)
             age = LINK_AGE if left is None else min(LINK_AGE, left // 1000)
             return await send(self._service, request, artifact, cache=f"public, max-age={age}")
         except PressroomError as error:

@@ -18,8 +18,8 @@ def find_diagrams(text: str, viewer: Viewer) -> Work[list[LookupResult]]:
     else:
         asked = {"link": link, "digest": link_digest(link), "org_id": viewer.own_org}
         names += [name for (name,) in (yield Statement("diagrams.search_diagram_by_link", asked))]
-    return [_found(name) for name in dict.fromkeys(names)]
+    return [_lookup_result(name) for name in dict.fromkeys(names)]
 
 
-def _found(name: str) -> LookupResult:
+def _lookup_result(name: str) -> LookupResult:
     return LookupResult(what="diagram", name=name, about="a named diagram", path=f"/playground/names/{quote(name, safe='')}")

@@ -96,7 +96,7 @@ class TerminalApi:
         """`curl -d 'digraph { a -> b }' '…/render/terminal?format=dot'` shows the diagram where you are."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         chafa = _find_chafa()
-        options, prepared = _read(request, await request.body())
+        options, prepared = _read_request(request, await request.body())
         uid, _ = await self._render_endpoint.artifact(request, caller, prepared, SYNC_WAIT)
         picture = await self._service.rendering.read(await self._service.rendering.artifact(uid))
         data = b"".join([chunk async for chunk in picture])
@@ -105,7 +105,7 @@ class TerminalApi:
         return Response(drawn, media_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
 
 
-def _read(request: Request, body: bytes) -> tuple[TerminalOptions, PreparedRender]:
+def _read_request(request: Request, body: bytes) -> tuple[TerminalOptions, PreparedRender]:
     given = request.query_params
     reserved = requests.RESERVED | _OPTION_NAMES
     options = _parse_options({name: given[name] for name in _OPTION_NAMES if name in given})

@@ -16,7 +16,7 @@ DECOMPOSE_INTO_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
 
 
 @cache
-def _marks() -> str:
+def _marks_pattern() -> str:
     """All of them as a set of a regular expression."""
     found = [ord(mark) for mark in DECOMPOSE_INTO_MARKS]
     found += [number for number in range(0x300, LAST + 1) if unicodedata.combining(chr(number))]
@@ -31,12 +31,12 @@ def _marks() -> str:
 
 @cache
 def _excess_marks() -> re.Pattern[str]:
-    return re.compile(f"({_marks()}{{{MAX_MARKS}}}){_marks()}+")
+    return re.compile(f"({_marks_pattern()}{{{MAX_MARKS}}}){_marks_pattern()}+")
 
 
 @cache
 def _any_marks() -> re.Pattern[str]:
-    return re.compile(f"{_marks()}+")
+    return re.compile(f"{_marks_pattern()}+")
 
 
 # No mark is ASCII. The set of all marks is slow to test, so it is tested only where there are other characters.

@@ -13,7 +13,7 @@ from pressroom.kinds.rendering import Rendering, RenderResult
 from pressroom.model import Answer, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.renderers import Notice, Rendered
-from pressroom.renderers.documents import RenderRequest, directly
+from pressroom.renderers.documents import RenderRequest, render_directly
 
 CLAIM_TIMEOUT = 2.0  # seconds for a worker to claim a diagram's job, which has the interactive tier
 
@@ -31,13 +31,13 @@ async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, asked: Rend
     try:
         drawn = await rendering.submit(queue, asked, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)
     except (Refused, Unavailable):  # a full queue, or a source that cannot be kept in one: the engine says what is wrong
-        return await directly(rendering.presses_for(job), asked)
+        return await render_directly(rendering.presses_for(job), asked)
     try:
         result = await _wait_for_result(queue, job, drawn)
     except JobCancelled:
         result = None
     picture = None if result is None else await _read_picture(rendering, result)
-    return picture or await directly(rendering.presses_for(job), asked)
+    return picture or await render_directly(rendering.presses_for(job), asked)
 
 
 async def _wait_for_result(queue: Queue, job: Any, drawn: Submitted) -> RenderResult | None:
@@ -58,7 +58,7 @@ async def _wait_for_result(queue: Queue, job: Any, drawn: Submitted) -> RenderRe
 async def _read_picture(rendering: Rendering, result: RenderResult) -> Rendered | None:
     """None if it has expired meanwhile."""
     try:
-        data = await rendering.whole(await rendering.artifact(result.artifact))
+        data = await rendering.read_all(await rendering.artifact(result.artifact))
     except Refused:
         return None
     warnings = [msgspec.convert(warning, Notice) for warning in result.warnings]

@@ -33,76 +33,76 @@ class Editor:
         self._articles = articles
         self._special = special
 
-    async def edit(self, visit: PageRequest, url: str) -> Response:
-        visit.require(Scope.SUBMITTER)
+    async def edit(self, request: PageRequest, url: str) -> Response:
+        request.require(Scope.SUBMITTER)
         try:
-            view = await self._articles.read(visit.caller.org_id, url)
+            view = await self._articles.read(request.caller.org_id, url)
         except NotFound:
-            return _editor_page(visit, url, title=title_from_url(url), source=f"# {title_from_url(url)}\n\n", previous=0)
+            return _editor_page(request, url, title=title_from_url(url), source=f"# {title_from_url(url)}\n\n", previous=0)
         head = view.head
-        return _editor_page(visit, url, title=head.title, source=head.source, previous=head.number)
+        return _editor_page(request, url, title=head.title, source=head.source, previous=head.number)
 
-    async def save(self, visit: PageRequest, url: str) -> Response:
-        form, url = visit.form, clean_url(url)
+    async def save(self, request: PageRequest, url: str) -> Response:
+        form, url = request.form, clean_url(url)
         if is_special(url):
-            return await self._special.handle_post(visit, url)
+            return await self._special.handle_post(request, url)
         action = form.get("action", "save")
         if action == "rerender":
             asked = form.get("revision")
             number = parse_number(asked) if asked else None
             posted = await self._articles.rerender(
-                visit.caller.org_id, url, number, wait=views.PATIENCE, spaced=True, trace=request_trace(visit)
+                request.caller.org_id, url, number, wait=views.PATIENCE, spaced=True, trace=request_trace(request)
             )
             newest = posted.saved.revision == posted.saved.article.head
-            return visit.redirect(article_path(url) + ("" if newest else f"?revision={number}"))
+            return request.redirect(article_path(url) + ("" if newest else f"?revision={number}"))
         draft = {"title": form.get("title"), "source": form.get("source"), "comment": form.get("comment")}
         previous = parse_number(form.get("previous", "0"), least=0)
         if action not in ("save", "preview") or not form.all("source"):
-            return await self._refuse_form(visit, url, draft, previous)
+            return await self._refuse_form(request, url, draft, previous)
         if action == "preview":
-            return await self._preview(visit, url, draft, previous)
+            return await self._preview(request, url, draft, previous)
         try:
             made = make_draft(url, draft["source"], title=draft["title"], comment=draft["comment"],
-                              author=visit.caller.name, previous=previous)  # fmt: skip
-            posted = await self._articles.post(visit.caller.org_id, made, wait=views.PATIENCE, trace=request_trace(visit))
+                              author=request.caller.name, previous=previous)  # fmt: skip
+            posted = await self._articles.post(request.caller.org_id, made, wait=views.PATIENCE, trace=request_trace(request))
         except EditConflict as conflict:
-            return await self._show_conflict(visit, url, draft, conflict)
+            return await self._show_conflict(request, url, draft, conflict)
         except PressroomError as wrong:  # the author must not lose the text
-            return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
+            return _editor_page(request, url, **draft, previous=previous, problem=wrong, status=wrong.status)
         if not posted.saved.modified:
-            return visit.redirect(
+            return request.redirect(
                 article_path(posted.saved.article.url), "The text is the same as before: there is no new revision."
             )
-        return visit.redirect(article_path(posted.saved.article.url))
+        return request.redirect(article_path(posted.saved.article.url))
 
-    async def _refuse_form(self, visit: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
+    async def _refuse_form(self, request: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
         """Nothing is saved. What was typed is shown again, or else what the article says."""
-        words = f"there is no action {visit.form.get('action')[:64]!r}; there are save, preview and rerender"
-        if not visit.form.all("source"):
+        words = f"there is no action {request.form.get('action')[:64]!r}; there are save, preview and rerender"
+        if not request.form.all("source"):
             words = "the form has no field `source`, so the article stays as it is"
             with suppress(NotFound):
-                draft = draft | {"source": (await self._articles.read(visit.caller.org_id, url)).head.source}
+                draft = draft | {"source": (await self._articles.read(request.caller.org_id, url)).head.source}
         wrong = InvalidArgument(words)
-        return _editor_page(visit, url, **draft, previous=previous, problem=wrong, status=wrong.status)
+        return _editor_page(request, url, **draft, previous=previous, problem=wrong, status=wrong.status)
 
-    async def _preview(self, visit: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
+    async def _preview(self, request: PageRequest, url: str, draft: dict[str, str], previous: int) -> Response:
         """The editor with the preview, or the preview alone for the script that asks while the author types."""
         made, problem = None, None
         try:
-            made = await cancel_on_disconnect(visit.http, self._articles.preview(visit.caller.org_id, draft["source"]))
+            made = await cancel_on_disconnect(request.http, self._articles.preview(request.caller.org_id, draft["source"]))
         except PressroomError as wrong:
             problem = wrong
-        if "hx-request" in visit.http.headers:
-            return render_page(visit, "wiki/preview.html", preview=made, problem=problem)
+        if "hx-request" in request.http.headers:
+            return render_page(request, "wiki/preview.html", preview=made, problem=problem)
         status = 200 if problem is None else problem.status
-        return _editor_page(visit, url, **draft, previous=previous, preview=made, problem=problem, status=status)
+        return _editor_page(request, url, **draft, previous=previous, preview=made, problem=problem, status=status)
 
-    async def _show_conflict(self, visit: PageRequest, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
+    async def _show_conflict(self, request: PageRequest, url: str, draft: dict[str, str], conflict: EditConflict) -> Response:
         """Both texts and their differences, so that neither is lost."""
-        theirs = None if conflict.article is None else (await self._articles.read(visit.caller.org_id, url)).head
+        theirs = None if conflict.article is None else (await self._articles.read(request.caller.org_id, url)).head
         differences = await line_diff.diff_lines_in_thread(theirs.source if theirs else "", draft["source"])
         return render_page(
-            visit,
+            request,
             "wiki/conflict.html",
             status=409,
             url_of_article=url,
@@ -115,7 +115,7 @@ class Editor:
 
 
 def _editor_page(
-    visit: PageRequest,
+    request: PageRequest,
     url: str,
     *,
     title: str,
@@ -127,7 +127,7 @@ def _editor_page(
     status: int = 200,
 ) -> Response:
     return render_page(
-        visit,
+        request,
         "wiki/edit.html",
         status=status,
         url_of_article=url,

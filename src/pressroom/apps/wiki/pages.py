@@ -26,18 +26,18 @@ HOME = "Home"
 A_DAY = 86_400
 
 
-def router(desk: Site, articles: Articles) -> Routes:
+def router(site: Site, articles: Articles) -> Routes:
     routes = Routes()
     special = SpecialPages(articles)
     editor = Editor(articles, special)
-    desk.get(routes, "/wiki", redirect_to_home)
-    desk.get(routes, "/wiki/{url:path}", ArticlePages(articles, special, editor).show)
-    desk.post(routes, "/wiki/{url:path}", editor.save, needs=Scope.SUBMITTER, small=False)
+    site.get(routes, "/wiki", redirect_to_home)
+    site.get(routes, "/wiki/{url:path}", ArticlePages(articles, special, editor).show)
+    site.post(routes, "/wiki/{url:path}", editor.save, needs=Scope.SUBMITTER, small=False)
     return routes
 
 
-async def redirect_to_home(visit: PageRequest) -> Response:
-    return RedirectResponse(article_path(HOME, visit.site.prefix), 303)
+async def redirect_to_home(request: PageRequest) -> Response:
+    return RedirectResponse(article_path(HOME, request.site.prefix), 303)
 
 
 class ArticlePages:
@@ -51,72 +51,72 @@ class ArticlePages:
             "rerender": self._confirm_rerender,
         }
 
-    async def show(self, visit: PageRequest, url: str) -> Response:
+    async def show(self, request: PageRequest, url: str) -> Response:
         if url.endswith(".md"):
-            return await self._send_source(visit, clean_url(url.removesuffix(".md")))
+            return await self._send_source(request, clean_url(url.removesuffix(".md")))
         if (part := sitemap.parse_file_number(url)) is not None:
-            return await self._send_sitemap(visit, part)
+            return await self._send_sitemap(request, part)
         clean = clean_url(url)
         if clean != url:
-            query = f"?{visit.http.url.query}" if visit.http.url.query else ""
-            return RedirectResponse(article_path(clean, visit.site.prefix) + query, 301)
+            query = f"?{request.http.url.query}" if request.http.url.query else ""
+            return RedirectResponse(article_path(clean, request.site.prefix) + query, 301)
         if is_special(url):
-            return await self._special.show(visit, url)
-        asked = visit.http.query_params
+            return await self._special.show(request, url)
+        asked = request.http.query_params
         for name, action in self._actions.items():
             if name in asked:
-                return await action(visit, url)
+                return await action(request, url)
         if "revision" in asked:
-            return await self._show_revision(visit, url, parse_number(asked["revision"]))
-        return await self._show_article(visit, url)
+            return await self._show_revision(request, url, parse_number(asked["revision"]))
+        return await self._show_article(request, url)
 
-    async def _show_article(self, visit: PageRequest, url: str) -> Response:
+    async def _show_article(self, request: PageRequest, url: str) -> Response:
         try:
-            view = await self._articles.read(visit.caller.org_id, url)
+            view = await self._articles.read(request.caller.org_id, url)
         except NotFound:
-            return render_page(visit, "wiki/missing.html", status=404, url_of_article=url, name=title_from_url(url))
+            return render_page(request, "wiki/missing.html", status=404, url_of_article=url, name=title_from_url(url))
         if view.head.render_status is RenderStatus.STALE:
-            await self._articles.rerender(visit.caller.org_id, url, wait=views.PATIENCE)
-            view = await self._articles.read(visit.caller.org_id, url)
+            await self._articles.rerender(request.caller.org_id, url, wait=views.PATIENCE)
+            view = await self._articles.read(request.caller.org_id, url)
         headers = {
-            "ETag": _etag(visit, view),
+            "ETag": _etag(request, view),
             "Last-Modified": format_datetime(_last_modified(view), usegmt=True),
             "Cache-Control": "private, no-cache",
             "Vary": "Cookie, HX-Request",
         }
-        if _is_not_modified(visit, headers["ETag"], _last_modified(view)):
+        if _is_not_modified(request, headers["ETag"], _last_modified(view)):
             return Response(status_code=304, headers=headers)
-        response = _article_page(visit, view)
+        response = _article_page(request, view)
         response.headers.update(headers)
         return response
 
-    async def _show_revision(self, visit: PageRequest, url: str, number: int) -> Response:
+    async def _show_revision(self, request: PageRequest, url: str, number: int) -> Response:
         """A revision by its number never changes, once it is rendered."""
-        article, revision = await self._articles.get_revision(visit.caller.org_id, url, number)
+        article, revision = await self._articles.get_revision(request.caller.org_id, url, number)
         if revision.render_status is RenderStatus.STALE:  # one that failed would fail again at every look
-            revision = (await self._articles.rerender(visit.caller.org_id, url, number, wait=views.PATIENCE)).revision
+            revision = (await self._articles.rerender(request.caller.org_id, url, number, wait=views.PATIENCE)).revision
         response = _article_page(
-            visit, ArticleView(article, revision, revision if revision.html is not None else None), old=True
+            request, ArticleView(article, revision, revision if revision.html is not None else None), old=True
         )
         if revision.render_status is RenderStatus.RENDERED and number != article.head:
             response.headers["Cache-Control"] = f"private, max-age={A_DAY}"
         return response
 
-    async def _send_source(self, visit: PageRequest, url: str) -> Response:
+    async def _send_source(self, request: PageRequest, url: str) -> Response:
         """The source, as it was written."""
-        asked = visit.http.query_params.get("revision")
-        view = await self._articles.read(visit.caller.org_id, url)
+        asked = request.http.query_params.get("revision")
+        view = await self._articles.read(request.caller.org_id, url)
         revision = view.head
         if asked is not None:
-            _, revision = await self._articles.get_revision(visit.caller.org_id, url, parse_number(asked))
+            _, revision = await self._articles.get_revision(request.caller.org_id, url, parse_number(asked))
         headers = {"ETag": f'"{revision.hash[:32]}"', "Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
-        if matches(visit.http.headers.get("if-none-match"), headers["ETag"]):
+        if matches(request.http.headers.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers=headers)
         return Response(revision.source, 200, headers, "text/markdown; charset=utf-8")
 
-    async def _send_sitemap(self, visit: PageRequest, part: int) -> Response:
+    async def _send_sitemap(self, request: PageRequest, part: int) -> Response:
         """The sitemap, or one of its files."""
-        org_id, base = visit.caller.org_id, visit.site.service.address_for(visit.http)
+        org_id, base = request.caller.org_id, request.site.service.address_for(request.http)
         last = await self._articles.last_article(org_id)
         if part == 0 and last > sitemap.IDS_PER_FILE:
             return Response(sitemap.sitemap_index(base, last), media_type=sitemap.MEDIA_TYPE)
@@ -127,34 +127,34 @@ class ArticlePages:
         inside = [article for article in found if article.id <= after + sitemap.IDS_PER_FILE]
         return Response(sitemap.sitemap_file(base, inside), media_type=sitemap.MEDIA_TYPE)
 
-    async def _show_history(self, visit: PageRequest, url: str) -> Response:
-        before = visit.http.query_params.get("before")
+    async def _show_history(self, request: PageRequest, url: str) -> Response:
+        before = request.http.query_params.get("before")
         article, shown, older = await self._articles.history(
-            visit.caller.org_id, url, None if before is None else parse_number(before)
+            request.caller.org_id, url, None if before is None else parse_number(before)
         )
-        return render_page(visit, "wiki/history.html", article=article, lines=shown, older=older, is_first=before is None)
+        return render_page(request, "wiki/history.html", article=article, lines=shown, older=older, is_first=before is None)
 
-    async def _show_comparison(self, visit: PageRequest, url: str) -> Response:
-        asked = visit.http.query_params
+    async def _show_comparison(self, request: PageRequest, url: str) -> Response:
+        asked = request.http.query_params
         first, second = parse_number(asked.get("from", "")), parse_number(asked.get("to", ""))
-        article, before = await self._articles.get_revision(visit.caller.org_id, url, first)
-        _, after = await self._articles.get_revision(visit.caller.org_id, url, second)
+        article, before = await self._articles.get_revision(request.caller.org_id, url, first)
+        _, after = await self._articles.get_revision(request.caller.org_id, url, second)
         differences = await line_diff.diff_lines_in_thread(before.source, after.source)
-        return render_page(visit, "wiki/compare.html", article=article, before=before, after=after, lines=differences)
+        return render_page(request, "wiki/compare.html", article=article, before=before, after=after, lines=differences)
 
-    async def _confirm_rerender(self, visit: PageRequest, url: str) -> Response:
+    async def _confirm_rerender(self, request: PageRequest, url: str) -> Response:
         """A page with a button: a GET request must not submit a render."""
-        visit.require(Scope.SUBMITTER)
-        view, asked = await self._articles.read(visit.caller.org_id, url), visit.http.query_params.get("revision")
+        request.require(Scope.SUBMITTER)
+        view, asked = await self._articles.read(request.caller.org_id, url), request.http.query_params.get("revision")
         revision = view.head
         if asked is not None:
-            _, revision = await self._articles.get_revision(visit.caller.org_id, url, parse_number(asked))
-        return render_page(visit, "wiki/rerender.html", article=view.article, revision=revision)
+            _, revision = await self._articles.get_revision(request.caller.org_id, url, parse_number(asked))
+        return render_page(request, "wiki/rerender.html", article=view.article, revision=revision)
 
 
-def _article_page(visit: PageRequest, view: ArticleView, *, old: bool = False) -> Response:
+def _article_page(request: PageRequest, view: ArticleView, *, old: bool = False) -> Response:
     return render_page(
-        visit,
+        request,
         "wiki/article.html",
         article=view.article,
         head=view.head,
@@ -172,9 +172,9 @@ def _last_modified(view: ArticleView) -> datetime:
     return from_ms(max(moments)).replace(microsecond=0)
 
 
-def _is_not_modified(visit: PageRequest, tag: str, changed: datetime) -> bool:
+def _is_not_modified(request: PageRequest, tag: str, changed: datetime) -> bool:
     """If-None-Match takes precedence: only the ETag depends on the caller and the theme."""
-    asked = visit.http.headers
+    asked = request.http.headers
     if "if-none-match" in asked:
         return matches(asked["if-none-match"], tag)
     try:
@@ -183,13 +183,13 @@ def _is_not_modified(visit: PageRequest, tag: str, changed: datetime) -> bool:
         return False
 
 
-def _etag(visit: PageRequest, view: ArticleView) -> str:
+def _etag(request: PageRequest, view: ArticleView) -> str:
     """Of the revision that is shown, and of what else the page depends on: caller, theme and notice."""
     head, shown = view.head, view.shown
-    theme, notice = (read_cookie(visit.http, name) for name in (THEME_COOKIE, NOTICE_COOKIE))
+    theme, notice = (read_cookie(request.http, name) for name in (THEME_COOKIE, NOTICE_COOKIE))
     parts = (
         *(view.article.id, head.number, head.render_status, head.date_rendered),
         *(() if shown is None else (shown.number, shown.date_rendered)),
-        *(visit.session.form_token, visit.caller.scope, theme, notice, VERSION),
+        *(request.session.form_token, request.caller.scope, theme, notice, VERSION),
     )
     return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'

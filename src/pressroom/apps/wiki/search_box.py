@@ -16,11 +16,11 @@ def find_articles(text: str, viewer: Viewer) -> Work[list[LookupResult]]:
     except InvalidArgument:
         named = None
     if named is not None:
-        return [_found(named)]
+        return [_lookup_result(named)]
     terms = query_terms(text)
     articles = (yield from store.search_titles(viewer.own_org, terms, SHOWN)) if terms else []
-    return [_found(article) for article in articles]
+    return [_lookup_result(article) for article in articles]
 
 
-def _found(article: Article) -> LookupResult:
+def _lookup_result(article: Article) -> LookupResult:
     return LookupResult(what="article", name=article.url, about=article.title, path=article_path(article.url))

@@ -17,8 +17,8 @@ _TAG = re.compile(r'<[a-z][^>"]*(?:"[^"]*"[^>"]*)*>')
 _ATTRIBUTE = re.compile(r'(?<=\s)(id|href|aria-label)="([^"]*)"|"[^"]*"')  # the second, so that none is found inside a value
 
 
-def render_page(visit: PageRequest, template: str, **values: Any) -> Response:
-    return visit.page(template, wiki=partial(_wiki_url, visit.site.prefix), prefix_ids=prefix_ids, **values)
+def render_page(request: PageRequest, template: str, **values: Any) -> Response:
+    return request.page(template, wiki=partial(_wiki_url, request.site.prefix), prefix_ids=prefix_ids, **values)
 
 
 def _wiki_url(prefix: str, url: str, what: str = "", **asked: Any) -> str:
@@ -35,8 +35,8 @@ def parse_number(text: str, least: int = 1) -> int:
     raise refuse(f"{text[:50]!r} is not a number from {least}")
 
 
-def request_trace(visit: PageRequest) -> dict[str, str]:
-    return {"request_id": request_id_of(visit.http)}
+def request_trace(request: PageRequest) -> dict[str, str]:
+    return {"request_id": request_id_of(request.http)}
 
 
 def prefix_ids(body: str, prefix: str) -> str:

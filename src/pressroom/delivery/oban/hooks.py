@@ -63,7 +63,7 @@ async def fetch(producer: Producer) -> list[Job]:
     try:
         jobs = await internals.fetch_jobs(producer, reserved)
     finally:
-        node.fetched(queue, reserved, jobs)
+        node.note_fetched(queue, reserved, jobs)
     return jobs
 
 

@@ -132,7 +132,7 @@ class Node:
     def _may_fetch(self, queue: str, producer: Producer) -> bool:
         return not internals.is_paused(producer) and self._kinds[queue][0] not in self._paused
 
-    def fetched(self, queue: str, reserved: int, jobs: list[Job]) -> None:
+    def note_fetched(self, queue: str, reserved: int, jobs: list[Job]) -> None:
         tier = self._kinds[queue][1]
         self._fetched_at[queue] = time.monotonic()
         if len(jobs) < reserved:
@@ -142,13 +142,13 @@ class Node:
         if len(jobs) < reserved:
             self._notify_waiting_producers()
 
-    def arrived(self, job: Job) -> None:
+    def note_arrived(self, job: Job) -> None:
         tier = self._in_transit.pop(job.id or 0, None)
         if tier is not None:
             self._expected[tier] -= 1
 
     def offer(self, job: Job, uid: str, finish: Callable[[float | None], None]) -> None:
-        self.arrived(job)
+        self.note_arrived(job)
         self._taker.offer(ObanOffer(uid, int(bool(job.args.get("tier"))), finish))
 
     async def fire_schedules(self) -> None:
@@ -184,7 +184,7 @@ class OfferDispatcher(LocalDispatcher):
             return self._offer(producer, job, uid)
         task = super().dispatch(producer, job)
         # A job that another program put into a queue of ours is never offered to the worker.
-        task.add_done_callback(lambda _: self._node.arrived(job))
+        task.add_done_callback(lambda _: self._node.note_arrived(job))
         return task
 
     def _offer(self, producer: Producer, job: Job, uid: str) -> "asyncio.Future[Any]":

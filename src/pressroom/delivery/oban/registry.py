@@ -14,7 +14,7 @@ class RegisteredNode(Protocol):
         """How many jobs of this queue to fetch: the slots for them are reserved."""
         ...
 
-    def fetched(self, queue: str, reserved: int, jobs: list[Job]) -> None:
+    def note_fetched(self, queue: str, reserved: int, jobs: list[Job]) -> None:
         """These jobs came, of as many as slots were reserved for."""
         ...
 

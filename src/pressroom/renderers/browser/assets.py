@@ -11,14 +11,14 @@ def node_modules() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def bundle(package: str, file: str) -> Path | None:
+def find_bundle(package: str, file: str) -> Path | None:
     modules = node_modules()
     path = modules / package / file if modules else None
     return path if path and path.is_file() else None
 
 
 def missing_bundle(package: str, file: str) -> Missing | None:
-    if bundle(package, file):
+    if find_bundle(package, file):
         return None
     where = node_places.packages_folder()
     return Missing(f"the npm package {package} is not installed in {where}", node_places.GET_PACKAGES)

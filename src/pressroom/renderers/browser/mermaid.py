@@ -77,7 +77,7 @@ class MermaidBrowser(Engine):
 
     @classmethod
     def reads(cls) -> Sequence[Path]:
-        bundle = browser_assets.bundle(*BUNDLE)
+        bundle = browser_assets.find_bundle(*BUNDLE)
         return (*browser_binary.readable_paths(), *((bundle.parents[1],) if bundle else ()))
 
     @classmethod
@@ -192,7 +192,7 @@ def _as_image(svg: str, width: float, height: float, alt: str) -> str:
 
 
 def _scripts() -> str:
-    bundle = browser_assets.bundle(*BUNDLE)
+    bundle = browser_assets.find_bundle(*BUNDLE)
     if bundle is None:
         raise EngineMissing(f"the npm package mermaid is not installed; {node_places.GET_PACKAGES}")
     return _join_scripts(bundle, bundle.stat().st_mtime_ns)

@@ -38,7 +38,7 @@ class BrowserPage:
             attached = connection.call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
             self._session = attached["sessionId"]
             self._listen()
-            self._frame = self._shut(scripts)
+            self._frame = self._block_network(scripts)
             self._world = self._new_world()
         except BaseException:
             self.close()
@@ -68,7 +68,7 @@ class BrowserPage:
         self.call("Page.setDocumentContent", frameId=self._frame, html=html)
         # The event alone proves nothing: it may be the late one of the empty page that was here before.
         while self.run(READY_STATE) != "complete":
-            self._connection.until(lambda: self._loaded)
+            self._connection.receive_until(lambda: self._loaded)
             self._loaded = False
 
     def load_always(self, script: str) -> None:
@@ -84,7 +84,7 @@ class BrowserPage:
 
     def wait_for_beginning(self) -> None:
         document = self._connection.answer(self._beginning)["loaderId"]
-        self._connection.until(lambda: self._document == document and self._loaded)
+        self._connection.receive_until(lambda: self._document == document and self._loaded)
         self._world = self._new_world()
 
     def stream(self, method: str, limit: int, **params: Any) -> bytes:
@@ -136,7 +136,7 @@ class BrowserPage:
         for event, handler in handlers.items():
             self._connection.on(self._session, event, handler)
 
-    def _shut(self, scripts: bool) -> str:
+    def _block_network(self, scripts: bool) -> str:
         """Close every way out, before anything of a stranger is in. All is asked at once: it costs one round trip."""
         context = {"browserContextId": self._context}
         offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}

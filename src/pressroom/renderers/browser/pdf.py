@@ -71,7 +71,7 @@ class HtmlBrowser(Engine):
                 data = self._picture(page, options)
             else:
                 data, details["pages"] = self._make_deterministic(self._print(page, learned["title"], options))
-            return Rendered(data, MEDIA_TYPES[output], [*page.notices, *_remarks(learned)], details)
+            return Rendered(data, MEDIA_TYPES[output], [*page.notices, *_accessibility_notices(learned)], details)
 
     def close(self) -> None:
         self._browser.close()
@@ -136,7 +136,7 @@ class HtmlBrowser(Engine):
         return take_screenshot(page, self.limits, width, height, options.scale, white=options.background)
 
 
-def _remarks(learned: dict[str, Any]) -> list[Notice]:
+def _accessibility_notices(learned: dict[str, Any]) -> list[Notice]:
     """What a reader who does not see the page will miss."""
     remarks = []
     if not learned["lang"]:

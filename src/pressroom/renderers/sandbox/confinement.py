@@ -74,7 +74,7 @@ def _set_resource_limits() -> None:
 
 
 def _enter_network_namespace() -> bool:
-    """A network namespace of its own, where not even the loopback is up. Root becomes nobody on the way."""
+    """A network namespace of its own, where not even the loopback is up. Root is mapped to the user `nobody` in it."""
     user, group = os.getuid(), os.getgid()
     inside = 65534 if user == 0 else user
     try:

@@ -228,7 +228,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         limit = self.engine.limits.seconds
         ticket, since = self.current_ticket
         if ticket is not None and ticket.future.cancelled() and now - since > _CANCELLED_GRACE:
-            self.kill(Timeout("nobody waits for it any more"))
+            self.kill(Timeout("its caller was cancelled"))
         # A press that claims to be at nothing while it sits on orders gets no more time than one that is honest.
         elif (ticket is not None and now - since > limit) or (self.waiting and now - self.busy_since > 2 * limit + 1):
             self.kill(Timeout(f"{self.engine.name} did not finish within {limit:g} s"))

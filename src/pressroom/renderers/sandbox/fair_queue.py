@@ -10,7 +10,7 @@ from pressroom.renderers import Rendered
 
 
 class RenderCaller(NamedTuple):
-    """For whom a render is made. `waiting` surrounds the time in which it waits for a press."""
+    """The caller of a render, as the queue sorts it. `waiting` surrounds the time in which it waits for a press."""
 
     is_background: bool = False
     org_id: str = ""

@@ -134,7 +134,7 @@ class _SvgFilter:
 
     def _instruction(self, target: str, data: str) -> None:
         if target == "xml-stylesheet":
-            self._blocked("a style sheet", data)
+            self._note_blocked("a style sheet", data)
 
     def _start(self, name: str, given: dict[str, str]) -> None:
         self._elements += 1
@@ -151,7 +151,7 @@ class _SvgFilter:
             return
         if len(self._open) == 1 and space == SVG and tag in ("title", "desc"):
             self._capturing = self._captured.setdefault(tag, []) if tag not in self._captured else []
-        elif not self._allowed(space, tag, given):
+        elif not self._is_allowed(space, tag, given):
             self._skipped = 1
             return
         self._open.append((space, tag))
@@ -172,21 +172,21 @@ class _SvgFilter:
         if style:
             self.root["style"] = style
 
-    def _allowed(self, space: str, tag: str, given: dict[str, str]) -> bool:
+    def _is_allowed(self, space: str, tag: str, given: dict[str, str]) -> bool:
         if space == SVG:
             if tag in svgrules.ANIMATIONS and not re.fullmatch(r"(?!href|on|style)[a-zA-Z-]*", given.get("attributeName", "")):
-                self._removed(f"an animation of {given['attributeName'][:40]!r}")
+                self._note_removed(f"an animation of {given['attributeName'][:40]!r}")
                 return False
             if tag not in svgrules.SVG_ELEMENTS:
                 if tag in ("script", "handler", "listener"):
-                    self._removed(f"<{tag}>")
+                    self._note_removed(f"<{tag}>")
                 return False
             return True
         if space == XHTML and tag in svgrules.HTML_ELEMENTS and any(opened == (SVG, "foreignObject") for opened in self._open):
             self.has_html = True
             return True
         if space == XHTML:
-            self._removed(f"<{tag}>")
+            self._note_removed(f"<{tag}>")
         return False
 
     def _write_start(self, space: str, tag: str, given: dict[str, str]) -> None:
@@ -211,7 +211,7 @@ class _SvgFilter:
             return
         if self._style is not None and tag == "style":
             css = "".join(self._style)
-            self.out.append(escape(svgrules.clean_css(css, self._blocked, self._renamed)))
+            self.out.append(escape(svgrules.clean_css(css, self._note_blocked, self._prefix_id)))
             self._style = None
         self._close(space, tag)
 
@@ -250,7 +250,7 @@ class _SvgFilter:
     def _attribute(self, space: str, name: str, value: str) -> str | None:
         low = name.lower()
         if low.startswith("on"):
-            self._removed(f"the event handler {name[:40]}")
+            self._note_removed(f"the event handler {name[:40]}")
             return None
         if space == XHTML:
             if low == "src":
@@ -260,31 +260,31 @@ class _SvgFilter:
         elif low in svgrules.FETCHING:
             return None
         if low == "id":
-            return self._renamed(value)
+            return self._prefix_id(value)
         if low not in VERBATIM and not low.startswith(("data-", "aria-")) and STYLED.search(value):
-            return svgrules.clean_css(value, self._blocked, self._renamed)
+            return svgrules.clean_css(value, self._note_blocked, self._prefix_id)
         return value
 
     def _reference(self, tag: str, value: str) -> str | None:
         if value.strip().startswith("#"):
-            return "#" + self._renamed(value.strip()[1:])
+            return "#" + self._prefix_id(value.strip()[1:])
         if tag == "a":
             if svgrules.is_link(value):
                 return value
-            self._removed(f"a link to {value.strip()[:40]!r}")
+            self._note_removed(f"a link to {value.strip()[:40]!r}")
             return None
         if tag in ("image", "img", "feImage") and svgrules.is_embedded_image(value):
             return value
-        self._blocked("an image" if tag in ("image", "img", "feImage") else f"what <{tag}> refers to", value)
+        self._note_blocked("an image" if tag in ("image", "img", "feImage") else f"what <{tag}> refers to", value)
         return None
 
-    def _renamed(self, id: str) -> str:
+    def _prefix_id(self, id: str) -> str:
         return f"{self._prefix}{id}"
 
-    def _blocked(self, what: str, target: str) -> None:
+    def _note_blocked(self, what: str, target: str) -> None:
         self._notice("blocked_fetch", f"{what} was left out because it is not embedded: {target.strip()[:100]}")
 
-    def _removed(self, what: str) -> None:
+    def _note_removed(self, what: str) -> None:
         self._notice("unsafe_removed", f"{what} was left out because it could run as a program")
 
     def _notice(self, code: str, message: str) -> None:

@@ -141,7 +141,7 @@ def _editable_text(source: bytes | None) -> str | None:
 
 
 def _submit_options(job: Job, form: CloneForm) -> dict[str, Any]:
-    """It belongs to whom the old one belongs, and is its child."""
+    """The clone keeps the organisation, project and build of the old job, and is its child."""
     given = {
         "subject": form.subject.strip() or None,
         "key": form.key.strip() or None,

@@ -72,7 +72,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     deeds: list[RecordedAuditEntry]
 
     @property
-    def untold(self) -> int:
+    def hidden_count(self) -> int:
         return max(0, sum(self.counts.values()) - len(self.first) - len(self.last))
 
     @property

@@ -38,7 +38,7 @@ class AttemptSummary(msgspec.Struct, frozen=True):
     errors: list[Mapping[str, Any]] = []
 
     @property
-    def took(self) -> timedelta | None:
+    def duration(self) -> timedelta | None:
         return None if self.ended is None else self.ended - self.started
 
 

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.kinds import bulk
-from pressroom.kinds.bulk import Action, Order, Seen, why_not
+from pressroom.kinds.bulk import Action, BulkJobRow, Order, why_not
 from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
 from pressroom.store.operators.search import COUNTED, SearchFilter
@@ -146,7 +146,7 @@ def _preview_bulk(
     action: Action, wanted: SearchFilter, up_to: int, as_of: int, may_retry: Callable[[str], bool]
 ) -> Work[BulkPreview]:
     found = yield from search.search(wanted, before=up_to + 1)
-    seen = [Seen(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
+    seen = [BulkJobRow(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
     reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
     show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]

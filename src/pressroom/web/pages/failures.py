@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from pressroom.api.routes import Routes
-from pressroom.base.failure_signature import alike
+from pressroom.base.failure_signature import normalize_message
 from pressroom.errors import NotFound
 from pressroom.store.jobs import queries
 from pressroom.store.operators import failures
@@ -133,7 +133,7 @@ def _group_row(group: Group, groups: failures.Groups, sample: FailureSample | No
 
 
 def message_of(failure: FailureSample) -> str:
-    return alike(failure.error.get("message", "")) or "(no message)"
+    return normalize_message(failure.error.get("message", "")) or "(no message)"
 
 
 def _bars(columns: list[int], span: Span) -> list[tuple[str, int, int]]:

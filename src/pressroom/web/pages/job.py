@@ -88,7 +88,7 @@ async def _queue_position(request: PageRequest, job: Job) -> dict[str, Any] | No
     if job.status is not Status.QUEUED:
         return None
     service = request.site.service
-    standing = await service.queue.standing(job, slots=service.settings.slots)
+    standing = await service.queue.get_queue_position(job, slots=service.settings.slots)
     paused = await service.rendering.database.read(queries.paused)
     return {"ahead": standing.ahead, "p50": standing.p50, "p90": standing.p90, "is_paused": job.kind in paused}
 

@@ -63,7 +63,7 @@ async def create(request: PageRequest) -> Response:
         "secret.html",
         title="A new token",
         secret=new_token.secret,
-        what=f"{_article(new_token.token.scope)} {new_token.token.scope} of {token_organisation(new_token.token)}"
+        what=f"{_indefinite_article(new_token.token.scope)} {new_token.token.scope} of {token_organisation(new_token.token)}"
         + (f", called {new_token.token.name}" if new_token.token.name else ""),
         advice="Anyone holding this token has its permissions. Give it to one person or program, and keep it safe.",
         back="/desk/tokens",
@@ -138,5 +138,5 @@ def _audit_fields(token: Token) -> dict[str, Any]:
     return {"id": token.uid, "name": token.name, "scope": token.scope, "of": token_organisation(token), "expires_at": until}
 
 
-def _article(word: str) -> str:
+def _indefinite_article(word: str) -> str:
     return "an" if word[0] in "aeiou" else "a"

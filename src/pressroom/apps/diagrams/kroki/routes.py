@@ -212,7 +212,7 @@ async def _send_data_url(service: Service, request: Request, artifact: Artifact,
     headers = {"ETag": f'"sha256-{artifact.sha256}-base64"', "Cache-Control": cache, "X-Content-Type-Options": "nosniff"}
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    data = base64.b64encode(await service.rendering.whole(artifact))
+    data = base64.b64encode(await service.rendering.read_all(artifact))
     return Response(f"data:{artifact.media_type};base64,".encode() + data, 200, headers, "text/plain")
 
 

@@ -34,13 +34,13 @@ def decode_source(encoded: str, *, limit: int, plantuml: bool = False) -> bytes:
     reason = _Undecodable("it is empty")
     for letters, framing in readings if text else ():
         try:
-            return _read(letters, framing, limit)
+            return _decode_source(letters, framing, limit)
         except _Undecodable as error:
             reason = error if framing == _ZLIB else reason  # report the error of the usual encoding
     raise InvalidArgument(f"the source cannot be decoded: {reason}; deflate it, then write it in URL-safe base64")
 
 
-def _read(letters: str, framing: int, limit: int) -> bytes:
+def _decode_source(letters: str, framing: int, limit: int) -> bytes:
     if not _BASE64.fullmatch(letters):
         raise _Undecodable("it holds characters that are not base64")
     try:

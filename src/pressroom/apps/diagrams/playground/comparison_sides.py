@@ -31,13 +31,13 @@ class ComparisonSide(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-async def side_of_version(visit: PageRequest, names: NamedDiagrams, named: NamedDiagram, number: int) -> ComparisonSide:
+async def side_of_version(request: PageRequest, names: NamedDiagrams, named: NamedDiagram, number: int) -> ComparisonSide:
     """Raises NotFound, and VersionGone for a version that was there once."""
     shown = await names.resolve_picture(named, "svg", None, number)
     assert shown.wanted is not None
     if shown.picture is None and shown.wanted.status in ("completed", "superseded"):
         try:
-            await wait_until_ended(visit.site.service, await names.submit_picture(shown, "svg"), PATIENCE)
+            await wait_until_ended(request.site.service, await names.submit_picture(shown, "svg"), PATIENCE)
         except (WaitTimeout, Unavailable):
             pass  # it is said below that there is none yet
         else:
@@ -45,38 +45,38 @@ async def side_of_version(visit: PageRequest, names: NamedDiagrams, named: Named
     version, picture = shown.wanted or shown.newest, shown.picture
     return ComparisonSide(
         title=f"Version {number}",
-        address=visit.site.url(f"/a/{named.name}@{number}.svg", key=embed_key(named, visit.site.service.keyring)),
-        opens=visit.site.url(f"/playground/names/{named.name}", version=number),
+        address=request.site.url(f"/a/{named.name}@{number}.svg", key=embed_key(named, request.site.service.keyring)),
+        opens=request.site.url(f"/playground/names/{named.name}", version=number),
         source=version.text.source,
         theme=shown.theme or "light",
         is_picture=picture is not None,
-        appearance=None if picture is None else await _appearance_hash(visit, picture, version.text.source),
+        appearance=None if picture is None else await _appearance_hash(request, picture, version.text.source),
         problem=_missing_picture_reason(version) if picture is None else None,
     )
 
 
-async def side_of_link(visit: PageRequest, link: str) -> ComparisonSide:
-    artifact, _ = await visit.site.service.rendering.linked(link)
+async def side_of_link(request: PageRequest, link: str) -> ComparisonSide:
+    artifact, _ = await request.site.service.rendering.find_by_link(link)
     try:
-        form = (await past_render_of_link(visit, link)).form
+        form = (await past_render_of_link(request, link)).form
     except NotFound:
         form = None
     return ComparisonSide(
         title=f"/d/{link}",
-        address=visit.site.url(f"/d/{link}"),
-        opens=visit.site.url("/playground", link=link) if form else "",
+        address=request.site.url(f"/d/{link}"),
+        opens=request.site.url("/playground", link=link) if form else "",
         source=form.source if form else None,
         theme=(form.theme if form else "") or "light",
         is_picture=artifact.media_type.startswith("image/"),
-        appearance=await _appearance_hash(visit, artifact, form.source if form else None),
+        appearance=await _appearance_hash(request, artifact, form.source if form else None),
     )
 
 
-async def _appearance_hash(visit: PageRequest, picture: Artifact, source: str | None) -> str | None:
+async def _appearance_hash(request: PageRequest, picture: Artifact, source: str | None) -> str | None:
     """The ids in an SVG start with a hash of its source, which is invisible: pictures that differ only there look the same."""
     if source is None or picture.size > READ or picture.media_type != "image/svg+xml":
         return picture.sha256
-    data = await visit.site.service.rendering.whole(picture)
+    data = await request.site.service.rendering.read_all(picture)
     return hashlib.sha256(data.replace(id_prefix(source).encode(), b"p")).hexdigest()
 
 

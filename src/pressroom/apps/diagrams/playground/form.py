@@ -52,7 +52,7 @@ class PlaygroundForm(msgspec.Struct, frozen=True):
 
 
 def default_form(language: Language | None = None) -> PlaygroundForm:
-    language = language or languages.first()
+    language = language or languages.default_language()
     return PlaygroundForm(language.name, language.outputs[0], language.samples[0].text)
 
 
@@ -114,7 +114,7 @@ def form_of_text(text: DiagramText, output: str = "svg") -> PlaygroundForm:
 
 def _language(name: str | None) -> Language:
     if not name:
-        return languages.first()
+        return languages.default_language()
     found = languages.find(name)
     if found is None:
         known = ", ".join(language.name for language in languages.languages())

@@ -57,7 +57,7 @@ def available() -> list[Language]:
     return [language for language in languages() if language.missing is None]
 
 
-def first() -> Language:
+def default_language() -> Language:
     """The one to begin with. Where nothing works there is still a language, with what is missing."""
     known = available() or languages()
     return next((language for language in known if language.name == FIRST), known[0])

@@ -27,12 +27,12 @@ from pressroom.web.site import PageRequest, Site, refuse
 SHOWN = 50
 
 
-def router(desk: Site, diagrams: Diagrams) -> Routes:
+def router(site: Site, diagrams: Diagrams) -> Routes:
     routes = Routes()
-    pages = NamedDiagramPages(desk.service, diagrams)
-    desk.get(routes, "/playground/names", pages.show_list)
-    desk.get(routes, "/playground/names/{name}", pages.show_diagram)
-    desk.post(routes, "/playground/save", pages.save, needs=Scope.SUBMITTER, small=False)
+    pages = NamedDiagramPages(site.service, diagrams)
+    site.get(routes, "/playground/names", pages.show_list)
+    site.get(routes, "/playground/names/{name}", pages.show_diagram)
+    site.post(routes, "/playground/save", pages.save, needs=Scope.SUBMITTER, small=False)
     return routes
 
 
@@ -42,60 +42,60 @@ class NamedDiagramPages:
         self._diagrams = diagrams
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
 
-    async def show_list(self, visit: PageRequest) -> Response:
-        after = visit.http.query_params.get("cursor", "")
+    async def show_list(self, request: PageRequest) -> Response:
+        after = request.http.query_params.get("cursor", "")
         if after:
             require_name(after)
-        found = await self._names.list(visit.caller.org_id, after, SHOWN + 1)
+        found = await self._names.list(request.caller.org_id, after, SHOWN + 1)
         cursor = found[SHOWN - 1].named.name if len(found) > SHOWN else None
         keys = {one.named.name: embed_key(one.named, self._service.keyring) for one in found}
-        return visit.page(
+        return request.page(
             "diagrams/names.html", found=found[:SHOWN], keys=keys, cursor=cursor, first=bool(after), moment=from_ms
         )
 
-    async def show_diagram(self, visit: PageRequest, name: str) -> Response:
-        found = await open_diagram(visit, self._names, name, parse_version(visit.http.query_params.get("version")))
-        return views.render_page(visit, form_of_text(found.history.versions[0].text), opened=found)
+    async def show_diagram(self, request: PageRequest, name: str) -> Response:
+        found = await open_diagram(request, self._names, name, parse_version(request.http.query_params.get("version")))
+        return views.render_page(request, form_of_text(found.history.versions[0].text), opened=found)
 
-    async def save(self, visit: PageRequest) -> Response:
+    async def save(self, request: PageRequest) -> Response:
         """The next version of the opened diagram, or the first of a new name, which must not exist yet."""
-        form = read_supported_form(visit.form.get)
-        name, was = visit.form.get("name").strip(), visit.form.get("opened")
-        state = visit.form.get("state") if name == was else ""
+        form = read_supported_form(request.form.get)
+        name, was = request.form.get("name").strip(), request.form.get("opened")
+        state = request.form.get("state") if name == was else ""
         try:
-            version, is_new = await self._save_version(visit, name, form, state)
+            version, is_new = await self._save_version(request, name, form, state)
         except PreconditionFailed:
-            return await self._show_conflict(visit, name, form)
+            return await self._show_conflict(request, name, form)
         except PressroomError as wrong:
-            result = error_result(visit.http, wrong, form.source.encode())
-            opened = await reopen_from_form(visit, self._names)
-            return views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
+            result = error_result(request.http, wrong, form.source.encode())
+            opened = await reopen_from_form(request, self._names)
+            return views.render_page(request, form, result=result, opened=opened, status=wrong.status)
         words = f"Saved as version {version.number}." if is_new else f"Version {version.number} has this text already."
-        return visit.redirect(f"/playground/names/{name}", words)
+        return request.redirect(f"/playground/names/{name}", words)
 
-    async def _save_version(self, visit: PageRequest, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
+    async def _save_version(self, request: PageRequest, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
         require_name(name)
         text = form.diagram_text()
         requests.prepare(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
-        trace, keep = {"request_id": request_id_of(visit.http)}, self._diagrams.max_versions
-        _, version, is_new = await self._names.put(visit.caller.org_id, name, text, trace, condition=condition, keep=keep)
+        trace, keep = {"request_id": request_id_of(request.http)}, self._diagrams.max_versions
+        _, version, is_new = await self._names.put(request.caller.org_id, name, text, trace, condition=condition, keep=keep)
         if is_new:
             before = {"version": version.number - 1} if version.number > 1 else None
-            await visit.record_audit("save diagram", f"diagram {name}", before=before, after={"version": version.number})
+            await request.record_audit("save diagram", f"diagram {name}", before=before, after={"version": version.number})
         return version, is_new
 
-    async def _show_conflict(self, visit: PageRequest, name: str, form: PlaygroundForm) -> Response:
+    async def _show_conflict(self, request: PageRequest, name: str, form: PlaygroundForm) -> Response:
         """Both texts, and a button to save this one on top of the other."""
-        theirs = await open_diagram(visit, self._names, name)
+        theirs = await open_diagram(request, self._names, name)
         text = theirs.history.versions[0].text
-        return visit.page(
+        return request.page(
             "diagrams/conflict.html",
             status=412,
             form=form,
             theirs=theirs,
             text=text,
-            was_opened=visit.form.get("opened") == name,
+            was_opened=request.form.get("opened") == name,
             lines=await diff_lines_in_thread(text.source, form.source),
             moment=from_ms,
         )

@@ -23,44 +23,44 @@ class PastRender(msgspec.Struct, frozen=True):
     media_type: str = ""
 
 
-async def past_render_of_job(visit: PageRequest, uid: str) -> PastRender:
+async def past_render_of_job(request: PageRequest, uid: str) -> PastRender:
     """Raises NotFound for a job that does not exist, belongs to another organisation, or renders nothing."""
     try:
-        job = await visit.site.service.queue.get(uid)
+        job = await request.site.service.queue.get(uid)
     except (NotFound, InvalidArgument):
         raise _no_job(uid) from None
-    if not visit.caller.owns(job.org_id) or job.kind not in visit.site.service.rendering.kinds:
+    if not request.caller.owns(job.org_id) or job.kind not in request.site.service.rendering.kinds:
         raise _no_job(uid)
-    return await _past_render(visit, job)
+    return await _past_render(request, job)
 
 
-async def past_render_of_link(visit: PageRequest, link: str) -> PastRender:
+async def past_render_of_link(request: PageRequest, link: str) -> PastRender:
     """The link shows the picture to all callers; its source is for the organisation that owns the job."""
     try:
-        artifact, _ = await visit.site.service.rendering.linked(link)
-        made = await past_render_of_job(visit, artifact.job_uid or "")
+        artifact, _ = await request.site.service.rendering.find_by_link(link)
+        made = await past_render_of_job(request, artifact.job_uid or "")
     except NotFound:
         raise NotFound(f"what /d/{link[:40]} was made from is not known here, or no longer") from None
     what = {"link": link, "until": artifact.expires_at, "sha256": artifact.sha256, "media_type": artifact.media_type}
     return msgspec.structs.replace(made, **what)
 
 
-async def _past_render(visit: PageRequest, job: Job) -> PastRender:
+async def _past_render(request: PageRequest, job: Job) -> PastRender:
     payload = msgspec.convert(job.payload, RenderJobPayload)
     made = job.result or {}
-    form = form_of_payload(payload, await _source(visit, payload))
-    expiry = await visit.site.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
+    form = form_of_payload(payload, await _load_source(request, payload))
+    expiry = await request.site.service.rendering.expiry_of(made["artifact"]) if "artifact" in made else None
     if expiry is None or expiry.is_over:
         return PastRender(form, job.uid, until=None if expiry is None else expiry.at)
     return PastRender(form, job.uid, made.get("short_link"), expiry.at, made.get("sha256"), made.get("media_type", ""))
 
 
-async def _source(visit: PageRequest, payload: RenderJobPayload) -> str:
+async def _load_source(request: PageRequest, payload: RenderJobPayload) -> str:
     if payload.source is not None:
         return payload.source
-    rendering = visit.site.service.rendering
+    rendering = request.site.service.rendering
     kept: Artifact = await rendering.artifact(payload.source_artifact or "")
-    return (await rendering.whole(kept)).decode(errors="replace")
+    return (await rendering.read_all(kept)).decode(errors="replace")
 
 
 def _no_job(uid: str) -> NotFound:

@@ -27,10 +27,10 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
 
 
-def router(desk: Site, diagrams: Diagrams) -> Routes:
+def router(site: Site, diagrams: Diagrams) -> Routes:
     routes = Routes()
-    pages = PlaygroundPages(desk.service, diagrams)
-    desk.get(routes, "/playground", pages.show)
+    pages = PlaygroundPages(site.service, diagrams)
+    site.get(routes, "/playground", pages.show)
     for path, handler in (
         ("/playground", pages.render),
         ("/playground/preview", pages.preview),
@@ -38,7 +38,7 @@ def router(desk: Site, diagrams: Diagrams) -> Routes:
         ("/playground/download", pages.download),
         ("/playground/keep", pages.keep),
     ):
-        desk.post(routes, path, handler, needs=Scope.SUBMITTER, small=False)
+        site.post(routes, path, handler, needs=Scope.SUBMITTER, small=False)
     return routes
 
 
@@ -49,94 +49,94 @@ class PlaygroundPages:
         self._names = NamedDiagrams(service.queue, service.rendering.database, service.keyring)
         self._previews = Previews(service.rendering, service.settings.presses)
 
-    async def show(self, visit: PageRequest) -> Response:
+    async def show(self, request: PageRequest) -> Response:
         """The form with its defaults, with the query's values, or with those of an earlier render (`?link=`, `?job=`)."""
-        asked = visit.http.query_params
+        asked = request.http.query_params
         if link := asked.get("link"):
-            past = await past_render_of_link(visit, link)
-            return views.render_page(visit, past.form, past=past)
+            past = await past_render_of_link(request, link)
+            return views.render_page(request, past.form, past=past)
         if job := asked.get("job"):
-            past = await past_render_of_job(visit, job)
-            return views.render_page(visit, past.form, past=past)
-        return views.render_page(visit, read_form(asked.get))
+            past = await past_render_of_job(request, job)
+            return views.render_page(request, past.form, past=past)
+        return views.render_page(request, read_form(asked.get))
 
-    async def render(self, visit: PageRequest) -> Response:
+    async def render(self, request: PageRequest) -> Response:
         """For those without scripts: the same page again, with the picture."""
-        form = read_supported_form(visit.form.get)
+        form = read_supported_form(request.form.get)
         try:
-            result = await self._previews.render_or_explain(visit.http, visit.caller.org_id, form.render_request())
+            result = await self._previews.render_or_explain(request.http, request.caller.org_id, form.render_request())
         except PressroomError as wrong:
-            return await self._show_error(visit, form, wrong)
-        opened = await reopen_from_form(visit, self._names)
+            return await self._show_error(request, form, wrong)
+        opened = await reopen_from_form(request, self._names)
         status = result.problem.status if result.problem else 200
-        return views.render_page(visit, form, result=result, opened=opened, status=status)
+        return views.render_page(request, form, result=result, opened=opened, status=status)
 
-    async def _show_error(self, visit: PageRequest, form: PlaygroundForm, wrong: PressroomError) -> Response:
+    async def _show_error(self, request: PageRequest, form: PlaygroundForm, wrong: PressroomError) -> Response:
         """The page with the error and the source: its author must not lose it."""
-        result = error_result(visit.http, wrong, form.source.encode())
-        opened = await reopen_from_form(visit, self._names)
-        response = views.render_page(visit, form, result=result, opened=opened, status=wrong.status)
+        result = error_result(request.http, wrong, form.source.encode())
+        opened = await reopen_from_form(request, self._names)
+        response = views.render_page(request, form, result=result, opened=opened, status=wrong.status)
         response.headers.update(getattr(wrong, "headers", {}))
         return response
 
-    async def preview(self, visit: PageRequest) -> Response:
+    async def preview(self, request: PageRequest) -> Response:
         """An invalid source is normal while its author types, so its error has the status 200."""
-        form = read_form(visit.form.get)
+        form = read_form(request.form.get)
         try:
-            result = await self._previews.render_or_explain(visit.http, visit.caller.org_id, form.render_request())
+            result = await self._previews.render_or_explain(request.http, request.caller.org_id, form.render_request())
         except PressroomError as wrong:
-            result = error_result(visit.http, wrong)
+            result = error_result(request.http, wrong)
         status = 200 if result.problem is None or result.is_about_source else result.problem.status
-        response = views.render_preview(visit, form, result, await reopen_from_form(visit, self._names), status)
+        response = views.render_preview(request, form, result, await reopen_from_form(request, self._names), status)
         if status == 503:
             response.headers["Retry-After"] = str(RETRY_AFTER)
         return response
 
-    async def frame(self, visit: PageRequest) -> Response:
+    async def frame(self, request: PageRequest) -> Response:
         """A page or a PDF as itself, to stand in a frame. A page can do nothing there; a PDF is shown by the browser."""
-        form = read_form(visit.form.get)
-        rendered = await self._previews.render(visit.http, visit.caller.org_id, form.render_request())
+        form = read_form(request.form.get)
+        rendered = await self._previews.render(request.http, request.caller.org_id, form.render_request())
         policy = _POLICY if rendered.media_type == "application/pdf" else f"sandbox; {_POLICY}"
         return Response(rendered.data, 200, _HEADERS | {"Content-Security-Policy": policy}, rendered.media_type)
 
-    async def download(self, visit: PageRequest) -> Response:
-        form = read_supported_form(visit.form.get)
-        wanted = visit.form.get("as")
+    async def download(self, request: PageRequest) -> Response:
+        form = read_supported_form(request.form.get)
+        wanted = request.form.get("as")
         if wanted != SOURCE and wanted not in form.offered.outputs:
             raise refuse(f"{form.language} can be downloaded as {', '.join([*form.offered.outputs, SOURCE])}")
-        stem = visit.form.get("opened") or form.language
+        stem = request.form.get("opened") or form.language
         if wanted == SOURCE:
             return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.offered.file_suffix}")
         try:
-            rendered = await self._previews.render(visit.http, visit.caller.org_id, form.render_request(wanted))
+            rendered = await self._previews.render(request.http, request.caller.org_id, form.render_request(wanted))
         except PressroomError as wrong:
-            return await self._show_error(visit, form, wrong)
+            return await self._show_error(request, form, wrong)
         return _attachment(rendered.data, rendered.media_type, f"{stem}.{wanted}")
 
-    async def keep(self, visit: PageRequest) -> Response:
+    async def keep(self, request: PageRequest) -> Response:
         """A job like any other, on stable storage, and a short link to what it made."""
-        form = read_supported_form(visit.form.get)
+        form = read_supported_form(request.form.get)
         try:
-            link = await self._keep_render(visit, form)
+            link = await self._keep_render(request, form)
         except WaitTimeout as late:
-            return visit.redirect(f"/desk/jobs/job_{late.uid}", "It is still being rendered. This is its job.")
+            return request.redirect(f"/desk/jobs/job_{late.uid}", "It is still being rendered. This is its job.")
         except PressroomError as wrong:
-            return await self._show_error(visit, form, wrong)
-        return visit.redirect(f"/playground?link={link}", f"It is kept, and has the short link {link}.")
+            return await self._show_error(request, form, wrong)
+        return request.redirect(f"/playground?link={link}", f"It is kept, and has the short link {link}.")
 
-    async def _keep_render(self, visit: PageRequest, form: PlaygroundForm) -> str:
-        org_id = visit.caller.org_id
+    async def _keep_render(self, request: PageRequest, form: PlaygroundForm) -> str:
+        org_id = request.caller.org_id
         prepared = requests.prepare(form.render_request())
         lookup = await self._diagrams.look_up(prepared, org_id)
         if lookup.hit is not None and await self._diagrams.keep(lookup.hit.artifact) is not None:
             self._service.metrics.cache.labels("hit").inc()
             return lookup.hit.link
-        trace = {"request_id": request_id_of(visit.http)}
+        trace = {"request_id": request_id_of(request.http)}
         submitted = await self._service.rendering.submit_prepared(
             self._service.queue, prepared, kind=NAME, fingerprint=lookup.fingerprint, org_id=org_id, trace=trace
         )
         self._service.metrics.submitted.labels(NAME, submitted.answer.value).inc()
-        await visit.record_audit("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
+        await request.record_audit("submit", f"job_{submitted.uid}", after={"kind": NAME, "answer": submitted.answer.value})
         job = await wait_until_ended(self._service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)

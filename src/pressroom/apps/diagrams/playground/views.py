@@ -31,25 +31,25 @@ class OpenedDiagram(msgspec.Struct, frozen=True):
     state: str
 
 
-async def open_diagram(visit: PageRequest, names: NamedDiagrams, name: str, number: int | None = None) -> OpenedDiagram:
+async def open_diagram(request: PageRequest, names: NamedDiagrams, name: str, number: int | None = None) -> OpenedDiagram:
     """Raises NotFound, and VersionGone for a version that was there once."""
-    named = await names.find(visit.caller.org_id, name)
+    named = await names.find(request.caller.org_id, name)
     history = await names.history(named, number)
     return OpenedDiagram(named, history, history.versions[0].number, state_tag(named.link, history.newest))
 
 
-async def reopen_from_form(visit: PageRequest, names: NamedDiagrams) -> OpenedDiagram | None:
+async def reopen_from_form(request: PageRequest, names: NamedDiagrams) -> OpenedDiagram | None:
     """The diagram that a form names. The state is still the one that its page was rendered with."""
-    name = visit.form.get("opened")
+    name = request.form.get("opened")
     try:
-        found = await open_diagram(visit, names, name) if name else None
+        found = await open_diagram(request, names, name) if name else None
     except NotFound:
         return None
-    return None if found is None else msgspec.structs.replace(found, state=visit.form.get("state"))
+    return None if found is None else msgspec.structs.replace(found, state=request.form.get("state"))
 
 
 def render_page(
-    visit: PageRequest,
+    request: PageRequest,
     form: PlaygroundForm,
     *,
     result: PreviewResult | None = None,
@@ -58,7 +58,7 @@ def render_page(
     status: int = 200,
 ) -> Response:
     known = languages()
-    return visit.page(
+    return request.page(
         "diagrams/playground.html",
         status=status,
         form=form,
@@ -68,41 +68,43 @@ def render_page(
         result=result,
         past=past,
         opened=opened,
-        may_render=visit.may(Scope.SUBMITTER),
-        live=_pending_job(opened) if visit.http.method == "GET" else None,
+        may_render=request.may(Scope.SUBMITTER),
+        live=_pending_job(opened) if request.http.method == "GET" else None,
         moment=from_ms,
-        **share_values(visit, form, opened=opened, past=past),
+        **share_values(request, form, opened=opened, past=past),
     )
 
 
 def render_preview(
-    visit: PageRequest, form: PlaygroundForm, result: PreviewResult, opened: OpenedDiagram | None, status: int
+    request: PageRequest, form: PlaygroundForm, result: PreviewResult, opened: OpenedDiagram | None, status: int
 ) -> Response:
     """Only what changes while the author types."""
-    return visit.page(
-        "diagrams/preview.html", status=status, form=form, result=result, **share_values(visit, form, opened=opened)
+    return request.page(
+        "diagrams/preview.html", status=status, form=form, result=result, **share_values(request, form, opened=opened)
     )
 
 
 def share_values(
-    visit: PageRequest, form: PlaygroundForm, *, opened: OpenedDiagram | None = None, past: PastRender | None = None
+    request: PageRequest, form: PlaygroundForm, *, opened: OpenedDiagram | None = None, past: PastRender | None = None
 ) -> dict[str, Any]:
     """What leads from here to other places: the snippets, and a link that opens the same form."""
     if len(form.source) > SNIPPET_LIMIT:
         return {"snippets": [], "share": None}
-    link = visit.site.url("/playground", **form.fields())
-    return {"snippets": _snippets(visit, form, opened, past), "share": link if len(link) <= LINK_LIMIT else None}
+    link = request.site.url("/playground", **form.fields())
+    return {"snippets": _snippets(request, form, opened, past), "share": link if len(link) <= LINK_LIMIT else None}
 
 
-def needs_token(visit: PageRequest) -> bool:
-    return not is_loopback(visit.site.service.settings.address[0])
+def needs_token(request: PageRequest) -> bool:
+    return not is_loopback(request.site.service.settings.address[0])
 
 
-def _snippets(visit: PageRequest, form: PlaygroundForm, opened: OpenedDiagram | None, past: PastRender | None) -> list[Snippet]:
-    base = visit.site.service.address_for(visit.http)
+def _snippets(
+    request: PageRequest, form: PlaygroundForm, opened: OpenedDiagram | None, past: PastRender | None
+) -> list[Snippet]:
+    base = request.site.service.address_for(request.http)
     picture = None
     if opened is not None:
-        key = embed_key(opened.named, visit.site.service.keyring) if needs_token(visit) else ""
+        key = embed_key(opened.named, request.site.service.keyring) if needs_token(request) else ""
         picture = f"{base}/a/{opened.named.name}.svg{f'?key={key}' if key else ''}"
     elif past is not None and past.link is not None:
         picture = f"{base}/d/{past.link}"
@@ -111,7 +113,7 @@ def _snippets(visit: PageRequest, form: PlaygroundForm, opened: OpenedDiagram | 
     except PressroomError:
         return []  # the options cannot be read; that is said elsewhere
     alt = opened.named.name if opened else str(asked.options.get("title", ""))
-    return snippets(asked, base, picture=picture, alt=alt, needs_token=needs_token(visit))
+    return snippets(asked, base, picture=picture, alt=alt, needs_token=needs_token(request))
 
 
 def _pending_job(opened: OpenedDiagram | None) -> str | None:

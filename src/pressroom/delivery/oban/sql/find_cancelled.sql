@@ -1,4 +1,4 @@
--- Jobs that wait while somebody cancelled their oban job.
+-- Jobs that wait although their oban job was cancelled.
 SELECT job.uid
   FROM {schema}.oban_jobs AS known
   JOIN pressroom.job ON job.uid = known.args->>'uid' AND job.delivery_ref = known.id::text

@@ -62,7 +62,7 @@ CREATE OR REPLACE TRIGGER oban_enlist_added AFTER INSERT ON pressroom.job REFERE
     EXECUTE FUNCTION pressroom.oban_enlist_added();
 
 -- An attempt that fails is snoozed by oban. A job is enlisted anew when its turn comes in the line of its key, when its
--- worker was lost, when somebody who cannot wait joined it, and when it is to start sooner than it was.
+-- worker was lost, when a submit of a more urgent tier joined it, and when it is to start sooner than it was.
 CREATE OR REPLACE TRIGGER oban_enlist_again BEFORE UPDATE ON pressroom.job FOR EACH ROW
     WHEN (NEW.status = 'queued' AND (NEW.waits_for IS NULL OR NEW.waits_for = 'time') AND NEW.kind <> 'webhook'
           AND ((OLD.waits_for = 'key' AND NEW.waits_for IS NULL)

@@ -1,4 +1,4 @@
--- Only our own: whoever else uses these tables has a say in how long theirs are kept.
+-- Only our own workers' rows: another application that uses these tables decides how long its own are kept.
 DELETE FROM {schema}.oban_jobs
  WHERE id IN (SELECT id
                 FROM {schema}.oban_jobs

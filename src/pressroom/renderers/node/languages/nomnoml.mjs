@@ -2,7 +2,7 @@ import { Wrong, refuse } from "../wrong.mjs";
 
 const DARK = ["#stroke: #d5d9e0", "#fill: #2b303b; #343a46", "#background: #1b1e25"];
 
-const DESCRIPTION = /<desc[^>]*>.*?<\/desc>/s; // a copy of the whole source, which nobody asked to publish
+const DESCRIPTION = /<desc[^>]*>.*?<\/desc>/s; // a copy of the whole source, which the picture must not publish
 
 export function open({ load, page }) {
   const { renderSvg } = load("nomnoml");

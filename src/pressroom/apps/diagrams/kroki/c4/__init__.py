@@ -17,7 +17,7 @@ def included_by(line: bytes) -> str | None:
     """The part of the library that a line of a source includes."""
     line = line.strip()
     found = _INCLUDE.fullmatch(line) if line.startswith(b"!") else None
-    return _parts().get((found["part"] or found["file"]).decode().lower()) if found else None
+    return _find_parts().get((found["part"] or found["file"]).decode().lower()) if found else None
 
 
 def lines_of(part: str, seen: set[str]) -> list[bytes]:
@@ -33,7 +33,7 @@ def lines_of(part: str, seen: set[str]) -> list[bytes]:
 
 
 @cache
-def _parts() -> dict[str, str]:
+def _find_parts() -> dict[str, str]:
     return {path.stem.lower(): path.name for path in FOLDER.glob("*.puml")}
 
 
