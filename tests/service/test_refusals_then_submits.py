@@ -305,8 +305,8 @@ async def _(scene: Scene) -> httpx.Response:
 
 @provokes(429, "backpressure")
 async def _(scene: Scene) -> httpx.Response:
-    with scene.monkeypatch.context() as has_concurrent_writers:
-        has_concurrent_writers.setattr(scene.stage.press.app("diagrams").diagrams.render_waiters, "_room", 0)
+    with scene.monkeypatch.context() as crowded:
+        crowded.setattr(scene.stage.press.app("diagrams").diagrams.render_waiters, "_room", 0)
         return await scene.api.post("/render?mode=sync", json={"source": "one too many", "format": "dot"})
 
 
@@ -320,8 +320,8 @@ async def _(scene: Scene) -> httpx.Response:
     def no_slot(_: Any, org_id: str) -> Any:
         raise slots.no_room(1)
 
-    with scene.monkeypatch.context() as has_concurrent_writers:
-        has_concurrent_writers.setattr(slots.Slots, "slot", no_slot)
+    with scene.monkeypatch.context() as crowded:
+        crowded.setattr(slots.Slots, "slot", no_slot)
         fields = {"language": "dot", "source": "digraph { a }", "output": "svg"}
         return await scene.person.post("/playground/preview", fields)
 
