@@ -25,7 +25,7 @@ from pressroom import Pressroom
 from pressroom.serving import make_service
 
 ROOT = Path(pressroom.__file__).parent
-HELPERS = ("clock", "failpoints", "ids", "base/json_text", "tracing")  # they call no other module
+HELPERS = ("clock", "failpoints", "ids", "json_text", "tracing")  # they call no other module
 ATTEMPT = "worker/run.py:Attempt.run"  # runs the handler of a job
 
 # What a render should need once in the process that takes the request, and once in the worker.

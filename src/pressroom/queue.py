@@ -385,7 +385,7 @@ class Queue(Lifecycle):
         return partial(submitting.submit, new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
-        return submitting.submit_plain(many, self._admission.room_for, at_once=self._database.has_concurrent_writers)
+        return submitting.submit_plain(many, self._admission.room_for, single_round_trip=self._database.has_concurrent_writers)
 
     def _announce(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

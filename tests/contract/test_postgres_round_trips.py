@@ -71,8 +71,8 @@ def messages(connection: PostgresConnection, do: Callable[[], Any]) -> list[str]
 def test_a_submit_alone_and_a_claim_alone_are_one_message_the_first_time_and_after_an_error(on_server: str) -> None:
     with closing(PostgresConnection(on_server, SystemClock())) as connection:
         for _ in range(3):
-            submit = next(submitting.submit_plain([a_job(new_uid())], at_once=True))
-            claim = next(claiming.claim_concurrently("me", ["shout"], FreeSlots(1, 1), 15_000, at_once=True))
+            submit = next(submitting.submit_plain([a_job(new_uid())], single_round_trip=True))
+            claim = next(claiming.claim_concurrently("me", ["shout"], FreeSlots(1, 1), 15_000, single_round_trip=True))
             assert messages(connection, partial(connection.single_round_trip, submit, True)) == ["Query", "ReadyForQuery"]
             assert messages(connection, partial(connection.single_round_trip, claim, False)) == ["Query", "ReadyForQuery"]
 
@@ -101,7 +101,7 @@ async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_serv
                 for connection in press._database._connections:
                     connection.raw.execute("DEALLOCATE ALL")
             many = [msgspec.structs.replace(a_job(new_uid()), **more) for more in given]
-            unit = partial(submitting.submit_plain, many, at_once=way != "by several statements")
+            unit = partial(submitting.submit_plain, many, single_round_trip=way != "by several statements")
             await press._database.run(unit, name="submit", shared_lock=True)
         shown = "kind, tier, run_at, status, waits_for, max_attempts, max_crashes, org_id, project_id, build_id, subject, trace"
         more = "retention, on_key, date_created, body, seq = id"

@@ -116,7 +116,7 @@ async def test_telling_of_a_delivery_is_not_itself_told(database: str, eventuall
 
         await stage.ended()
         await eventually(lambda: _in_state(stage, webhook, "delivered"))
-        await stage.press.webhooks.dispatch()
+        await stage.press.webhooks.submit_due_deliveries()
 
         assert len((await stage.get(f"/webhooks/{webhook['id']}/deliveries"))["items"]) == 1
 
@@ -127,7 +127,7 @@ async def test_one_organisation_is_never_told_of_another_s_jobs(database: str, e
 
         job = await stage.ended("ours", org="acme")
         await eventually(lambda: stage.receiver.received)
-        await stage.press.webhooks.dispatch()
+        await stage.press.webhooks.submit_due_deliveries()
 
         assert [json.loads(one.body)["data"]["id"] for one in stage.receiver.received] == [str(job)]
         assert await stage.delivery(acme)
@@ -601,7 +601,7 @@ class Steps:
         return len(self.store.run(webhooks.deliveries(self.webhook.uid, "waiting", 1 << 60, 1000)))
 
     def dispatch(self) -> int:
-        return self.store.run(webhooks.dispatch(self.hooks._delivery_job, 100))
+        return self.store.run(webhooks.submit_due_deliveries(self.hooks._delivery_job, 100))
 
 
 @pytest.mark.parametrize("way", ["completed", "failed", "cancelled", "crashed"])
@@ -659,7 +659,7 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
         steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
 
     def dies() -> Any:
-        yield from webhooks.dispatch(steps.hooks._delivery_job, 2)
+        yield from webhooks.submit_due_deliveries(steps.hooks._delivery_job, 2)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

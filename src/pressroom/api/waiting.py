@@ -57,13 +57,13 @@ async def wait_until_ended(service: Service, job: JobLike, seconds: float) -> Jo
     closing = asyncio.ensure_future(service.closing.wait())
     try:
         await asyncio.wait({ending, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return ending.result() if ending.done() else await _ended_or_closing(service, job)
+        return ending.result() if ending.done() else await _get_ended_or_raise_closed(service, job)
     finally:
         ending.cancel()
         closing.cancel()
 
 
-async def _ended_or_closing(service: Service, job: JobLike) -> Job:
+async def _get_ended_or_raise_closed(service: Service, job: JobLike) -> Job:
     """A last look: what ended in time is an answer."""
     current = await service.queue.get(job)
     if not current.status.ended:

@@ -212,7 +212,7 @@ class DemoDay:
     async def _deliver(self) -> None:
         while True:
             await self.timeline.sleep(120)
-            if await self.press.webhooks.dispatch():
+            if await self.press.webhooks.submit_due_deliveries():
                 await self.workers.claim_and_start()
 
     async def _save_named_diagrams(self) -> None:

@@ -101,7 +101,7 @@ class Webhooks:
     def start(self, make_worker: MakeWorker | None, leads: Callable[[], bool] = lambda: True) -> None:
         self._make_worker = make_worker
         for seconds, task in (
-            (DISPATCH_INTERVAL, if_leading(leads, self.dispatch)),
+            (DISPATCH_INTERVAL, if_leading(leads, self.submit_due_deliveries)),
             (DISPATCH_INTERVAL, self.start_worker_if_due),
             (FORGET_INTERVAL, if_leading(leads, self.forget)),
         ):
@@ -171,7 +171,7 @@ class Webhooks:
         unit = partial(webhooks.replay, delivery.uid, self._delivery_job, {NAME: self.kind})
         return await self._database.run(unit, name="webhook", after=lambda _: self._announce())
 
-    async def dispatch(self) -> int:
+    async def submit_due_deliveries(self) -> int:
         """Give every delivery that is owed its job. Looks before it writes: an idle process takes no lock."""
         sent = 0
         while await self._database.read(webhooks.any_due):

@@ -110,7 +110,7 @@ def settle(ending: Ending) -> Work[None]:
         return
     # A cancelled render is submitted again when the article is opened.
     status = RenderStatus.STALE if ending.status is Status.CANCELLED else RenderStatus.FAILED
-    yield from store.fail_render(article.id, target.revision, ending.uid, status, ending.error)
+    yield from store.mark_revision_failed(article.id, target.revision, ending.uid, status, ending.error)
 
 
 def _read_source(target: RenderPayload, org_id: str | None) -> Work[tuple[Article, str]]:

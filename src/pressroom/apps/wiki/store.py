@@ -300,7 +300,7 @@ def save_page(article: Article, number: int, page: RenderedPage) -> Work[None]:
         yield Statement("wiki.insert_links", {"article": article.id, "urls": compact(list(page.links))})
 
 
-def fail_render(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
+def mark_revision_failed(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:
     encoded = compact({name: value for name, value in error.items() if name != "detail"}) if error else None
     place = {"article": article, "number": number, "job_uid": job}
     yield Statement("wiki.fail_revision", place | {"status": status.value, "error": encoded})

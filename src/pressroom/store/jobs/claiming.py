@@ -36,7 +36,7 @@ class FreeSlots(msgspec.Struct, frozen=True):
     background: int
 
 
-def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "") -> Work[list[Claim]]:
+def claim(worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "") -> Work[list[Claim]]:
     """Take as many jobs as there is room for, best first, under a lease. `after` is the organisation that was served last."""
     kinds = list(kinds)
     moment = yield from now()
@@ -49,7 +49,7 @@ def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after:
     spare = (yield from concurrency_limits.spare()) if any_limited else {}
     not_ready = {kind for kind, _, is_ready, _ in seen if not is_ready}
     startable = [kind for kind in kinds if kind not in not_ready and spare.get(kind, 1) > 0]
-    by_tier = {0: room.total, 1: room.background}
+    by_tier = {0: free_slots.total, 1: free_slots.background}
     candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, after)
     chosen = _choose(candidates, by_tier, running, spare, after)
     if not chosen:
@@ -61,7 +61,7 @@ def claim(worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after:
 
 
 def claim_concurrently(
-    worker: str, kinds: Iterable[str], room: FreeSlots, lease: int, after: str = "", *, at_once: bool = False
+    worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "", *, single_round_trip: bool = False
 ) -> Work[list[Claim]]:
     """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
 
@@ -69,13 +69,13 @@ def claim_concurrently(
     """
     asked = {
         "kinds": compact(list(kinds)),
-        "total": room.total,
-        "background": room.background,
+        "total": free_slots.total,
+        "background": free_slots.background,
         "worker": worker,
         "lease": lease,
         "after": after,
     }
-    if at_once:
+    if single_round_trip:
         rows = yield SingleRoundTrip("claim_in_one_round_trip", asked)
         if rows is not NOT_SUPPORTED:
             return _in_order(rows)
@@ -110,17 +110,17 @@ def claim_named(
 
 
 def claim_in_turn(
-    worker: str, uids: Sequence[str], kinds: Sequence[str], room: FreeSlots, lease: int, after: str, *, shared_lock: bool
+    worker: str, uids: Sequence[str], kinds: Sequence[str], free_slots: FreeSlots, lease: int, after: str, *, shared_lock: bool
 ) -> Work[tuple[list[Claim], Again]]:
     """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
 
     What is named and not its turn is to be offered again at once. If there is less to start than was named, names count again:
     a job whose time has come may be started by its name alone.
     """
-    claims = yield from (claim_concurrently if shared_lock else claim)(worker, kinds, room, lease, after)
+    claims = yield from (claim_concurrently if shared_lock else claim)(worker, kinds, free_slots, lease, after)
     taken = {claim.uid for claim in claims}
     rest = [uid for uid in uids if uid not in taken]
-    free = room.total - len(claims)
+    free = free_slots.total - len(claims)
     again: Again = {}
     if free and rest:
         more, again = yield from claim_named(worker, rest[:free], kinds, lease, shared_lock=shared_lock)
@@ -173,7 +173,7 @@ def turn(
     settlements: Sequence[Settlement],
     worker: str,
     claimable: Iterable[str],
-    room: FreeSlots,
+    free_slots: FreeSlots,
     lease: int,
     kinds: Kinds,
     *,
@@ -188,17 +188,19 @@ def turn(
     """
     settled = (yield from settle(settlements, kinds)) if settlements else []
     if named and in_turn:
-        claims, again = yield from claim_in_turn(worker, named, list(claimable), room, lease, after, shared_lock=shared_lock)
+        claims, again = yield from claim_in_turn(
+            worker, named, list(claimable), free_slots, lease, after, shared_lock=shared_lock
+        )
         return Turn(settled, claims, again)
     if named:
         claims, again = yield from claim_named(worker, named, claimable, lease, shared_lock=shared_lock)
         return Turn(settled, claims, again)
-    if room.total <= 0:
+    if free_slots.total <= 0:
         return Turn(settled, [])
     if shared_lock:
-        claims = yield from claim_concurrently(worker, claimable, room, lease, after, at_once=not settlements)
+        claims = yield from claim_concurrently(worker, claimable, free_slots, lease, after, single_round_trip=not settlements)
     else:
-        claims = yield from claim(worker, claimable, room, lease, after)
+        claims = yield from claim(worker, claimable, free_slots, lease, after)
     return Turn(settled, claims)
 
 

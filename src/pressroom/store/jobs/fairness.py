@@ -49,13 +49,13 @@ def find_candidates(
             shared.add((candidate.kind, candidate.tier))
     if not shared and len({one.org_id for one in candidates}) < 2:
         return candidates, {}
-    running = yield from _count_running(kinds)
+    running = yield from _count_running_by_org(kinds)
     for kind, tier in sorted(shared):
         candidates += yield from _find_of_several({"kind": kind, "tier": tier, "limit": room[tier]}, running, after)
     return candidates, running
 
 
-def _count_running(kinds: Collection[str]) -> Work[Running]:
+def _count_running_by_org(kinds: Collection[str]) -> Work[Running]:
     return Counter(org_id for org_id, kind in (yield Statement("list_running_orgs")) if kind in kinds)
 
 

@@ -17,7 +17,7 @@ class _Undone(Exception):
 async def submit_no_jobs(database: Database) -> None:
     """Over the connection, with the locks, the prepared statement and the commit of a submit. Raises what a submit would."""
     await database.run(
-        lambda: submitting.submit_plain((), at_once=database.has_concurrent_writers), name="probe", shared_lock=True
+        lambda: submitting.submit_plain((), single_round_trip=database.has_concurrent_writers), name="probe", shared_lock=True
     )
 
 

@@ -86,7 +86,9 @@ def submit_many(jobs: Sequence[CheckedJob], room: RoomCheck | None = None) -> Wo
     return answers
 
 
-def submit_plain(jobs: Sequence[CheckedJob], room: RoomCheck | None = None, *, at_once: bool = False) -> Work[list[Submitted]]:
+def submit_plain(
+    jobs: Sequence[CheckedJob], room: RoomCheck | None = None, *, single_round_trip: bool = False
+) -> Work[list[Submitted]]:
     """Many jobs without fingerprints, whose keys have no open job: a few statements serve them all, or one where there are no
     keys and the database can do it in one round trip.
 
@@ -95,7 +97,7 @@ def submit_plain(jobs: Sequence[CheckedJob], room: RoomCheck | None = None, *, a
     if room is not None:
         yield from room(jobs)
     count = len(jobs) or 1
-    if at_once:
+    if single_round_trip:
         lines = [_plain_line(None, new, (new.delay, new.run_at)) for new in jobs]
         asked = {"jobs": compact(lines), "payloads": compact([new.payload for new in jobs]), "count": count}
         done = yield SingleRoundTrip("submit_in_one_round_trip", asked)
