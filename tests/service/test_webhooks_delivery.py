@@ -601,7 +601,7 @@ class Steps:
         return len(self.store.run(webhooks.deliveries(self.webhook.uid, "waiting", 1 << 60, 1000)))
 
     def dispatch(self) -> int:
-        return self.store.run(webhooks.submit_due_deliveries(self.hooks._delivery_job, 100))
+        return self.store.run(webhooks.dispatch(self.hooks._delivery_job, 100))
 
 
 @pytest.mark.parametrize("way", ["completed", "failed", "cancelled", "crashed"])
@@ -659,7 +659,7 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
         steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
 
     def dies() -> Any:
-        yield from webhooks.submit_due_deliveries(steps.hooks._delivery_job, 2)
+        yield from webhooks.dispatch(steps.hooks._delivery_job, 2)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
