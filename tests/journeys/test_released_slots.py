@@ -84,3 +84,54 @@ async def test_as_many_slots_are_released_as_there_are_and_no_more(file, eventua
             await press.wait_until_ended(job, timeout=60)
         await eventually(lambda: press.worker.running == 0)
         assert press.worker._worker_slots.released == 0
+
+
+async def test_releases_of_one_job_beside_each_other_free_one_slot(file, gates, eventually):
+    """An article with several diagrams waits for all of them at once; it had one slot, and gives one away."""
+    _, meanwhile, _ = gates
+
+    @kind("waits", timeout=None)
+    async def waits(job, payload):
+        async def wait():
+            with job.release_slot():
+                await meanwhile.hold()
+
+        await asyncio.gather(wait(), wait(), wait())
+
+    async with Pressroom(file, kinds=[waits], workers=3) as press:
+        job = await press.submit("waits", tier=Tier.INTERACTIVE)
+        await eventually(lambda: meanwhile.came)
+        await eventually(lambda: not press.worker._loop.turns_in_flight)
+        assert (press.worker._worker_slots.running, press.worker._worker_slots.released) == (1, 1)
+        assert press.worker._worker_slots.busy == 0
+        meanwhile.open()
+        await press.wait_until_ended(job, timeout=60)
+        await eventually(lambda: press.worker.running == 0)
+        assert press.worker._worker_slots.released == 0
+
+
+async def test_a_handler_left_behind_while_its_slot_is_released_frees_no_second_slot(file, eventually):
+    started, released, ended_late = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @kind("stubborn")
+    async def stubborn(job, payload):
+        with job.release_slot():
+            started.set()
+            while not released.is_set():
+                try:
+                    await released.wait()
+                except asyncio.CancelledError:
+                    continue
+        ended_late.set()
+
+    async with Pressroom(file, kinds=[stubborn], workers=1) as press:
+        job = await press.submit("stubborn", tier=Tier.INTERACTIVE)
+        await started.wait()
+        await press.cancel(job)
+        await press.wait_until_ended(job, timeout=60)
+        slots = press.worker._worker_slots
+
+        assert (slots.running, slots.released) == (0, 0)
+        released.set()
+        await ended_late.wait()
+        assert (slots.running, slots.released) == (0, 0)

@@ -62,6 +62,7 @@ class Attempts:
         self._counters = counters
         self._random = random
         self._threads = HandlerThreads()
+        self._releases: dict[ClaimKey, int] = {}  # of jobs whose slot is released: how many blocks of theirs are open
         self._loop = asyncio.get_running_loop()
 
     @property
@@ -95,6 +96,7 @@ class Attempts:
         claim = attempt.claim
         seconds = self._seconds[claim.id, claim.token] = time.monotonic() - attempt.started_at
         self._counters.count_attempt(claim.kind, seconds)
+        self._take_slot_back(claim)
         self._slots.end_attempt(claim.tier, seconds)
         del self.running[claim.id, claim.token]
         self.ended.append(Settlement(claim, outcome))
@@ -102,13 +104,25 @@ class Attempts:
 
     @contextlib.contextmanager
     def _release_slot(self, claim: Claim) -> Iterator[None]:
-        if not self._slots.release(claim.tier):
-            yield
-            return
-        self.on_slot_release()
+        """A job has one slot: the first of several releases gives it away, and the last to end takes it back."""
+        key = (claim.id, claim.token)
+        if key not in self._releases:
+            if key not in self.running or not self._slots.release(claim.tier):
+                yield
+                return
+            self._releases[key] = 0
+            self.on_slot_release()
+        self._releases[key] += 1
         try:
             yield
         finally:
+            if key in self._releases:  # else the attempt has ended, and its handler went on
+                self._releases[key] -= 1
+                if not self._releases[key]:
+                    self._take_slot_back(claim)
+
+    def _take_slot_back(self, claim: Claim) -> None:
+        if self._releases.pop((claim.id, claim.token), None) is not None:
             self._slots.take_back(claim.tier)
 
     def take_ended(self) -> list[Settlement]:
