@@ -15,8 +15,7 @@ import pytest
 
 from pressroom import Backoff, Kind, Pressroom, Request, SourceInvalid, Status, Tier, Transient, failpoints
 from pressroom.config import Settings
-from pressroom.delivery import messages, redis
-from pressroom.delivery.messages import Notice
+from pressroom.delivery import JobNotice, messages, redis
 from pressroom.errors import InvalidArgument
 from pressroom.ids import as_uuid, new_uid, parse_uid
 from tests.delivery.redis_stage import NotingTaker, announcing, keys_of, looking_into, serving
@@ -335,7 +334,7 @@ async def test_a_process_that_submits_and_goes_has_announced_it(on_redis: OnRedi
 def test_a_notice_without_a_payload_makes_a_message_that_we_can_read() -> None:
     uid = new_uid()
     for payload in (None, "null", "[1]", '{"render_request": 7}'):
-        named = messages.parse(messages.encode(Notice(uid, "echo", 0, payload)))
+        named = messages.parse(messages.encode(JobNotice(uid, "echo", 0, payload)))
         assert named == messages.ParsedMessage(uid, "echo")
 
 
@@ -352,7 +351,7 @@ def test_a_notice_without_a_payload_makes_a_message_that_we_can_read() -> None:
 def test_message_fields_that_are_wrong_spoil_no_message(fields: Any) -> None:
     uid = new_uid()
 
-    message = messages.encode(Notice(uid, "echo", 0, "{}", fields))
+    message = messages.encode(JobNotice(uid, "echo", 0, "{}", fields))
 
     assert messages.parse(message) == messages.ParsedMessage(uid, "echo")
     assert {*json.loads(message)} == {"job_id", "kind", "render_request"}
