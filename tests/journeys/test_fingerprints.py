@@ -369,7 +369,7 @@ async def test_a_payload_that_is_nested_too_deep_to_be_hashed_is_refused_in_word
 
 
 async def test_going_back_to_a_text_that_was_rendered_is_not_undone_by_the_edit_that_runs(anywhere, gate, eventually):
-    """Save A, which is rendered and cached. Save B, which is being rendered. Save A again: A must be what is shown in the end."""
+    """Save A, which is rendered and cached. Save B, which runs. Save A again: A must be what is shown in the end."""
     shown = []
 
     @kind("page", on_key=OnKey.COALESCE, cache_for=HOUR)
