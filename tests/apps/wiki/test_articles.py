@@ -393,3 +393,17 @@ async def test_the_text_of_a_revision_never_changes(database: str) -> None:
         looking.change(database, "UPDATE wiki_source SET source = 'other'")
     with pytest.raises(Exception, match="the text of a revision never changes"):
         looking.change(database, "UPDATE wiki_revision SET title = 'other'")
+
+
+async def test_an_older_revision_that_is_rendered_again_is_not_shown_instead_of_a_newer_one(database: str) -> None:
+    async with open_wiki(database) as press:
+        wiki = press.app("wiki").articles
+        for number in range(2):
+            await wiki.post(None, draft(f"text {number}", number), wait=600)
+        await wiki.rerender(None, "Home", 1, wait=600)
+        await press.pause(renders.NAME)
+        await wiki.post(None, draft("text 2", 2), wait=0)
+        reading = await wiki.read(None, "Home")
+
+    assert reading.shown is not None
+    assert (reading.head.number, reading.shown.number) == (3, 2)
