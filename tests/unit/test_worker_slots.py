@@ -178,3 +178,19 @@ async def test_a_renewal_that_finds_a_job_cancelled_stops_it(monkeypatch: pytest
     attempts.close()
 
     assert stopped == [1]
+
+
+def test_of_two_offers_of_one_job_one_is_taken_and_the_other_refused_for_good() -> None:
+    said: list[object] = []
+
+    class SayingOffer(Offer):
+        def taken(self) -> None:
+            said.append("taken")
+
+        def refused(self, again: float | None) -> None:
+            said.append(again)
+
+    claim: Any = SimpleNamespace(uid="job", id=1, token=1)
+    Offers().answer([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
+
+    assert said == ["taken", None]
