@@ -333,3 +333,45 @@ async def test_processes_that_share_a_folder_share_its_secret(disk: Disk, folder
     assert Disk(folder, SystemClock()).check(url).filename == "a.txt"
     with pytest.raises(NotFound):
         Disk(tmp_path / "another", SystemClock()).check(url)
+
+
+async def test_a_file_that_the_disk_fails_to_open_does_not_pass_for_one_that_is_not_there(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blob = await disk.put(b"abc")
+    really_open = os.open
+
+    def fails(path: str | Path, *how: int, **where: int) -> int:
+        if path == blob.key:
+            raise OSError(errno.EIO, "Input/output error")
+        return really_open(path, *how, **where)
+
+    monkeypatch.setattr(os, "open", fails)
+    with pytest.raises(StoreUnavailable) as failure:
+        await disk.size(blob.key)
+
+    assert failure.value.dependency == "artifacts"
+
+
+def test_a_secret_that_was_cut_short_is_told_as_trouble_with_the_artifacts(folder: Path, disk: Disk) -> None:
+    (folder / "secret").write_bytes(b"short")
+
+    with pytest.raises(StoreUnavailable, match="does not hold a secret") as failure:
+        Disk(folder, SystemClock())
+
+    assert failure.value.dependency == "artifacts"
+
+
+@LINUX
+async def test_what_is_no_file_is_refused_without_leaving_a_descriptor_open(folder: Path, disk: Disk) -> None:
+    blob = await disk.put(b"abc")
+    path = folder / "blobs" / blob.key[:2] / blob.key
+    path.unlink()
+    path.mkdir()
+    before = os.listdir("/proc/self/fd")
+
+    for _ in range(20):
+        with pytest.raises(NotFound):
+            await disk.size(blob.key)
+
+    assert len(os.listdir("/proc/self/fd")) < len(before) + 20

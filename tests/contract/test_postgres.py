@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -17,6 +18,7 @@ from pressroom.clock import SystemClock
 from pressroom.errors import DatabaseTooNew, StoreBusy, StoreUnavailable
 from pressroom.model import Status, Tier
 from pressroom.store.engine import postgres_connection, postgres_health, postgres_migrate
+from pressroom.store.engine.postgres import CommitListener
 from pressroom.store.engine.postgres_connection import EVENTS
 from tests import looking, postgres
 
@@ -230,3 +232,18 @@ async def test_a_job_takes_its_history_with_it_and_fsck_finds_what_it_left(on_se
             connection.execute("INSERT INTO job_event (job_id, at, type) VALUES (77, 0, 'queued')")
     (found,) = postgres_health.audit(on_server, BUILT_IN_SCHEMA)
     assert (found.check, found.detail.endswith("has no job")) == ("orphan", True)
+
+
+def test_whoever_begins_to_listen_looks_once_for_what_was_committed_before(on_server: str) -> None:
+    """Polling would find it too, but later: a notice that was sent while no connection listened is lost."""
+    looked = threading.Semaphore(0)
+    with closing(CommitListener(on_server, looked.release, set)) as listener:
+        assert looked.acquire(timeout=60)
+        assert listener.take_notice()
+        with psycopg.connect(on_server, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        assert looked.acquire(timeout=60)
+        assert listener.take_notice()

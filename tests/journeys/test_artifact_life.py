@@ -17,7 +17,7 @@ from pressroom.clock import SystemClock
 from pressroom.errors import Expired, InvalidArgument, NotFound
 from pressroom.model import Succeeded
 from pressroom.parts import leader_tasks
-from pressroom.store.artifacts import artifacts, blobs
+from pressroom.store.artifacts import artifacts, blobs, render_cache
 from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.jobs import endings
 from tests.journeys.artifact_stage import Bytes, Rows
@@ -328,3 +328,15 @@ async def test_a_collection_that_fails_unexpectedly_is_logged_and_the_next_one_c
         await eventually(lambda: len(rounds) > 1)
 
     assert "artifacts were not collected" in caplog.text
+
+
+def test_a_picture_that_is_renewed_cuts_nothing_short_that_its_job_has_beside_it(press):
+    job = press.submit("draw", "source", input="source")
+    source = press.record(press.keep(b"a long source", name="source"), job=job.uid, keep_for=14 * DAY)
+    draft = press.keep(b"<svg/>")
+    press.settle(press.claim_one(), Succeeded(encode(artifacts.result_of(draft), limit=100_000)))
+
+    assert press.run(render_cache.renew(draft.uid, DAY)) is not None
+
+    assert press.get(draft.uid).expires_at < source.expires_at
+    assert press.get(source.uid).expires_at == source.expires_at

@@ -366,3 +366,24 @@ async def test_a_payload_that_is_nested_too_deep_to_be_hashed_is_refused_in_word
     async with Pressroom(database, kinds=[diagrams([])], workers=None) as press:
         with pytest.raises(Refused):
             await press.submit("diagram", deep)
+
+
+async def test_going_back_to_a_text_that_was_rendered_is_not_undone_by_the_edit_that_runs(anywhere, gate, eventually):
+    """Save A, which is rendered and cached. Save B, which runs. Save A again: A must be what is shown in the end."""
+    shown = []
+
+    @kind("page", on_key=OnKey.COALESCE, cache_for=HOUR)
+    async def page(job, payload):
+        if payload == "B":
+            await gate.hold()
+        shown.append(payload)
+
+    async with Pressroom(anywhere, kinds=[page], workers=2) as press:
+        await press.wait(await press.submit("page", "A", key="/Home"))
+        await press.submit("page", "B", key="/Home")
+        await eventually(lambda: gate.came)
+        back = await press.submit("page", "A", key="/Home")
+        gate.open()
+        await press.wait(back)
+
+    assert (back.answer, shown[-1]) == (Answer.NEW, "A")

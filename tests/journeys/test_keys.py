@@ -25,6 +25,8 @@ from pressroom import (
 )
 from pressroom.errors import InvalidArgument, WaitTimeout
 from pressroom.model import GaveUp, Released, Retry, Succeeded
+from pressroom.store.jobs import submitting
+from pressroom.submission.request import copy_for_retry
 from pressroom.worker import maintenance
 
 ERROR = {"attempt": 1, "code": "transient", "message": "not now"}
@@ -589,3 +591,49 @@ def test_hundreds_of_jobs_behind_a_busy_key_do_not_stand_before_the_ready_ones(s
     ready = store.submit("ledger", key="free")
 
     assert store.claim_one().uid == ready.uid
+
+
+def test_a_retry_of_an_old_job_is_answered_with_the_newest_that_is_open(steps):
+    store = steps(coalescing)
+    old = store.submit("page", "old", key="a")
+    store.settle(store.claim_one(), GaveUp(ERROR))
+    store.submit("page", "newer", key="a")
+    store.claim_one()
+    newest = store.submit("page", "newest", key="a")
+
+    retried = store.run(submitting.retry(old.uid, copy_for_retry, lambda new: iter(())))
+
+    assert (retried.answer, retried.uid) == (Answer.SKIPPED, newest.uid)
+
+
+def test_a_newer_payload_that_was_cancelled_takes_over_from_no_other(steps):
+    """It is still in its line if the process that cancelled it does not know the hook of its kind."""
+
+    @kind("hooked", on_key=OnKey.COALESCE, settling=no_rows)
+    async def hooked(job, payload): ...
+
+    store = steps(hooked)
+    old = store.submit("hooked", "old", key="a")
+    running = store.claim_one()
+    newer = store.submit("hooked", "newer", key="a")
+    assert store.cancel(newer, knowing=()).status is Status.QUEUED
+
+    assert store.settle(running, Retry(ERROR, wait=1.0)) is Status.QUEUED
+    assert store.get(old).superseded_by is None
+
+
+def no_rows(ending):
+    yield from ()
+
+
+def test_a_job_that_was_cancelled_while_it_ran_does_not_say_that_it_was_superseded(steps):
+    store = steps(coalescing)
+    old = store.submit("page", "old", key="a")
+    running = store.claim_one()
+    store.submit("page", "new", key="a")
+    store.cancel(old)
+
+    assert store.settle(running, Retry(ERROR, wait=1.0)) is Status.CANCELLED
+
+    ended = store.get(old)
+    assert (ended.superseded_by, [*ended.errors], ended.last_error) == (None, [], "cancelled")

@@ -181,3 +181,15 @@ async def test_a_worker_that_was_silent_for_an_hour_is_deleted_unless_a_job_name
         await press.maintenance.rescue()
         await press.maintenance.prune()
         assert await known() == []
+
+
+async def test_what_was_rescued_is_announced_and_not_left_to_the_next_poll(file, monkeypatch):
+    announced = []
+    async with Pressroom(file, kinds=[any_kind], workers=None, lease=LEASE) as press:
+        await press.maintenance.stop()
+        monkeypatch.setattr(press.maintenance._delivery, "announce", announced.append)
+        assert (await press.maintenance.rescue(), announced) == (0, [])
+
+        await claimed_by(press, "dead", a_dead_process())
+        announced.clear()
+        assert (await press.maintenance.rescue(), announced) == (1, [()])

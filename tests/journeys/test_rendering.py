@@ -128,6 +128,31 @@ async def test_a_long_source_that_is_answered_from_the_cache_is_not_kept_twice(d
         await press.wait(await press.render("html", source, "pdf"), timeout=60)
         assert (await press.render("html", source, "pdf")).answer is Answer.HIT
         assert len(artifacts(press)) == 2  # the source and the document
+    assert looking.rows(database, "SELECT count(*) FROM short_link") == [(1,)], "a source is found through its job alone"
+
+
+async def test_a_long_source_that_takes_the_place_of_one_that_waits_is_kept_too(database: str) -> None:
+    async with Pressroom(database, workers=1) as press:
+        await press.pause("render")
+        await press.render("html", "<p>" + "a" * 700_000, "pdf", key="page")
+        newer = await press.render("html", "<p>" + "b" * 700_000, "pdf", key="page")
+        await press.resume("render")
+        ended = await press.wait_until_ended(newer, timeout=60)
+    assert (newer.answer, ended.status, ended.last_error) == (Answer.COALESCED, "completed", None)
+
+
+async def test_a_link_that_was_looked_up_a_moment_ago_ends_in_time_all_the_same(file: str) -> None:
+    clock = ManualClock()
+    async with Pressroom(file, workers=1, clock=clock, cache_ttl=3600, cleanup_interval=3600) as press:
+        result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
+        clock.advance(seconds=3599.5)
+        _, left = await press.rendering.find_by_link(result["short_link"])
+        assert left == 500
+        clock.advance(seconds=0.499)
+        assert (await press.rendering.find_by_link(result["short_link"]))[1] == 1
+        clock.advance(seconds=0.001)
+        with pytest.raises(NotFound, match="expired"):
+            await press.rendering.find_by_link(result["short_link"])
 
 
 async def test_input_and_output_expire_together_and_the_bytes_go(database: str, tmp_path: Path) -> None:

@@ -247,3 +247,22 @@ async def test_pruning_happens_by_itself_on_its_own_beat(anywhere, eventually):
             return not await known(press, job)
 
         await eventually(gone)
+
+
+async def test_a_job_is_kept_while_a_child_of_it_runs(anywhere, gate, eventually):
+    clock = ManualClock()
+
+    @kind("held", timeout=None)
+    async def held(job, payload):
+        await gate.hold()
+
+    async with Pressroom(anywhere, kinds=[diagram, held], workers=1, clock=clock) as press:
+        parent = await press.submit("diagram")
+        await press.wait(parent)
+        await press.submit("held", parent=parent)
+        await eventually(lambda: gate.came)
+
+        clock.advance(days=30)
+        await press.maintenance.prune()
+        assert await known(press, parent)
+        gate.open()

@@ -316,7 +316,7 @@ async def test_a_queue_that_was_opened_again_renders(database):
 
 
 @pytest.mark.parametrize(
-    "part", ["worker.maintenance.Maintenance.start", "worker.leader.Leadership.start", "webhooks.Webhooks.start"]
+    "part", ["worker.maintenance.Maintenance.start", "worker.leader.Leadership.start", "kinds.webhooks.Webhooks.start"]
 )
 async def test_a_start_that_fails_leaves_nothing_behind(anywhere, eventually, monkeypatch, part):
     """Whoever tries again, as a supervisor does within one process, must not gather workers that nobody stops."""

@@ -13,7 +13,7 @@ from PIL import Image
 
 from pressroom.errors import SourceInvalid, Timeout, TooLarge, Unusable
 from pressroom.renderers.browser.browser import Browser
-from pressroom.renderers.browser.mermaid import PAGE, MermaidBrowser, MermaidBrowserOptions
+from pressroom.renderers.browser.mermaid import MAX_TEXT, PAGE, MermaidBrowser, MermaidBrowserOptions
 from pressroom.renderers.browser.mermaid_errors import locate_error
 from pressroom.renderers.node import install as node_install
 from tests.renderers.browser_canary import NEEDS_CHROMIUM, Canary, opened_canary
@@ -260,3 +260,20 @@ def test_without_the_npm_package_the_command_that_installs_it_is_named(tmp_path:
 def test_the_version_names_mermaid_and_the_browser(engines: Path) -> None:
     assert "mermaid 12." in MermaidBrowser.version()
     assert "chromium 1" in MermaidBrowser.version()
+
+
+def test_as_many_characters_as_the_limit_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Needs no browser: what is within the limit gets as far as drawing."""
+
+    class Drawing(Exception):
+        pass
+
+    def draw(*_: object) -> None:
+        raise Drawing
+
+    monkeypatch.setattr(MermaidBrowser, "_draw", draw)
+    start = "flowchart LR\n"
+    with pytest.raises(Drawing):
+        MermaidBrowser().render(start + "é" * (MAX_TEXT - len(start)), "svg", MermaidBrowserOptions())
+    with pytest.raises(TooLarge, match="characters"):
+        MermaidBrowser().render(start + "é" * (MAX_TEXT - len(start) + 1), "svg", MermaidBrowserOptions())

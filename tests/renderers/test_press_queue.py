@@ -11,6 +11,7 @@ from pressroom import Kind, Pressroom, Tier
 from pressroom.app import BUILT_IN
 from pressroom.renderers.sandbox.engine_pools import EnginePools
 from pressroom.renderers.sandbox.fair_queue import RenderCaller, Ticket, TicketQueue
+from pressroom.renderers.sandbox.process_pool import ProcessPool
 from tests.renderers.toys import Patient
 
 BACKGROUND = RenderCaller(is_background=True)
@@ -168,3 +169,17 @@ async def test_the_time_limit_goes_on_when_the_wait_is_over(database: str) -> No
         ended = await press.wait_until_ended(job)
 
     assert ended.errors[-1]["code"] == "timeout"
+
+
+async def test_presses_that_are_closed_start_no_further_process() -> None:
+    pool = ProcessPool(Patient, 1)
+    await pool.close()
+
+    late = asyncio.create_task(pool.render(b"", "txt", {}))
+    await asyncio.sleep(0)
+    started = len(pool.processes)
+    late.cancel()
+    await asyncio.gather(late, *pool._starting, return_exceptions=True)
+    await pool.close()
+
+    assert started == 0

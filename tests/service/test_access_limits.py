@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.api.limits import Buckets, Quotas
+from pressroom.api.limits import Buckets, Quotas, network_of
 from tests.service.access_stage import on_stage
 
 
@@ -109,3 +109,16 @@ async def test_nobody_is_counted_on_the_loopback_unless_it_is_asked_for(file, li
     async with on_stage(file, works=False, listen=listen, **settings) as stage:
         quotas: Quotas = stage.service.quotas
         assert (quotas.tokens is not None, quotas.addresses is not None) == limited
+
+
+@pytest.mark.parametrize(
+    ("host", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),  # as a socket for both protocols names it: the /64 would be all of IPv4
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_a_caller_is_counted_by_its_address_or_by_its_network_of_ipv6(host: str, network: str) -> None:
+    assert network_of(host) == network

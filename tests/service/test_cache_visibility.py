@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from pressroom.api.access import Scope
+from pressroom.api.access import LOCAL, Scope, cache_visibility
 from tests.service.access_stage import on_stage
 
 SOURCE = "digraph { a }"
@@ -65,3 +65,8 @@ async def test_what_is_shown_without_a_token_may_be_shared(file: str) -> None:
     told = {name: "public" in one for name, one in open_answers.items() if name != "name"}
     assert told == dict.fromkeys(told, True)
     assert "private" in with_token, "a proxy in front of us may have added it, and may keep a cache"
+
+
+def test_bytes_of_an_organisation_are_private_even_for_who_needs_no_token() -> None:
+    assert cache_visibility(LOCAL, None) == "public"
+    assert cache_visibility(LOCAL, "acme") == "private"

@@ -4,6 +4,9 @@ import asyncio
 from typing import Any
 
 from pressroom.api.access import Scope
+from pressroom.api.idempotency import KEPT
+from pressroom.store.access import idempotency
+from pressroom.testing import ManualClock, SteppedStore
 from tests.service.access_stage import Stage, on_stage
 
 KEY = {"Idempotency-Key": '"order-42"'}
@@ -89,3 +92,16 @@ async def test_a_cancel_that_is_sent_twice_is_answered_with_the_same_words(datab
     assert first.json()["status"] == "cancelled"
     assert first.content == second.content
     assert second.headers["idempotency-replayed"] == "true"
+
+
+def test_an_answer_is_given_again_for_a_day_and_not_a_millisecond_longer() -> None:
+    """Also if nothing was kept since, by which the old ones are deleted."""
+    clock = ManualClock()
+    store = SteppedStore(clock)
+    reply = idempotency.Reply("digest", 202, {}, "{}")
+    store.run(idempotency.keep("scope", "key", reply, KEPT))
+
+    clock.advance(seconds=KEPT / 1000 - 0.001)
+    assert store.run(idempotency.find("scope", "key")) == reply
+    clock.advance(seconds=0.001)
+    assert store.run(idempotency.find("scope", "key")) is None

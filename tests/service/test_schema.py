@@ -319,3 +319,11 @@ def _places(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
     for path, item in document["paths"].items():
         for method, operation in item.items():
             yield path, method.upper(), operation
+
+
+async def test_a_404_is_in_the_document_where_a_path_has_a_part_that_may_be_wrong_and_only_there(file: str) -> None:
+    async with on_stage(file, works=False) as stage:
+        told = {path: "404" in one["responses"] for path, _, one in _places(stage.app.document) if path.startswith("/jobs")}
+
+    assert told == {path: "{" in path for path in told}
+    assert len(set(told.values())) == 2

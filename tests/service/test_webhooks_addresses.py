@@ -230,3 +230,15 @@ async def test_a_host_that_may_be_named_must_still_be_named_in_full() -> None:
             await client.post(f"https://{NAME}:{receiver.port}/hook", {}, b"{}")
 
         assert receiver.connections == 0
+
+
+async def test_provisional_answers_are_passed_over_however_many_there_are() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 102 Processing\r\n\r\n" * 3 + b"HTTP/1.1 204 No Content\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        place = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        assert (await WebhookClient((place,)).post(f"http://{place}/", {}, b"")).status == 204

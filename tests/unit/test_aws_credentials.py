@@ -241,3 +241,15 @@ def test_answers_without_keys_are_told(aws: FakeAws) -> None:
         find(environ)
     with pytest.raises(S3CredentialsFailed, match="HTTP 500"):
         find({"AWS_EC2_METADATA_SERVICE_ENDPOINT": aws.address})
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "a\x01b"])
+def test_a_token_of_the_container_that_is_no_line_of_text_is_sent_nowhere(token: str) -> None:
+    (port,) = free_ports(1)
+    environ = {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://127.0.0.1:{port}/container",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN": token,
+    }
+
+    with pytest.raises(S3CredentialsFailed, match="no single line of text"):
+        find(environ | NO_METADATA)

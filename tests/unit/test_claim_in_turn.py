@@ -56,3 +56,12 @@ def test_what_cannot_start_is_not_offered_again_at_once() -> None:
     assert store.claim_in_turn(paused, later) == ([], {paused: REFUSED_FOR, later: 5.0})
     mine = store.submit("globex")
     assert store.claim_in_turn(later) == ([mine], {later: 5.0})
+
+
+def test_a_named_job_that_is_being_cancelled_is_not_asked_for_again() -> None:
+    """No worker will ever start it."""
+    store = Store()
+    uid = store.submit("a")
+    store.store.raw.execute("UPDATE job SET cancel_requested = 1, waits_for = 'cancel'")
+
+    assert store.claim_in_turn(uid) == ([], {uid: None})

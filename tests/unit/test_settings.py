@@ -313,3 +313,12 @@ def test_a_setting_that_is_an_apps_is_suggested_with_its_section(
 
     (problem,) = refused.value.problems
     assert f"did you mean {suggested}?" in problem
+
+
+def test_a_variable_of_an_app_that_is_set_to_nothing_is_as_good_as_none() -> None:
+    def sections(_: object) -> dict[str, None]:
+        return {"wiki": None}
+
+    config.load({}, {"PRESSROOM_WIKI_NO_SUCH": ""}, None, sections)
+    with pytest.raises(InvalidSettings, match="PRESSROOM_WIKI_NO_SUCH"):
+        config.load({}, {"PRESSROOM_WIKI_NO_SUCH": "1"}, None, sections)

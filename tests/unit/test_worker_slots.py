@@ -1,9 +1,18 @@
 """Which slots of a worker are free: for claims, for offers, and for background jobs among them."""
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
 import pytest
 
+from pressroom.delivery import Offer
 from pressroom.model import Tier
-from pressroom.store.jobs.claiming import FreeSlots
+from pressroom.store.jobs.claiming import FreeSlots, Turn
+from pressroom.worker.attempts import Attempts
+from pressroom.worker.counters import WorkerCounters
+from pressroom.worker.loop import ClaimLoop
+from pressroom.worker.offers import Offers
 from pressroom.worker.slots import SHORT_ATTEMPT, WorkerSlots
 
 INTERACTIVE, BACKGROUND = Tier.INTERACTIVE, Tier.BACKGROUND
@@ -119,3 +128,69 @@ def test_while_attempts_are_short_jobs_are_offered_ahead_of_their_slots() -> Non
 def slow(slots: WorkerSlots) -> WorkerSlots:
     slots.average_seconds = 1.0
     return slots
+
+
+class NotedOffer(Offer):
+    refusals: ClassVar[list[float | None]] = []
+
+    def refused(self, again: float | None) -> None:
+        self.refusals.append(again)
+
+
+def claim_loop(offers: Offers, turns: Any = None, *, sweep: float = 0.0) -> ClaimLoop:
+    attempts: Any = SimpleNamespace(running={}, ended=[], take_ended=list, record_settled=list)
+    delivery: Any = SimpleNamespace(sweep=sweep)
+    return ClaimLoop("w", (), delivery, WorkerSlots(1), offers, attempts, turns, poll=1.0, on_delivery_error=print)
+
+
+async def test_an_offer_to_a_worker_that_claims_no_more_is_refused_at_once() -> None:
+    offers = Offers()
+    loop = claim_loop(offers)
+    loop.claiming = False
+
+    loop.offer(NotedOffer("job", 0))
+
+    assert (NotedOffer.refusals, offers.interactive) == ([0.0], 0)
+
+
+async def test_a_job_that_is_announced_while_a_claim_finds_nothing_is_claimed_next() -> None:
+    """Else it would wait for the next poll."""
+
+    async def run(*_: object) -> Turn:
+        loop.expect_jobs()
+        return Turn([], [])
+
+    loop = claim_loop(Offers(), SimpleNamespace(run=run, claims_unknown=False))
+    loop._begin_turn()
+
+    assert loop._should_claim()
+
+
+async def test_a_renewal_that_finds_a_job_cancelled_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So does a look at the database, but not while that is slow."""
+    nothing: Any = None
+    stopped: list[int] = []
+    attempts = Attempts(nothing, {}, WorkerSlots(1), print, WorkerCounters(), lambda: 0.5)
+    monkeypatch.setattr(attempts, "cancel_job", stopped.append)
+
+    attempts.handle_renewal({(1, 1): True, (2, 1): False}, [(1, 1), (2, 1)])
+    await asyncio.sleep(0)
+    attempts.close()
+
+    assert stopped == [1]
+
+
+def test_of_two_offers_of_one_job_one_is_taken_and_the_other_refused_for_good() -> None:
+    said: list[object] = []
+
+    class SayingOffer(Offer):
+        def taken(self) -> None:
+            said.append("taken")
+
+        def refused(self, again: float | None) -> None:
+            said.append(again)
+
+    claim: Any = SimpleNamespace(uid="job", id=1, token=1)
+    Offers().answer([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
+
+    assert said == ["taken", None]

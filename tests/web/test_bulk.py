@@ -254,6 +254,21 @@ async def test_after_a_crash_it_goes_on_and_does_nothing_twice(
         assert len(retries_of(database)) == len(set(retries_of(database))) == (7 if action == "retry" else 0)
 
 
+async def test_after_a_crash_what_was_tried_again_before_it_began_is_not_its_own_work(database: str) -> None:
+    async with on_stage(database, works=False) as stage:
+        press = stage.press
+        await ended(stage, 2)
+        ((uid, up_to),) = looking.rows(database, "SELECT uid, id FROM job ORDER BY id DESC LIMIT 1")
+        await press.retry(uid)
+        order = Order(action="retry", wanted=SearchFilter(status=(Status.CANCELLED,)), up_to=up_to, as_of=1 << 60)
+        async with press.transaction() as transaction:
+            job = await bulk_work.submit(press, order, org_id=None, within=transaction)
+        looking.change(database, f"UPDATE job SET claim = 2 WHERE uid = '{job.uid}'")
+        result = await press.bulk.handle(Attempt(job.uid, job.id, EVERYWHERE), (await press.get(job)).payload)
+
+    assert result == {"requeued": 1, "skipped": 1, "why": {"already retried": 1}}
+
+
 async def test_its_organisation_is_the_jobs_and_not_the_payloads(file: str) -> None:
     """Whoever may submit jobs may submit this kind. It then touches what they could touch one by one."""
     async with on_stage(file) as stage:

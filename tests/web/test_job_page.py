@@ -19,6 +19,7 @@ from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now, record
 from pressroom.web.job import source_lines
 from pressroom.web.job.details import MAX_EVENTS_PER_END
+from pressroom.web.job.output import JobOutput, _image_size
 from tests.service.access_stage import Stage, on_stage, without_ids
 from tests.web.browsing import Person, found_token, member
 
@@ -424,3 +425,28 @@ def test_a_place_in_a_very_long_line_is_shown_with_what_is_around_it() -> None:
     assert line.mark == "!"
     assert len(line.before) + len(line.after) < 2 * source_lines.MAX_LINE_WIDTH
     assert (line.before[0], line.after[-1]) == ("…", "…")
+
+
+def test_a_picture_is_as_large_as_its_first_bytes_say() -> None:
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4) + (480).to_bytes(4)
+
+    assert _image_size(head) == (640, 480)
+    assert _image_size(head[:23]) is None
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "pixels"),
+    [
+        (0.6, 1, (1, 1)),
+        (640, 480, (640, 480)),
+        (0, 480, None),
+        (640, -480, None),
+        (999_999, 1, (999_999, 1)),
+        (1_000_000, 1, None),
+    ],
+)
+def test_a_size_that_no_picture_has_is_left_out(width: float, height: float, pixels: tuple[int, int] | None) -> None:
+    details = {"width": width, "height": height}
+    output = JobOutput(artifact=None, short_link=None, warnings=[], engines={}, details=details)
+
+    assert output.pixels == pixels

@@ -140,3 +140,16 @@ async def test_what_has_expired_cannot_be_kept(staged: Staging, easel: Easel) ->
 
     assert expiry is not None
     assert expiry.is_over
+
+
+async def test_a_later_render_replaces_what_was_kept_once_that_has_expired(staged: Staging, easel: Easel) -> None:
+    async with staged() as stage:
+        told = await drawn(stage, "digraph { a }")
+        await keep(stage, told)
+        stage.clock.advance(seconds=timedelta(days=31).total_seconds())  # nothing was pruned since
+        again = await drawn(stage, "digraph { a }")
+        hit = await stage.http.post("/render", json={"source": "digraph { a }", "format": "dot"})
+
+    assert again["jobId"] != told["jobId"]
+    assert (hit.status_code, hit.json()["jobId"]) == (200, again["jobId"])
+    assert len(easel.drew) == 2

@@ -345,3 +345,14 @@ async def test_if_the_job_cannot_be_queued_there_is_no_version_either(staged: St
 
         assert (full.status_code, full.json()["code"]) == (503, "queue_full")
         assert (await stage.http.get("/diagrams/other")).status_code == 404
+
+
+async def test_a_version_that_was_rendered_stays_so_whatever_becomes_of_a_retry(staged: Staging, easel: Easel) -> None:
+    async with staged() as stage:
+        await put(stage, "a")
+        (job,) = (await stage.press.list(kind="diagram")).jobs
+        await stage.press.pause("diagram")
+        await stage.press.cancel(await stage.press.retry(job.uid))
+        told = (await stage.http.get("/diagrams/arch")).json()
+
+    assert (told["version"], told["status"], told["good"]) == (1, "completed", 1)

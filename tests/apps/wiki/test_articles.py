@@ -393,3 +393,53 @@ async def test_the_text_of_a_revision_never_changes(database: str) -> None:
         looking.change(database, "UPDATE wiki_source SET source = 'other'")
     with pytest.raises(Exception, match="the text of a revision never changes"):
         looking.change(database, "UPDATE wiki_revision SET title = 'other'")
+
+
+async def test_an_older_revision_that_is_rendered_again_is_not_shown_instead_of_a_newer_one(database: str) -> None:
+    async with open_wiki(database) as press:
+        wiki = press.app("wiki").articles
+        for number in range(2):
+            await wiki.post(None, draft(f"text {number}", number), wait=600)
+        await wiki.rerender(None, "Home", 1, wait=600)
+        await press.pause(renders.NAME)
+        await wiki.post(None, draft("text 2", 2), wait=0)
+        reading = await wiki.read(None, "Home")
+
+    assert reading.shown is not None
+    assert (reading.head.number, reading.shown.number) == (3, 2)
+
+
+def ending_of(job: str | None, article: int, org_id: str | None, page: RenderedPage | None) -> Ending:
+    return Ending(
+        id=1, uid=job or "", status=Status.FAILED if page is None else Status.COMPLETED, version=1, result={},
+        error={"code": "transient", "message": "not now"}, key=None, subject=None, org_id=org_id,
+        payload={"article": article, "revision": 1, "url": "Home"}, for_hook=page,
+    )  # fmt: skip
+
+
+async def test_a_render_that_fails_says_nothing_of_a_revision_that_has_another_job_by_now(database: str) -> None:
+    async with open_wiki(database, workers=None) as press:
+        wiki, rows = press.app("wiki").articles, press.rendering.database
+        posted = await wiki.post(None, draft("text"), wait=0)
+        settle = partial(ending_of, article=posted.saved.article.id, org_id=None, page=None)
+
+        await rows.run(partial(renders.settle, settle("an earlier job")), name="settle")
+        assert (await wiki.read(None, "Home")).head.render_status is RenderStatus.QUEUED
+        await rows.run(partial(renders.settle, settle(posted.revision.job_uid)), name="settle")
+        assert (await wiki.read(None, "Home")).head.render_status is RenderStatus.FAILED
+
+
+async def test_a_new_article_makes_pages_of_its_own_organisation_stale_and_no_others(database: str) -> None:
+    async with open_wiki(database, workers=None) as press:
+        wiki, rows = press.app("wiki").articles, press.rendering.database
+        page = RenderedPage(html="Elsewhere", headings=[], links=["Elsewhere"], renderer="x")
+        for org in ("acme", "other"):
+            posted = await wiki.post(org, draft("text"), wait=0)
+            ending = ending_of(posted.revision.job_uid, posted.saved.article.id, org, page)
+            await rows.run(partial(renders.settle, ending), name="settle")
+
+        batch = await wiki.begin_import("acme", "a folder")
+        await wiki.save_many("acme", [draft("here", url="Elsewhere")], parent=batch.uid)
+
+        told = [(await wiki.read(org, "Home")).head.render_status for org in ("acme", "other")]
+    assert told == [RenderStatus.STALE, RenderStatus.RENDERED]

@@ -240,3 +240,40 @@ async def test_a_round_that_fails_is_counted_and_the_next_one_comes(eventually: 
     tidying.cancel()
 
     assert {type(reason) for reason in counted} == {OSError}
+
+
+CANCEL_ALL = "UPDATE public.oban_jobs SET state = 'cancelled', cancelled_at = timezone('UTC', now()) - interval '2 hours'"
+
+
+async def test_only_jobs_that_wait_are_cancelled_because_their_oban_job_was(
+    open_press: Open, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciler, "TIDY_EVERY", 3600.0)
+    asked: list[str] = []
+
+    async def note(uid: str) -> None:
+        asked.append(uid)
+
+    async with open_press(Kind("echo", echo)) as press:
+        found = await reconciler_of(press)
+        await press.wait(await press.submit("echo", 1), timeout=60)
+        waiting = await press.submit("echo", 2, delay=3600)
+        tables.do(CANCEL_ALL)
+        monkeypatch.setattr(found, "_cancel", note)
+        await found.end_cancelled()
+
+    assert asked == [waiting.uid]
+
+
+async def test_a_look_for_cancelled_jobs_that_found_a_full_page_looks_as_far_back_again(
+    open_press: Open, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciler, "TIDY_EVERY", 3600.0)
+    monkeypatch.setattr(reconciler, "PAGE", 1)
+    async with open_press(Kind("echo", echo)) as press:
+        found = await reconciler_of(press)
+        jobs = [await press.submit("echo", n, delay=3600) for n in range(2)]
+        tables.do(CANCEL_ALL)
+        for _ in jobs:
+            await found.end_cancelled()
+        assert [(await press.get(job)).status for job in jobs] == ["cancelled", "cancelled"]
