@@ -20,27 +20,27 @@ GFM: Reasons = {
 }  # fmt: skip
 
 CLEANED_COMMONMARK: Reasons = {
-    "Raw HTML: an element that HTML does not have, or that a page of somebody else's may not carry; the text in it stays.": {
+    "Raw HTML: an element that HTML does not have, or that is not allowed in embedded content; the text in it stays.": {
         150, 163, 171, 201, 491, 524, 536, 613, 614, 615, 617,
     },
     "Raw HTML: `<script>` and `<style>` go with what is in them.": {170, 172, 173, 176, 178},
     "Raw HTML: comments, processing instructions, declarations and CDATA.": {
         177, 179, 180, 182, 183, 308, 309, 625, 626, 627, 628, 629,
     },
-    "Raw HTML: an attribute that is not on the list (`id` of a `<div>`, `class` of an `<i>`, names that nobody knows).": {
+    "Raw HTML: an attribute that is not on the list (`id` of a `<div>`, `class` of an `<i>`, unknown names).": {
         153, 154, 164, 169, 616,
     },
     "A link whose scheme is none of http, https, mailto and tel keeps its text and loses its address.": {596, 598, 599, 601},
 }  # fmt: skip
 
 CLEANED_GFM: Reasons = {
-    "Raw HTML: an element that HTML does not have, or that a page of somebody else's may not carry; the text in it stays.": {
+    "Raw HTML: an element that HTML does not have, or that is not allowed in embedded content; the text in it stays.": {
         120, 133, 170, 500, 532, 544, 632, 633, 634, 636,
     },
     "Raw HTML: comments, processing instructions, declarations and CDATA.": {
         146, 148, 149, 151, 152, 288, 289, 644, 645, 646, 647, 648,
     },
-    "Raw HTML: an attribute that is not on the list (`id` of a `<div>`, `class` of an `<i>`, names that nobody knows).": {
+    "Raw HTML: an attribute that is not on the list (`id` of a `<div>`, `class` of an `<i>`, unknown names).": {
         123, 124, 134, 139, 635,
     },
     "A link whose scheme is none of http, https, mailto and tel keeps its text and loses its address.": {
