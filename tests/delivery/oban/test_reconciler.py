@@ -90,7 +90,7 @@ async def test_a_table_that_was_emptied_is_soon_full_again(
         for kind in ("echo", "other"):
             await pause(press, kind)
             await press.submit_many([Request(kind, n, tier=n % 2) for n in range(45)])
-        tables.do("TRUNCATE public.oban_jobs")
+        await asyncio.to_thread(tables.do, "TRUNCATE public.oban_jobs")
         assert await found.enlist_forgotten(["echo", "other", "webhook"]) == 90
         assert len(tables.jobs()) == 90
 
