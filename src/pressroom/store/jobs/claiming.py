@@ -36,10 +36,14 @@ class FreeSlots(msgspec.Struct, frozen=True):
     background: int
 
 
-def claim(worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "") -> Work[list[Claim]]:
-    """Take as many jobs as there is room for, best first, under a lease. `after` is the organisation that was served last."""
+def claim(
+    worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "", moment: int | None = None
+) -> Work[list[Claim]]:
+    """Take as many jobs as there are free slots, best first, under a lease. `after` is the organisation that was served last,
+    and `moment` is now."""
     kinds = list(kinds)
-    moment = yield from now()
+    if moment is None:
+        moment = yield from now()
     seen = yield Statement("survey_queue")
     if not seen or _is_any_due(seen, moment):  # nothing is seen where no kind is registered
         yield Statement("wake_due", {"now": moment})
@@ -186,7 +190,8 @@ def turn(
 
     `after` is the organisation that this worker served last. `in_turn`: several wait, so names do not decide.
     """
-    settled = (yield from settle(settlements, kinds)) if settlements else []
+    moment = (yield from now()) if settlements else None
+    settled = (yield from settle(settlements, kinds, moment)) if settlements else []
     if named and in_turn:
         claims, again = yield from claim_in_turn(
             worker, named, list(claimable), free_slots, lease, after, shared_lock=shared_lock
@@ -200,7 +205,7 @@ def turn(
     if shared_lock:
         claims = yield from claim_concurrently(worker, claimable, free_slots, lease, after, single_round_trip=not settlements)
     else:
-        claims = yield from claim(worker, claimable, free_slots, lease, after)
+        claims = yield from claim(worker, claimable, free_slots, lease, after, moment)
     return Turn(settled, claims)
 
 

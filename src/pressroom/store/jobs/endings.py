@@ -46,9 +46,10 @@ class Settled(msgspec.Struct, frozen=True):
     superseded_by: str | None = None
 
 
-def settle(settlements: Sequence[Settlement], kinds: Kinds) -> Work[list[Settled]]:
-    """Close attempts, each if its claim still owns the job, with all that belongs to their endings."""
-    moment = yield from now()
+def settle(settlements: Sequence[Settlement], kinds: Kinds, moment: int | None = None) -> Work[list[Settled]]:
+    """Close attempts, each if its claim still owns the job, with all that belongs to their endings. `moment` is now."""
+    if moment is None:
+        moment = yield from now()
     unfinished = [one for one in settlements if isinstance(one.outcome, _UNFINISHED)]
     superseded = yield from _find_superseded(unfinished)
     numbers = yield from _numbers_for_retries(unfinished)
