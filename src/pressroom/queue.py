@@ -1,4 +1,4 @@
-"""The front door: submit, get, list, wait, watch, cancel, retry, stats. Everything that enters is checked here."""
+"""The queue: submit, get, list, wait, watch, cancel, retry, stats. Every request is checked here."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do. Open on the loopback; everything else needs a token."""
+"""Authentication and scopes. The loopback may be open; every other caller needs a token."""
 
 import ipaddress
 from collections.abc import Awaitable, Callable, Collection

@@ -1,4 +1,4 @@
-"""For those who run it: alive, ready, well, and in figures."""
+"""Liveness, readiness, health and metrics."""
 
 import asyncio
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""What two errors have in common. Messages that differ in numbers, names and places only are alike, and have one print."""
+"""The signature of an error: messages that differ only in numbers, names and places have the same one."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Methods of an object that its holder has too."""
+"""A method that an object forwards to one of its parts, with its signature and docstring."""
 
 from collections.abc import Callable
 from typing import Any, Concatenate, overload

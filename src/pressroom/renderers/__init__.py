@@ -1,4 +1,4 @@
-"""Rendering is a stranger in a box: source in, bytes out, and nothing else in reach.
+"""Engines render untrusted sources in sandboxed processes: source bytes in, output bytes out, no network and no files.
 
 An `Engine` turns one language into some outputs. It knows nothing of jobs, of pipes or of who asks. The process that asks
 reads only what the class says about itself; the class is instantiated in a sandboxed process (sandbox/engine_process.py) that

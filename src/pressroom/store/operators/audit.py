@@ -1,4 +1,4 @@
-"""What people did at the desk, and what it changed. Rows are added and read, never changed."""
+"""The audit log: what users did, and what it changed. Rows are added and read, never changed."""
 
 from datetime import datetime
 from typing import Any
