@@ -1,4 +1,4 @@
-"""Slots for renders that callers wait for, a bounded number of waiters, and 429 beyond it (design 001). Organisations take turns."""
+"""Slots for renders that callers wait for, a bounded number of waiters, and 429 beyond it (001). Organisations take turns."""
 
 import asyncio
 from collections import Counter, deque
