@@ -28,7 +28,7 @@ async def shout(job: Any, payload: Any) -> Any:
 async def submit_in_one_message(press: Pressroom) -> Submitted:
     """As a lone submit is made; the queue's own would count the queue now and then, which is a statement more."""
     new = CheckedJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
-    unit = partial(submitting.submit_plain, [new], at_once=True)
+    unit = partial(submitting.submit_plain, [new], single_round_trip=True)
     (submitted,) = await press._database.run(unit, name="submit", shared_lock=True)
     return submitted
 
@@ -76,7 +76,7 @@ async def change_the_schema(press: Pressroom) -> None:
 async def fail_in_the_one_message(press: Pressroom) -> None:
     new = CheckedJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     with pytest.raises(psycopg.errors.UniqueViolation):
-        await press._database.run(partial(submitting.submit_plain, [new, new], at_once=True), name="submit", shared_lock=True)
+        await press._database.run(partial(submitting.submit_plain, [new, new], single_round_trip=True), name="submit", shared_lock=True)
 
 
 ERRORS = [
@@ -159,7 +159,7 @@ def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_p
 def a_submit(uid: str | None = None) -> SingleRoundTrip:
     """The statement of a lone submit."""
     new = CheckedJob(uid or new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
-    statement = next(submitting.submit_plain([new], at_once=True))
+    statement = next(submitting.submit_plain([new], single_round_trip=True))
     assert isinstance(statement, SingleRoundTrip)
     return statement
 
