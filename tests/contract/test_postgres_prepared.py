@@ -76,7 +76,9 @@ async def change_the_schema(press: Pressroom) -> None:
 async def fail_in_the_one_message(press: Pressroom) -> None:
     new = CheckedJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     with pytest.raises(psycopg.errors.UniqueViolation):
-        await press._database.run(partial(submitting.submit_plain, [new, new], single_round_trip=True), name="submit", shared_lock=True)
+        await press._database.run(
+            partial(submitting.submit_plain, [new, new], single_round_trip=True), name="submit", shared_lock=True
+        )
 
 
 ERRORS = [
