@@ -60,5 +60,5 @@ def test_when_the_whole_process_is_killed_its_presses_die_and_the_next_start_swe
 
         # A second is what the kernel needs on an idle machine; this one may be busy.
         assert wait_until_gone(victim.pid, 5.0) == []
-    assert remove_stale_folders() >= len(usable)
+    remove_stale_folders()  # another process that starts its engines at this moment may be quicker
     assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob(f"{FOLDER_PREFIX}{victim.pid}-*"))
