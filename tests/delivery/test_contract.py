@@ -253,7 +253,9 @@ async def test_a_job_whose_worker_died_is_delivered_again(open_press: Open) -> N
             assert (await press.get(job)).crashes == 1
 
 
-async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(
+    open_press: Open, monkeypatch: pytest.MonkeyPatch, eventually: Eventually
+) -> None:
     """I4: the commit arrived and its answer did not. The job is neither stranded until its lease ends nor charged a crash."""
     async with open_press(Kind("echo", echo), lease=600.0) as press:
         worker = press.worker
@@ -268,6 +270,7 @@ async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(open_press: O
             return result
 
         monkeypatch.setattr(worker._turns, "_settle_and_claim", lose_the_first_claim)
+        await eventually(lambda: not worker._loop.turns_in_flight)  # else one that began before would claim the job
         job = await press.submit("echo", "once more")
         assert await press.wait(job, timeout=60) == "once more"
         told = await press.get(job)
