@@ -24,6 +24,13 @@ SELECT i, printf('%026d', i), 'kind-3', 0, i, 0, 'queued', 'skip', 1, 1, printf(
 
 # The claims of the release before organisations took turns, of the same jobs: measured by the same lines.
 PLAIN_ORDER = {1: Cost(statements=21, steps=829), 4: Cost(statements=21, steps=2_128)}
+# What claims cost now, by organisations and free slots: more would be a regression.
+PRESENT = {
+    (1, 1): Cost(statements=7, steps=975),
+    (1, 4): Cost(statements=7, steps=2_364),
+    (100, 1): Cost(statements=10, steps=1_140),
+    (100, 4): Cost(statements=10, steps=2_778),
+}
 
 
 async def nothing(job: RunningJob, payload: object) -> None: ...
@@ -63,6 +70,14 @@ def test_a_claim_where_a_hundred_organisations_wait_costs_little_more(free: int)
 
     assert cost.statements <= PLAIN_ORDER[free].statements + 3
     assert cost.total <= 1.3 * PLAIN_ORDER[free].total
+
+
+@pytest.mark.parametrize(("organisations", "free"), PRESENT)
+def test_a_claim_costs_no_more_than_it_did(organisations: int, free: int) -> None:
+    cost, present = cost_of_a_claim(organisations, free), PRESENT[organisations, free]
+
+    assert cost.statements <= present.statements
+    assert cost.steps <= 1.05 * present.steps
 
 
 def test_a_claim_costs_the_same_however_many_organisations_wait() -> None:
