@@ -14,6 +14,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pressroom.definitions import Backoff, Kind, Missed, Schedule, kind
 from pressroom.errors import (
     Backpressure,
     Cancelled,
@@ -36,25 +37,7 @@ from pressroom.errors import (
     Transient,
     WaitTimeout,
 )
-from pressroom.model import (
-    VERSION,
-    Answer,
-    Backoff,
-    Ending,
-    Event,
-    Job,
-    Kind,
-    Missed,
-    OnKey,
-    Partial,
-    Result,
-    Schedule,
-    Statement,
-    Status,
-    Submitted,
-    Tier,
-    kind,
-)
+from pressroom.model import VERSION, Answer, Ending, Event, Job, OnKey, Partial, Result, Statement, Status, Submitted, Tier
 
 if TYPE_CHECKING:
     from pressroom.pressroom import Pressroom

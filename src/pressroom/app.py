@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pressroom.clock import Clock
 from pressroom.config import DeclaredSettings, Settings
+from pressroom.definitions import Kind, Schedule
 from pressroom.errors import InvalidArgument, InvalidSettings
-from pressroom.model import Kind, Schedule, Work
+from pressroom.model import Work
 from pressroom.sealing import Keyring
 from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 

@@ -13,9 +13,9 @@ from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import start_parts, stop_parts
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings
+from pressroom.definitions import Kind, Schedule
 from pressroom.delivery import Delivery
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, StopTimeout
-from pressroom.model import Kind, Schedule
 from pressroom.parts.artifact_store import ConfiguredArtifactStore
 from pressroom.parts.core_kinds import CoreKinds
 from pressroom.parts.leader_tasks import LeaderTasks

@@ -15,6 +15,7 @@ from pressroom import failpoints, tracing
 from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.fingerprint import Fingerprint
 from pressroom.base.lifecycle import Lifecycle
+from pressroom.definitions import Kind, Schedule
 from pressroom.errors import (
     InvalidArgument,
     JobCancelled,
@@ -22,7 +23,7 @@ from pressroom.errors import (
     QueueClosed,
     WaitTimeout,
 )
-from pressroom.model import Answer, Event, Job, Kind, Schedule, Status, Submitted, Tier, Work
+from pressroom.model import Answer, Event, Job, Status, Submitted, Tier, Work
 from pressroom.notify.listeners import JobListeners
 from pressroom.overview import Overview
 from pressroom.store import Database, Transaction

@@ -10,8 +10,8 @@ from types import ModuleType
 
 from cronsim import CronSim, CronSimError
 
+from pressroom.definitions import POOLS, Kind, Schedule
 from pressroom.errors import InvalidArgument, InvalidSettings, UnknownKind
-from pressroom.model import POOLS, Kind, Schedule
 
 
 class Registry:

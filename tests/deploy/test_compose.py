@@ -12,7 +12,7 @@ import redis
 
 from pressroom import Pressroom, config
 from pressroom.cli.parser import make_parser
-from pressroom.model import POOLS
+from pressroom.definitions import POOLS
 from pressroom.serving import make_service
 from tests.deploy import files
 from tests.servers import S3Server, free_ports, running, valkey_server, wait_until, weed

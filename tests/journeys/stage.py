@@ -11,8 +11,9 @@ from typing import Any, Self
 
 from pressroom.base.fingerprint import fingerprint
 from pressroom.base.json_text import encode
+from pressroom.definitions import Kind
 from pressroom.ids import new_uid
-from pressroom.model import Claim, Job, Kind, Outcome, Status, Submitted, Work
+from pressroom.model import Claim, Job, Outcome, Status, Submitted, Work
 from pressroom.store.jobs import claiming, queries, rescue, submitting
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pressroom import Partial, Pressroom, kind
+from pressroom.definitions import Backoff
 from pressroom.errors import Backpressure, SourceInvalid, StoreFull, Transient
-from pressroom.model import Backoff
 from pressroom.worker import judge
 
 

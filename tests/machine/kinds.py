@@ -8,8 +8,9 @@ from itertools import product
 from typing import Any
 
 from pressroom.base.fingerprint import Fingerprint, fingerprint
+from pressroom.definitions import Backoff, Kind, Schedule
 from pressroom.errors import Backpressure, Cancelled, SourceInvalid, Transient
-from pressroom.model import Backoff, Ending, Kind, OnKey, Schedule, Work
+from pressroom.model import Ending, OnKey, Work
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.transitions import Kinds
 from pressroom.worker.judge import EncodedResult, WorkerStopping

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.cli.output import Output
 from pressroom.config.declaration import DeclaredSettings, above_zero, setting
-from pressroom.model import Ending, Kind, Schedule, Statement, Work
+from pressroom.definitions import Kind, Schedule
+from pressroom.model import Ending, Statement, Work
 from pressroom.store.jobs.transitions import now
 from pressroom.store.operators.lookup import LookupResult, Viewer
 

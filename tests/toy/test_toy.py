@@ -16,8 +16,8 @@ from pressroom import Pressroom, backends
 from pressroom import app as apps
 from pressroom.app import BUILT_IN, App, find_apps, schema_of
 from pressroom.config import Settings, load
+from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
-from pressroom.model import kind
 from pressroom.serving import make_service
 from pressroom.store.engine import migrations
 from tests import looking

@@ -13,6 +13,7 @@ ROOT = Path(pressroom.__file__).parent
 STEPS = [
     {"errors", "clock"},
     {"model", "ids", "failpoints", "tracing"},
+    {"definitions"},
     {"base"},
     {"config", "registry"},
     {"sealing"},

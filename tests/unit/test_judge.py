@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pressroom.definitions import Backoff, Kind
 from pressroom.errors import (
     ArtifactStoreMismatch,
     Backpressure,
@@ -18,19 +19,7 @@ from pressroom.errors import (
     Timeout,
     Transient,
 )
-from pressroom.model import (
-    Backoff,
-    Claim,
-    GaveUp,
-    Kind,
-    Outcome,
-    PartlySucceeded,
-    Postponed,
-    Released,
-    Retry,
-    Stopped,
-    Succeeded,
-)
+from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Postponed, Released, Retry, Stopped, Succeeded
 from pressroom.worker.judge import DETAIL_LIMIT, EncodedResult, WorkerStopping, describe_error, judge, storable_text
 
 KIND = Kind("k", lambda job, payload: None, max_attempts=3, backoff=Backoff(base=2, cap=60, jitter=0))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from pressroom.api.access import Caller, Scope
 from pressroom.api.problems import HttpError
-from pressroom.model import Kind
+from pressroom.definitions import Kind
 from pressroom.submission.scope import scope_to_repeat
 
 

@@ -19,10 +19,10 @@ from pressroom.artifacts.store_id import read_folder_id
 from pressroom.base import dependencies
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import Settings, masked
+from pressroom.definitions import Schedule
 from pressroom.delivery import Delivery, JobNotice
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import DatabaseMissing, InvalidSettings
-from pressroom.model import Schedule
 from pressroom.store import Database
 from pressroom.store.engine import fsck, sqlite_health
 from pressroom.store.engine.health import HealthFinding

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from pressroom.base.json_text import canonical
+from pressroom.definitions import Kind
 from pressroom.errors import InvalidArgument
-from pressroom.model import Kind
 
 _DOMAIN = b"pressroom1\0"
 

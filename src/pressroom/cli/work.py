@@ -12,8 +12,8 @@ from pressroom.cli import exits
 from pressroom.cli.commands import Commands, requires_packages
 from pressroom.cli.output import Output
 from pressroom.config import Settings, masked
+from pressroom.definitions import POOLS
 from pressroom.errors import InvalidSettings, Unusable
-from pressroom.model import POOLS
 
 if TYPE_CHECKING:
     from pressroom.pressroom import Pressroom

@@ -5,7 +5,8 @@ from typing import Protocol
 
 import msgspec
 
-from pressroom.model import Kind, MessageFields, Row, Submitted
+from pressroom.definitions import Kind, MessageFields
+from pressroom.model import Row, Submitted
 
 
 class JobNotice(msgspec.Struct, frozen=True):

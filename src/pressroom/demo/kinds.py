@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
+from pressroom.definitions import Kind, Missed, Schedule
 from pressroom.errors import EngineCrashed, SourceInvalid, TooLarge, Transient
-from pressroom.model import Kind, Missed, OnKey, Schedule
+from pressroom.model import OnKey
 from pressroom.worker.judge import timeout_error
 
 type Pace = Callable[[float], Awaitable[None]]

@@ -7,11 +7,12 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from pressroom.definitions import Kind
 from pressroom.demo.sources import without_comments
 from pressroom.demo.timeline import Timeline
 from pressroom.errors import PressroomError
 from pressroom.ids import new_uid
-from pressroom.model import VERSION, Claim, Kind, Postponed, Retry, Work
+from pressroom.model import VERSION, Claim, Postponed, Retry, Work
 from pressroom.pressroom import Pressroom
 from pressroom.store import Database
 from pressroom.store.artifacts.artifacts import new_link

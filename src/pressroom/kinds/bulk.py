@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from pressroom.definitions import Kind
 from pressroom.errors import Backpressure, InvalidPayload, NotFound, QueueClosed, QueueFull
-from pressroom.model import Answer, Ending, Kind, OnKey, Status, Submitted, Work
+from pressroom.model import Answer, Ending, OnKey, Status, Submitted, Work
 from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
 from pressroom.store.operators import search

@@ -19,9 +19,10 @@ from pressroom.artifacts.recent_blobs import RecentBlobs
 from pressroom.base import json_text
 from pressroom.base.fingerprint import Fingerprint
 from pressroom.clock import Clock
+from pressroom.definitions import Backoff, Handler, Kind
 from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, PressroomError, StoreUnavailable
 from pressroom.ids import new_uid
-from pressroom.model import Answer, Backoff, Ending, Handler, Kind, Submitted, Tier, Work, to_ms
+from pressroom.model import Answer, Ending, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import PreparedRender, RenderRequest

@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 
 from pressroom.clock import Clock
+from pressroom.definitions import Kind
 from pressroom.errors import Backpressure, Cancelled, CannotUnseal, InvalidPayload, Refused, Transient
 from pressroom.ids import new_uid
-from pressroom.model import Ending, Kind, OnKey, Statement, Status, Work
+from pressroom.model import Ending, OnKey, Statement, Status, Work
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import parse_target
 from pressroom.notify.webhook_client import NoResponse, ResponseTimeout, WebhookClient, WebhookResponse

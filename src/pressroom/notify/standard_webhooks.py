@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from pressroom.model import VERSION, Backoff, from_ms
+from pressroom.definitions import Backoff
+from pressroom.model import VERSION, from_ms
 
 if TYPE_CHECKING:
     from pressroom.notify.webhook_client import WebhookResponse

@@ -6,10 +6,10 @@ from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import Lifecycle
 from pressroom.clock import Clock
 from pressroom.config import Settings
+from pressroom.definitions import Kind
 from pressroom.kinds.bulk import Bulk
 from pressroom.kinds.rendering import Rendering
 from pressroom.kinds.webhooks import Webhooks
-from pressroom.model import Kind
 from pressroom.parts.artifact_store import ConfiguredArtifactStore
 from pressroom.queue import Queue
 from pressroom.sealing import Keyring

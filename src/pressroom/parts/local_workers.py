@@ -9,11 +9,11 @@ from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import Lifecycle, retry_while_busy
 from pressroom.clock import Clock
 from pressroom.config import Settings
+from pressroom.definitions import Kind
 from pressroom.delivery import Delivery
 from pressroom.ids import new_uid
 from pressroom.kinds import webhooks as webhook_kind
 from pressroom.kinds.webhooks import Webhooks
-from pressroom.model import Kind
 from pressroom.queue import Queue
 from pressroom.registry import Registry
 from pressroom.store.jobs import kinds as kind_rows

@@ -5,10 +5,11 @@ from typing import Any
 
 from pressroom.app import RunningApp
 from pressroom.base.forwarded_method import ForwardedMethod
+from pressroom.definitions import Kind
 from pressroom.errors import NotFound
 from pressroom.kinds import rendering
 from pressroom.kinds.rendering import Rendering
-from pressroom.model import Kind, Submitted
+from pressroom.model import Submitted
 from pressroom.overview import Overview
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents

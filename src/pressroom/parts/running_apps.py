@@ -6,8 +6,8 @@ from pressroom.app import App, Core, RunningApp
 from pressroom.base.lifecycle import Lifecycle, retry_while_busy
 from pressroom.clock import Clock
 from pressroom.config import Settings
+from pressroom.definitions import Kind, Schedule
 from pressroom.kinds.rendering import Rendering
-from pressroom.model import Kind, Schedule
 from pressroom.queue import Queue
 from pressroom.sealing import Keyring
 

@@ -8,9 +8,10 @@ import msgspec
 
 from pressroom.base import json_text
 from pressroom.base.fingerprint import Fingerprint, fingerprint_input
+from pressroom.definitions import Kind
 from pressroom.errors import InvalidArgument, UnknownKind
 from pressroom.ids import new_uid, parse_uid
-from pressroom.model import Job, Kind, OnKey, Row, Submitted, Tier, to_ms
+from pressroom.model import Job, OnKey, Row, Submitted, Tier, to_ms
 from pressroom.store.jobs.submitting import CheckedJob
 
 PAYLOAD_LIMIT = 1024 * 1024

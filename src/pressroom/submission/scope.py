@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from pressroom.model import SUBMIT_SCOPES, Kind
+from pressroom.definitions import SUBMIT_SCOPES, Kind
 
 OPERATOR = "operator"
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pressroom.definitions import Kind
 from pressroom.errors import ArtifactStoreMismatch, Cancelled, PressroomError, StoreUnavailable
-from pressroom.model import Claim, Kind, Outcome, Released
+from pressroom.model import Claim, Outcome, Released
 from pressroom.store import Database
 from pressroom.store.jobs.endings import Settled, Settlement
 from pressroom.worker.context import RunningJob

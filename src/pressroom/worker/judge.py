@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from pressroom.definitions import Backoff, Kind
 from pressroom.errors import (
     ArtifactStoreMismatch,
     Backpressure,
@@ -19,19 +20,7 @@ from pressroom.errors import (
     Timeout,
     TooLarge,
 )
-from pressroom.model import (
-    Backoff,
-    Claim,
-    GaveUp,
-    Kind,
-    Outcome,
-    PartlySucceeded,
-    Postponed,
-    Released,
-    Retry,
-    Stopped,
-    Succeeded,
-)
+from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Postponed, Released, Retry, Stopped, Succeeded
 
 log = logging.getLogger("pressroom.worker")
 

@@ -12,8 +12,9 @@ from cronsim import CronSim
 
 from pressroom.base.outages import Outage
 from pressroom.clock import Clock
+from pressroom.definitions import Kind, Missed, Schedule
 from pressroom.delivery import Delivery, JobNotice, make_notices
-from pressroom.model import Kind, Missed, Schedule, Status, Work, from_ms
+from pressroom.model import Status, Work, from_ms
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, endings, queries, rescue, worker_records
 from pressroom.store.jobs import schedules as schedule_rows

@@ -8,8 +8,9 @@ from typing import Any
 
 from pressroom import failpoints, tracing
 from pressroom.base import json_text
+from pressroom.definitions import Kind
 from pressroom.errors import Cancelled, Interrupted, InvalidPayload, PayloadTooLarge, SourceInvalid, Timeout
-from pressroom.model import Claim, Kind, Partial, Result
+from pressroom.model import Claim, Partial, Result
 from pressroom.worker.context import BlockingJob, RunningJob
 from pressroom.worker.judge import EncodedResult
 from pressroom.worker.threads import HandlerThreads, ThreadCall

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pressroom.base.outages import Outage
+from pressroom.definitions import Kind
 from pressroom.delivery import Offer
 from pressroom.errors import StoreUnavailable
-from pressroom.model import Kind, Work
+from pressroom.model import Work
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, endings, fairness, transitions
 from pressroom.store.jobs.claiming import REFUSED_FOR, FreeSlots, Turn

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Collection
 
 from pressroom.base.outages import Outage
+from pressroom.definitions import Kind
 from pressroom.delivery import Delivery
 from pressroom.errors import PressroomError
-from pressroom.model import VERSION, Kind
+from pressroom.model import VERSION
 from pressroom.store import Database
 from pressroom.store.jobs import claiming, worker_records
 from pressroom.worker import process

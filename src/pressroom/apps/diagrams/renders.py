@@ -14,8 +14,9 @@ from pressroom.apps.diagrams.cache_lookup import CacheLookup, look_up_with_room
 from pressroom.apps.diagrams.named import versions
 from pressroom.apps.diagrams.settings import DiagramsSettings
 from pressroom.base.fingerprint import fingerprint_input
+from pressroom.definitions import Kind, Settling
 from pressroom.kinds.rendering import Rendering
-from pressroom.model import Ending, Job, Kind, Settling, Status, Tier, Work, from_ms
+from pressroom.model import Ending, Job, Status, Tier, Work, from_ms
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry

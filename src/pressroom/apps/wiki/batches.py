@@ -15,8 +15,9 @@ from pressroom.apps.wiki import renderers, rerender_requests, store
 from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import Article
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
+from pressroom.definitions import Kind
 from pressroom.errors import Backpressure, QueueClosed, QueueFull
-from pressroom.model import Kind, OnKey, Work
+from pressroom.model import OnKey, Work
 from pressroom.store import Database
 
 READ_BATCH = 500

@@ -11,9 +11,10 @@ from pressroom.apps.wiki import diagrams, links, renderers, store
 from pressroom.apps.wiki.model import Article, RenderStatus
 from pressroom.apps.wiki.postprocess import heading_id, postprocess_html
 from pressroom.apps.wiki.store import RenderedPage
+from pressroom.definitions import Backoff, Kind
 from pressroom.errors import NotFound, PressroomError
 from pressroom.kinds.rendering import Rendering
-from pressroom.model import Backoff, Ending, Kind, Result, Status, Work
+from pressroom.model import Ending, Result, Status, Work
 from pressroom.queue import Queue
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import RenderRequest

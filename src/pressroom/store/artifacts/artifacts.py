@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
+from pressroom.definitions import Settling
 from pressroom.errors import Expired, InvalidArgument, NotFound
 from pressroom.ids import new_uid
-from pressroom.model import Ending, Row, Settling, Statement, Status, Work, from_ms
+from pressroom.model import Ending, Row, Statement, Status, Work, from_ms
 from pressroom.store.artifacts import blobs
 from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.jobs.rows import compact

@@ -2,7 +2,8 @@
 
 import json
 
-from pressroom.model import Schedule, Statement, Work
+from pressroom.definitions import Schedule
+from pressroom.model import Statement, Work
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.submitting import CheckedJob, submit
 from pressroom.store.jobs.transitions import now

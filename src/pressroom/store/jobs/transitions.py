@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pressroom.definitions import Kind
 from pressroom.errors import ClaimLost
-from pressroom.model import Kind, Row, Statement, Work
+from pressroom.model import Row, Statement, Work
 from pressroom.store.jobs.rows import compact
 
 type Kinds = Mapping[str, Kind]

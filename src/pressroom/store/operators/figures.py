@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from pressroom.definitions import Missed, Schedule
 from pressroom.errors import NotFound
-from pressroom.model import Missed, Row, Schedule, Statement, Status, Work, from_ms
+from pressroom.model import Row, Statement, Status, Work, from_ms
 from pressroom.store.jobs.transitions import now
 
 COUNTED = 100_000  # jobs that ended; more would take longer than a look may

@@ -5,7 +5,8 @@ from datetime import datetime
 import msgspec
 
 from pressroom.base.fingerprint import Fingerprint
-from pressroom.model import Kind, Status
+from pressroom.definitions import Kind
+from pressroom.model import Status
 from pressroom.web.job.details import JobDetails
 
 
