@@ -41,6 +41,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     column: int | None = None
     excerpt: str | None = None
     job_id: str | None = None
+    missing: list[str] | None = None  # paths of the data that a document needs
 
 
 class HttpError(PressroomError):
@@ -98,6 +99,7 @@ def describe(request: Request, error: PressroomError, *, status: int | None = No
         request_id=request_id_of(request),
         retryable=isinstance(error, Unavailable) or status in (429, 503),
         job_id=f"job_{error.uid}" if isinstance(error, Ended | WaitTimeout) else None,
+        missing=getattr(error, "missing", None),
         **place,
     )
 

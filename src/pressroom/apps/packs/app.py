@@ -1,0 +1,49 @@
+"""Packs (design 002) as an app: sets of documents made from one body of data."""
+
+from typing import TYPE_CHECKING
+
+from pressroom.app import App, Core, RunningApp
+from pressroom.apps.packs.settings import PacksSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
+    from pressroom.api.views import JobFormatter
+
+
+class PacksApp(RunningApp):
+    def __init__(self, core: Core) -> None:
+        from pressroom.apps.packs.packs import Packs
+        from pressroom.apps.packs.renders import DocumentRenders
+
+        self._core = core
+        self.settings: PacksSettings = core.app_settings
+        self._renders = DocumentRenders(core.rendering, self.settings, timeout=150)
+        self.packs = Packs(core.queue, core.rendering, self.settings)
+        self.kinds = (self._renders.kind,)
+
+    async def open(self) -> None:
+        from pressroom.apps.packs.config.configuration import Configuration
+
+        self.configuration = Configuration(self._core.database, self.packs.compositions)
+
+    def job_formatters(self) -> "Mapping[str, JobFormatter]":
+        from pressroom.apps.packs.views import format_job
+
+        return {kind.name: format_job for kind in self.kinds}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.packs import routes
+
+        return routes.router(service, self)
+
+
+APP = App(
+    name="packs",
+    package="pressroom.apps.packs",
+    make=PacksApp,
+    settings=PacksSettings,
+    about="documents made from data: packs, their templates and batches",
+)

@@ -1,0 +1,84 @@
+"""Refusals of the packs app. Codes in upper case are those of design 002's product."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from pressroom.errors import NotFound, Refused
+
+
+class PackNotFound(NotFound):
+    """The same words for a malformed id, an unknown one, a deleted pack, and another organisation's."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such pack")
+
+
+class UnknownDocument(NotFound):
+    code = "unknown_document"
+
+    def __init__(self, doc_id: str, known: Sequence[str]) -> None:
+        near = get_close_matches(doc_id[:100], known, n=3)
+        hint = f"did you mean {', '.join(near)}?" if near else f"the registry has {', '.join(known[:20]) or 'no documents'}"
+        super().__init__(f"the registry has no document {doc_id[:100]!r}; {hint}")
+
+
+class RegistryEmpty(Refused):
+    code = "REGISTRY_EMPTY"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("no documents_registry is published, or it has no documents; publish one first")
+
+
+class DocumentDisabled(Refused):
+    code = "DOCUMENT_DISABLED"
+    status = 400
+
+    def __init__(self, doc_id: str) -> None:
+        super().__init__(f"the document {doc_id!r} is disabled for this pack")
+
+
+class DocumentLocked(Refused):
+    code = "DOCUMENT_LOCKED"
+    status = 403
+
+    def __init__(self, doc_id: str, reason: str) -> None:
+        super().__init__(f"the document {doc_id!r} is locked for this pack ({reason})")
+
+
+class NeedsInput(Refused):
+    """The template reads fields that the data does not have."""
+
+    code = "NEEDS_INPUT"
+    status = 422
+
+    def __init__(self, doc_id: str, missing: Sequence[str]) -> None:
+        shown = ", ".join(missing[:20])
+        super().__init__(f"the document {doc_id!r} needs data that the pack does not have: {shown}")
+        self.missing = list(missing)
+
+
+class DataConflict(Refused):
+    code = "data_version_conflict"
+    status = 412
+
+    def __init__(self, expected: int, actual: int) -> None:
+        super().__init__(f"the data of the pack is at version {actual}, not {expected}; read it again")
+
+
+class AnotherUsersPack(Refused):
+    code = "forbidden"
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("this pack belongs to another user")
+
+
+class TemplateUnusable(Refused):
+    """A document's template, style or engine is not published or cannot be read."""
+
+    code = "template_unusable"
+    status = 409
+
+    def __init__(self, doc_id: str, reason: str) -> None:
+        super().__init__(f"the document {doc_id!r} cannot be made: {reason}")

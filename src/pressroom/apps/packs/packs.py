@@ -1,0 +1,429 @@
+"""The service of packs: routes, pages and commands make, render and list packs through it."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from pressroom import artifact_lifecycle
+from pressroom.apps.packs import store
+from pressroom.apps.packs.access import EffectiveDocument, effective_documents
+from pressroom.apps.packs.composition import Composition, Compositions, Published
+from pressroom.apps.packs.config import versions
+from pressroom.apps.packs.config.registry import KEY as REGISTRY
+from pressroom.apps.packs.config.registry import DocumentEntry, parse_registry
+from pressroom.apps.packs.errors import (
+    AnotherUsersPack,
+    DocumentDisabled,
+    DocumentLocked,
+    NeedsInput,
+    RegistryEmpty,
+    TemplateUnusable,
+    UnknownDocument,
+)
+from pressroom.apps.packs.input_check import find_missing
+from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id
+from pressroom.apps.packs.renders import NAME
+from pressroom.apps.packs.settings import PacksSettings
+from pressroom.apps.packs.store import DocumentRenders, NewPack, NewRender
+from pressroom.base import json_text
+from pressroom.errors import InvalidArgument, StoreUnavailable
+from pressroom.kinds.rendering import Rendering
+from pressroom.model import Tier, Work
+from pressroom.queue import Queue
+from pressroom.store import Database, Transaction
+from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft, link_digest, new_link
+from pressroom.submission.request import Request
+
+SNAPSHOT = "config_snapshot"
+DEEPEST = 64
+TRIES = 5  # if the configuration or the data changes between planning and submitting
+
+
+class SkippedDocument(msgspec.Struct, frozen=True):
+    doc_id: str
+    reason: str
+    missing: list[str] = []
+
+
+class RequestedDocument(msgspec.Struct, frozen=True):
+    doc_id: str
+    job_uid: str
+    number: int
+
+
+class RenderAnswer(msgspec.Struct, frozen=True):
+    """What a call to render did: the jobs it made, and the available documents that it left alone."""
+
+    pack: Pack
+    jobs: list[RequestedDocument]
+    skipped: list[SkippedDocument]
+    snapshot: str | None
+
+
+class ListedDocument(msgspec.Struct, frozen=True):
+    """A document of a pack as it is now. `renders` is None if it was never requested."""
+
+    document: EffectiveDocument
+    renders: DocumentRenders | None
+    outdated: bool
+
+
+class PackPlan(msgspec.Struct, frozen=True):
+    """A pack with the configuration that its documents would be made with."""
+
+    pack: Pack
+    published: Published
+    documents: list[EffectiveDocument]
+    data: dict[str, Any]
+    compositions: dict[str, Composition]
+    refusals: dict[str, NeedsInput | TemplateUnusable]
+
+
+class Packs:
+    def __init__(self, queue: Queue, rendering: Rendering, settings: PacksSettings) -> None:
+        self._queue = queue
+        self._rendering = rendering
+        self._settings = settings
+        self.compositions = Compositions(rendering)
+
+    @property
+    def database(self) -> Database:
+        return self._rendering.database
+
+    async def create(self, org_id: str | None, draft: PackDraft, author: str) -> Pack:
+        """Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""
+        for name in ("title", "session_id", "user", "lang"):
+            _check_text(name, getattr(draft, name))
+        new = NewPack(
+            session_id=draft.session_id,
+            user_id=draft.user,
+            title=draft.title,
+            lang=draft.lang,
+            data=self._encode(draft.data),
+            author=author,
+        )
+        return await self.database.run(partial(store.insert_pack, org_id or "", new), name="packs")
+
+    def _encode(self, data: dict[str, Any]) -> str:
+        if _depth(data) > DEEPEST:
+            raise InvalidArgument(f"the data is nested more than {DEEPEST} deep")
+        return json_text.encode(data, limit=self._settings.max_data, what="the data")
+
+    async def get(self, org_id: str | None, pack_id: str, *, user: str | None = None) -> Pack:
+        """Raises PackNotFound, and AnotherUsersPack if `user` is given and is not the pack's."""
+        pack = await self.database.read(partial(store.get_pack, org_id or "", parse_id(pack_id)))
+        if user is not None and pack.user_id and pack.user_id != user:
+            raise AnotherUsersPack
+        return pack
+
+    async def save_data(
+        self, org_id: str | None, pack_id: str, data: dict[str, Any], author: str, *, expected: int | None = None
+    ) -> Pack:
+        text = self._encode(data)
+        return await self.database.run(
+            partial(store.save_data, org_id or "", parse_id(pack_id), text, author, expected), name="packs"
+        )
+
+    async def delete(self, org_id: str | None, pack_id: str) -> None:
+        await self.database.run(partial(store.delete_pack, org_id or "", parse_id(pack_id)), name="packs")
+
+    async def restore(self, org_id: str | None, pack_id: str) -> Pack:
+        return await self.database.run(partial(store.restore_pack, org_id or "", parse_id(pack_id)), name="packs")
+
+    async def make_link(self, org_id: str | None, pack_id: str, *, seconds: float | None = None) -> tuple[Pack, str]:
+        """A new link to the pack, shown this once; the one before stops working. Only its hash is kept."""
+        link = new_link()
+        lasts = self._settings.link_ttl if seconds is None else seconds
+        expires_at = int((time.time() + lasts) * 1000)
+        unit = partial(store.set_link, org_id or "", parse_id(pack_id), link_digest(link), expires_at)
+        return await self.database.run(unit, name="packs"), link
+
+    async def withdraw_link(self, org_id: str | None, pack_id: str) -> Pack:
+        return await self.database.run(partial(store.set_link, org_id or "", parse_id(pack_id), None, None), name="packs")
+
+    async def get_by_link(self, link: str) -> Pack:
+        return await self.database.read(partial(store.get_pack_by_link, link_digest(artifacts.parse_link(link))))
+
+    async def documents(self, pack: Pack) -> list[ListedDocument]:
+        """R35 to R37: the registry with its overlays, and the renders of each document."""
+        return await self.database.read(partial(_list_documents, pack, self._settings))
+
+    async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> list[PackRender]:
+        """Of one document, newest first."""
+        return await self.database.read(partial(store.list_renders, pack.id, doc_id, before=before, limit=limit))
+
+    async def find_file(self, org_id: str | None, file_id: str) -> tuple[PackRender, Artifact]:
+        """A render's file by the id that design 002 calls `file_id`. Raises PackNotFound."""
+        id = parse_id(file_id)
+        return await self.database.read(partial(_find_file, org_id or "", id))
+
+    async def render_all(
+        self,
+        org_id: str | None,
+        pack_id: str,
+        *,
+        requested_by: str,
+        force: bool = False,
+        outdated: bool = False,
+        user: str | None = None,
+        **submit_options: Any,
+    ) -> RenderAnswer:
+        """R2, R7 to R11: a job for each available document that has no active one. `force` takes the active ones too,
+        `outdated` those that are ready and were made from other data or versions."""
+        pack = await self.get(org_id, pack_id, user=user)
+        options = {"tier": Tier.BACKGROUND, **submit_options}
+
+        def choose(plan: PackPlan, renders: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
+            return _choose_documents(plan, renders, force=force, outdated=outdated)
+
+        return await self._render(pack, None, choose, requested_by, options)
+
+    async def render_one(
+        self,
+        org_id: str | None,
+        pack_id: str,
+        doc_id: str,
+        *,
+        requested_by: str,
+        user: str | None = None,
+        **submit_options: Any,
+    ) -> RenderAnswer:
+        """R3, R12 to R14: always made anew, also beside one that is ready. While one is queued, it is that one's job."""
+        pack = await self.get(org_id, pack_id, user=user)
+        options = {"tier": Tier.INTERACTIVE, **submit_options}
+
+        def choose(plan: PackPlan, _: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
+            _require_available(plan, doc_id)
+            return [doc_id], []
+
+        return await self._render(pack, doc_id, choose, requested_by, options)
+
+    async def _render(
+        self, pack: Pack, doc_id: str | None, choose: Any, requested_by: str, options: dict[str, Any]
+    ) -> RenderAnswer:
+        for _ in range(TRIES):
+            plan = await self._plan(pack, doc_id)
+            snapshot = await self._put_snapshot(plan)
+            async with self._queue.transaction() as tx:
+                renders = await tx.run(partial(_confirm, plan, self._settings), name="packs")
+                if renders is not None:
+                    return await self._submit(tx, plan, renders, choose, snapshot, requested_by, options)
+            pack = await self.get(pack.org_id, pack.id)
+        raise StoreUnavailable("the configuration or the data of the pack keeps changing; try again")
+
+    async def _plan(self, pack: Pack, doc_id: str | None) -> PackPlan:
+        """Everything that takes long, before the transaction that submits. Raises RegistryEmpty."""
+        published, documents, data = await self.database.read(partial(_read_configuration, pack, self._settings))
+        plan = PackPlan(pack, published, documents, data, {}, {})
+        for document in documents:
+            if not document.is_available or (doc_id is not None and document.doc_id != doc_id):
+                continue
+            try:
+                composition = await self._compose(pack, document.entry, published)
+            except TemplateUnusable as refusal:
+                plan.refusals[document.doc_id] = refusal
+                continue
+            if missing := find_missing(composition.analysis.fields, document.entry.required, data):
+                plan.refusals[document.doc_id] = NeedsInput(document.doc_id, missing)
+            plan.compositions[document.doc_id] = composition
+        return plan
+
+    async def _compose(self, pack: Pack, entry: DocumentEntry, published: Published) -> Composition:
+        return await self.compositions.find(self.database, pack.org_id, entry, published, pack.lang)
+
+    async def _put_snapshot(self, plan: PackPlan) -> ArtifactDraft:
+        """R11: which versions the documents of a call are made with, and their hashes."""
+        keys = sorted({key for one in plan.compositions.values() for key, number in one.config.items() if number})
+        content = {
+            "source": "db",
+            "pack_id": plan.pack.id,
+            "data_version": plan.pack.data_version,
+            "active_versions": {key: plan.published[key].number for key in keys},
+            "hashes": {key: plan.published[key].sha256 for key in keys},
+        }
+        return await artifact_lifecycle.keep(
+            self._rendering.blobs,
+            self.database,
+            json.dumps(content, indent=2, sort_keys=True).encode(),
+            media_type="application/json",
+            filename="config_snapshot.json",
+            name=SNAPSHOT,
+            with_link=False,
+        )
+
+    async def _submit(
+        self,
+        tx: Transaction,
+        plan: PackPlan,
+        renders: Mapping[str, DocumentRenders],
+        choose: Any,
+        snapshot: ArtifactDraft,
+        requested_by: str,
+        options: dict[str, Any],
+    ) -> RenderAnswer:
+        chosen, skipped = choose(plan, renders)
+        if not chosen:
+            return RenderAnswer(plan.pack, [], skipped, None)
+        targets = [_make_target(plan, doc_id, renders) for doc_id in chosen]
+        requests = [_make_request(plan.pack, target, options) for target in targets]
+        submitted = await self._queue.submit_many(requests, within=tx)
+        entries = {document.doc_id: document.entry for document in plan.documents}
+        rows = [
+            NewRender(
+                target=target,
+                job_uid=job.uid,
+                entry_sha256=entries[target.doc_id].sha256,
+                snapshot=snapshot.uid,
+                requested_by=requested_by,
+                max_attempts=options.get("max_attempts") or self._settings.max_attempts,
+            )
+            for target, job in zip(targets, submitted, strict=True)
+        ]
+        await tx.run(partial(_record, plan.pack, rows, snapshot), name="packs")
+        jobs = [RequestedDocument(row.target.doc_id, row.job_uid, row.target.render_request.number) for row in rows]
+        return RenderAnswer(plan.pack, jobs, skipped, snapshot.uid)
+
+
+def _read_configuration(pack: Pack, settings: PacksSettings) -> Work[tuple[Published, list[EffectiveDocument], dict[str, Any]]]:
+    published = yield from versions.list_published(pack.org_id)
+    documents = yield from _read_documents(pack, published, settings)
+    if not documents:
+        raise RegistryEmpty
+    return published, documents, (yield from store.read_data(pack.id, pack.data_version))
+
+
+def _read_documents(pack: Pack, published: Published, settings: PacksSettings) -> Work[list[EffectiveDocument]]:
+    """The registry with the overlays of this pack (R8)."""
+    if REGISTRY not in published:
+        return []
+    registry = parse_registry((yield from versions.read_body(pack.org_id, REGISTRY, published[REGISTRY].number)))
+    return effective_documents(registry, (yield from store.list_overlays_of(pack)), settings)
+
+
+def _confirm(plan: PackPlan, settings: PacksSettings) -> Work[dict[str, DocumentRenders] | None]:
+    """Lock the pack, and see that what was planned with still holds. None: plan again."""
+    pack = yield from store.lock_pack(plan.pack.org_id, plan.pack.id)
+    published = yield from versions.list_published(pack.org_id)
+    if pack.data_version != plan.pack.data_version or published != plan.published:
+        return None
+    if (yield from _read_documents(pack, published, settings)) != plan.documents:
+        return None
+    return (yield from store.list_document_renders(pack.id))
+
+
+def _record(pack: Pack, rows: Sequence[NewRender], snapshot: ArtifactDraft) -> Work[None]:
+    yield from store.insert_renders(rows)
+    yield from artifacts.record(snapshot, org_id=pack.org_id or None, holder=store.snapshot_holder(pack.id))
+
+
+def _list_documents(pack: Pack, settings: PacksSettings) -> Work[list[ListedDocument]]:
+    published = yield from versions.list_published(pack.org_id)
+    documents = yield from _read_documents(pack, published, settings)
+    renders = yield from store.list_document_renders(pack.id)
+    return [
+        ListedDocument(document, renders.get(document.doc_id), is_outdated(pack, document, renders, published))
+        for document in documents
+    ]
+
+
+def is_outdated(pack: Pack, document: EffectiveDocument, renders: Mapping[str, DocumentRenders], published: Published) -> bool:
+    """Whether the ready file was made from other data, other texts or in another way than one of now would be."""
+    found = renders.get(document.doc_id)
+    if found is None or found.good is None:
+        return False
+    good = found.good
+    current = {key: published[key].number if key in published else 0 for key in good.config if key != REGISTRY}
+    was = {key: number for key, number in good.config.items() if key != REGISTRY}
+    return (good.data_version, good.entry_sha256, was) != (pack.data_version, document.entry.sha256, current)
+
+
+def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender, Artifact]]:
+    render = yield from store.find_render_of_file(file_id)
+    pack = yield from store.get_pack(org_id, render.pack if render else "")
+    assert render is not None
+    assert render.artifact is not None
+    assert pack.id == render.pack
+    return render, (yield from artifacts.get(render.artifact))
+
+
+def _choose_documents(
+    plan: PackPlan, renders: Mapping[str, DocumentRenders], *, force: bool, outdated: bool
+) -> tuple[list[str], list[SkippedDocument]]:
+    chosen, skipped = [], []
+    for document in plan.documents:
+        if not document.is_available:
+            continue
+        doc_id, found = document.doc_id, renders.get(document.doc_id)
+        status = found.latest.status if found else "not_requested"
+        is_due = status not in ACTIVE or force
+        if outdated and status == "ready":
+            is_due = is_due or is_outdated(plan.pack, document, renders, plan.published)
+        if not is_due:
+            skipped.append(SkippedDocument(doc_id, status))
+        elif (refusal := plan.refusals.get(doc_id)) is not None:
+            skipped.append(SkippedDocument(doc_id, refusal.code, getattr(refusal, "missing", [])))
+        else:
+            chosen.append(doc_id)
+    return chosen, skipped
+
+
+def _require_available(plan: PackPlan, doc_id: str) -> None:
+    """Raises what says why a document of the pack cannot be made."""
+    document = next((one for one in plan.documents if one.doc_id == doc_id), None)
+    if document is None:
+        raise UnknownDocument(doc_id, [one.doc_id for one in plan.documents])
+    if not document.access.enabled:
+        raise DocumentDisabled(doc_id)
+    if document.access.is_locked:
+        raise DocumentLocked(doc_id, str(document.access.reason))
+    if doc_id in plan.refusals:
+        raise plan.refusals[doc_id]
+
+
+def _make_target(plan: PackPlan, doc_id: str, renders: Mapping[str, DocumentRenders]) -> RenderTarget:
+    found = renders.get(doc_id)
+    order = RenderOrder(
+        number=found.latest.number + 1 if found else 1,
+        data_version=plan.pack.data_version,
+        config=plan.compositions[doc_id].config,
+        lang=plan.pack.lang,
+    )
+    return RenderTarget(pack_id=plan.pack.id, session_id=plan.pack.session_id, doc_id=doc_id, render_request=order)
+
+
+def _make_request(pack: Pack, target: RenderTarget, options: dict[str, Any]) -> Request:
+    subject = f"{target.doc_id} of {pack.title}" if pack.title else f"{target.doc_id} of pack {pack.id}"
+    return Request(
+        NAME,
+        msgspec.to_builtins(target),
+        key=f"packs:{pack.id}/{target.doc_id}",
+        org_id=pack.org_id or None,
+        subject=subject[:200],
+        **options,
+    )
+
+
+def _check_text(name: str, text: str) -> None:
+    if len(text) > 200 or "\0" in text:
+        raise InvalidArgument(f"{name} is text of at most 200 characters")
+
+
+def _depth(value: Any) -> int:
+    """How deeply lists and objects are nested. Without recursion: the value is a caller's."""
+    deepest, level = 0, [value]
+    while level:
+        containers = [one for one in level if isinstance(one, dict | list)]
+        level = [inner for one in containers for inner in _items_of(one)]
+        deepest += bool(containers)
+        if deepest > DEEPEST:
+            break
+    return deepest
+
+
+def _items_of(container: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return container.values() if isinstance(container, dict) else container

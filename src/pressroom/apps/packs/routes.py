@@ -1,0 +1,259 @@
+"""`/packs` and `/files`: packs, their documents and their files over HTTP."""
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from pressroom import artifact_lifecycle
+from pressroom.api import idempotency
+from pressroom.api.access import Caller, Scope
+from pressroom.api.json_body import decode_json
+from pressroom.api.problems import HttpError, request_id_of
+from pressroom.api.replies import reply
+from pressroom.api.routes import Routes
+from pressroom.api.service import Service
+from pressroom.apps.packs import openapi
+from pressroom.apps.packs.errors import PackNotFound
+from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
+from pressroom.apps.packs.store import list_data_versions, read_data
+from pressroom.apps.packs.views import (
+    DataSent,
+    DocumentRenderView,
+    DocumentsView,
+    FileLink,
+    LinkView,
+    RendersView,
+    document_view,
+    pack_detail_view,
+    pack_view,
+    render_answer_view,
+    render_view,
+)
+from pressroom.artifacts import LINK_SECONDS
+from pressroom.artifacts.presign import lifetime_of
+from pressroom.store import Transaction
+
+if TYPE_CHECKING:
+    from pressroom.apps.packs.app import PacksApp
+
+USER = "Pressroom-User"
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def router(service: Service, app: "PacksApp") -> Routes:
+    routes = Routes("packs")
+    api = PacksApi(service, app)
+    routes.add("/packs", api.create_pack, "POST", **openapi.CREATE_PACK)
+    routes.add("/packs/{pack_id}", api.get_pack, "GET", **openapi.GET_PACK)
+    routes.add("/packs/{pack_id}", api.delete_pack, "DELETE", **openapi.DELETE_PACK)
+    routes.add("/packs/{pack_id}/restore", api.restore_pack, "POST", **openapi.RESTORE_PACK)
+    routes.add("/packs/{pack_id}/data", api.put_pack_data, "PUT", **openapi.PUT_DATA)
+    routes.add("/packs/{pack_id}/link", api.make_pack_link, "POST", **openapi.MAKE_LINK)
+    routes.add("/packs/{pack_id}/link", api.withdraw_pack_link, "DELETE", **openapi.WITHDRAW_LINK)
+    routes.add("/packs/{pack_id}/render", api.render_pack, "POST", **openapi.RENDER_PACK)
+    routes.add("/packs/{pack_id}/render/{doc_id}", api.render_document, "POST", **openapi.RENDER_DOCUMENT)
+    routes.add("/packs/{pack_id}/documents", api.list_documents, "GET", **openapi.LIST_DOCUMENTS)
+    routes.add("/packs/{pack_id}/documents/{doc_id}", api.list_versions, "GET", **openapi.LIST_VERSIONS)
+    routes.add("/files/{file_id}/download", api.download_file, "GET", **openapi.DOWNLOAD_FILE)
+    return routes
+
+
+class PacksApi:
+    """The names of the handlers are titles in the OpenAPI document."""
+
+    def __init__(self, service: Service, app: "PacksApp") -> None:
+        self._service = service
+        self._app = app
+        self._packs = app.packs
+
+    async def create_pack(self, request: Request) -> Response:
+        """A pack from its data. Nothing is rendered yet."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        body = await request.body()
+        draft = _decode(body, PackDraft)
+        if user := _user_of(request):
+            draft = msgspec.structs.replace(draft, user=user)
+
+        async def act(_: Transaction | None) -> Response:
+            pack = await self._packs.create(caller.org_id, draft, caller.name)
+            location = f"{self._service.base_url}/packs/{pack.id}"
+            return reply(pack_view(pack, self._service.base_url), status=201, headers={"Location": location})
+
+        return await idempotency.act_or_replay(self._service, request, caller, body, act)
+
+    async def get_pack(self, request: Request, pack_id: str) -> Response:
+        """A pack with the newest version of its data."""
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        pack = await self._packs.get(caller.org_id, pack_id, user=_user_of(request))
+        data = await self._packs.database.read(partial(read_data, pack.id, pack.data_version))
+        versions = await self._packs.database.read(partial(list_data_versions, pack.id))
+        return reply(pack_detail_view(pack, self._service.base_url, data, versions), request=request)
+
+    async def delete_pack(self, request: Request, pack_id: str) -> Response:
+        """Delete a pack. It can be restored until its retention is over; its link stops working at once."""
+        caller = await self._service.gate.caller(request, Scope.OPERATOR)
+        await self._packs.delete(caller.org_id, pack_id)
+        return Response(status_code=204)
+
+    async def restore_pack(self, request: Request, pack_id: str) -> Response:
+        """Restore a deleted pack."""
+        caller = await self._service.gate.caller(request, Scope.OPERATOR)
+        return reply(pack_view(await self._packs.restore(caller.org_id, pack_id), self._service.base_url))
+
+    async def put_pack_data(self, request: Request, pack_id: str) -> Response:
+        """Replace the data of a pack. Earlier versions stay: each render names the one that it was made from."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        sent = _decode(await request.body(), DataSent)
+        await self._packs.get(caller.org_id, pack_id, user=_user_of(request))
+        expected = _parse_expected_version(request.headers.get("if-match"))
+        pack = await self._packs.save_data(caller.org_id, pack_id, sent.data, caller.name, expected=expected)
+        headers = {"ETag": f'"{pack.data_version}"'}
+        return reply(pack_view(pack, self._service.base_url), headers=headers)
+
+    async def make_pack_link(self, request: Request, pack_id: str) -> Response:
+        """A link by which an end user reads this pack without a token. The link before stops working."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        pack, link = await self._packs.make_link(caller.org_id, pack_id, seconds=_parse_seconds(request))
+        library = f"{self._service.base_url}/library/p/{link}"
+        view = LinkView(link, library, pack_view(pack, self._service.base_url).link_expires_at)
+        return reply(view, status=201, headers=_NO_STORE)
+
+    async def withdraw_pack_link(self, request: Request, pack_id: str) -> Response:
+        """The pack's link stops working."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        await self._packs.withdraw_link(caller.org_id, pack_id)
+        return Response(status_code=204)
+
+    async def render_pack(self, request: Request, pack_id: str) -> Response:
+        """Render every available document of a pack that has no active job, where active is queued, rendering or ready."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+
+        async def act(_: Transaction | None) -> Response:
+            answer = await self._packs.render_all(
+                caller.org_id,
+                pack_id,
+                requested_by=caller.name,
+                force=_flag(request, "force"),
+                outdated=_flag(request, "outdated"),
+                user=_user_of(request),
+                trace=_trace(request),
+            )
+            return reply(render_answer_view(answer))
+
+        return await idempotency.act_or_replay(self._service, request, caller, await request.body(), act)
+
+    async def render_document(self, request: Request, pack_id: str, doc_id: str) -> Response:
+        """Render one document anew, also if it is ready."""
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+
+        async def act(_: Transaction | None) -> Response:
+            answer = await self._packs.render_one(
+                caller.org_id,
+                pack_id,
+                doc_id,
+                requested_by=caller.name,
+                user=_user_of(request),
+                trace=_trace(request),
+            )
+            (job,) = answer.jobs
+            return reply(
+                DocumentRenderView(
+                    ok=True, pack_id=answer.pack.id, doc_id=doc_id, job_id=to_uuid(job.job_uid), version=job.number
+                )
+            )
+
+        return await idempotency.act_or_replay(self._service, request, caller, await request.body(), act)
+
+    async def list_documents(self, request: Request, pack_id: str) -> Response:
+        """The documents of a pack with their statuses."""
+        pack, _ = await self._pack_for_reading(request, pack_id)
+        by_link = "link" in request.query_params
+        documents = [one for one in await self._packs.documents(pack) if not (by_link and one.document.is_hidden)]
+        view = DocumentsView(pack.id, [document_view(one, self._app.settings) for one in documents])
+        return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
+
+    async def list_versions(self, request: Request, pack_id: str, doc_id: str) -> Response:
+        """Every version of a document, newest first."""
+        pack, _ = await self._pack_for_reading(request, pack_id)
+        renders = await self._packs.renders(pack, doc_id)
+        view = RendersView(pack.id, doc_id, [render_view(one) for one in renders])
+        return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
+
+    async def download_file(self, request: Request, file_id: str) -> Response:
+        """A link to a file that works without a token for ten minutes."""
+        org_id, by_link = await self._org_of_reader(request)
+        render, artifact = await self._packs.find_file(org_id, file_id)
+        if by_link is not None and by_link.id != render.pack:
+            raise PackNotFound
+        if by_link is None and (user := _user_of(request)) is not None:
+            await self._packs.get(org_id, render.pack, user=user)
+        key = artifact_lifecycle.key_in_store(artifact)
+        filename = f"{render.doc_id}.pdf"
+        url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=filename)
+        url = f"{self._service.base_url}{url}" if url.startswith("/") else url
+        if _flag(request, "redirect"):
+            return RedirectResponse(url, 302, _NO_STORE)
+        return reply(FileLink(url, lifetime_of(url) or LINK_SECONDS), headers=_NO_STORE)
+
+    async def _pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
+        """For a caller with a token, or for one with the pack's link."""
+        if link := request.query_params.get("link"):
+            pack = await self._packs.get_by_link(link)
+            if pack.id != parse_id(pack_id):
+                raise PackNotFound
+            return pack, None
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        return await self._packs.get(caller.org_id, pack_id, user=_user_of(request)), caller
+
+    async def _org_of_reader(self, request: Request) -> tuple[str | None, Pack | None]:
+        if link := request.query_params.get("link"):
+            pack = await self._packs.get_by_link(link)
+            return pack.org_id, pack
+        return (await self._service.gate.caller(request, Scope.VIEWER)).org_id, None
+
+
+def _decode[T](body: bytes, kind: type[T]) -> T:
+    try:
+        return decode_json(body, kind)
+    except msgspec.ValidationError as error:
+        raise HttpError(422, "invalid_body", str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise HttpError(400, "invalid_json", f"the body is not JSON: {error}") from None
+
+
+def _user_of(request: Request) -> str | None:
+    """The application's user for whom its server asks. Its token is trusted to say so."""
+    return request.headers.get(USER) or None
+
+
+def _trace(request: Request) -> dict[str, str]:
+    return {"request_id": request_id_of(request)}
+
+
+def _flag(request: Request, name: str) -> bool:
+    text = request.query_params.get(name, "false").lower()
+    if text not in ("", "1", "true", "0", "false"):
+        raise HttpError(422, "invalid_argument", f"{name} is true or false")
+    return text in ("", "1", "true")
+
+
+def _parse_expected_version(condition: str | None) -> int | None:
+    if condition is None or condition.strip() == "*":
+        return None
+    found = re.fullmatch(r'(?:W/)?"(\d{1,9})"', condition.strip())
+    if found is None:
+        raise HttpError(422, "invalid_argument", 'If-Match is the version of the data in quotes, such as "3"')
+    return int(found[1])
+
+
+def _parse_seconds(request: Request) -> float | None:
+    text = request.query_params.get("seconds")
+    if text is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise HttpError(422, "invalid_argument", "seconds is a whole number above 0")
+    return float(text)

@@ -1,0 +1,3 @@
+SELECT id, org_id, session_id, user_id, title, lang, link_digest, link_expires_at, data_version, date_created, date_changed, date_deleted
+  FROM packs_pack
+ WHERE link_digest = :digest AND date_deleted IS NULL AND (link_expires_at IS NULL OR link_expires_at > :now)

@@ -1,0 +1,1 @@
+SELECT body FROM packs_data WHERE pack = :pack AND number = :number

@@ -1,0 +1,1 @@
+UPDATE packs_pack SET date_deleted = NULL, date_changed = :now WHERE id = :id

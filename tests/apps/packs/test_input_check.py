@@ -1,0 +1,34 @@
+"""Which fields a template needs that the data does not have."""
+
+from typing import Any
+
+import pytest
+
+from pressroom.apps.packs.input_check import FieldUse, find_missing
+
+
+@pytest.mark.parametrize(
+    ("paths", "data", "missing"),
+    [
+        (["person.name"], {"person": {"name": "Anna"}}, []),
+        (["person.name"], {"person": {}}, ["person.name"]),
+        (["person.name", "person.age"], {}, ["person"]),
+        (["person.name"], {"person": "Anna"}, ["person.name"]),
+        (["person.name"], {"person": {"name": None}}, []),
+        (["items[].price"], {"items": []}, []),
+        (["items[].price"], {"items": [{"price": 1}, {}, {}]}, ["items[1].price"]),
+        (["items[].price"], {"items": {}}, ["items[]"]),
+        (["items[].tags[].name"], {"items": [{"tags": [{"name": 1}]}, {"tags": [{}]}]}, ["items[1].tags[0].name"]),
+        (["items[]"], {"items": [1]}, []),
+    ],
+)
+def test_missing_fields(paths: list[str], data: Any, missing: list[str]) -> None:
+    assert find_missing([FieldUse(path) for path in paths], [], data) == missing
+
+
+def test_a_field_that_the_template_guards_may_be_missing() -> None:
+    assert find_missing([FieldUse("person.title", required=False)], [], {}) == []
+
+
+def test_fields_that_the_registry_requires() -> None:
+    assert find_missing([], ["person.name"], {"person": {}}) == ["person.name"]
