@@ -30,7 +30,7 @@ POLL = 0.2  # a look at a server costs more than one at a file, and news of work
 # and then the next sleeper may have it.
 SLEEP = LEASE + LEADER_GRACE / 1000 + 3 * RESCUE_INTERVAL + 2 * IDLE_TIMEOUT
 
-FEW_OPEN = 0.15
+MOST_OPEN = 0.15
 PROLONGED = 150  # cycles at most
 
 # A process on a server takes several connections and some time to start; with fewer of them, each lives to do something.
@@ -53,7 +53,6 @@ class ServerLab(Lab):
         super().__init__(folder, seed, show)
         self._at_work: set[int] = set()
         self._stale = 0
-        self._still_open = 0
         self._servers = ExitStack()
         # Oban hands a job out when its time has come by the server's clock, however far ahead a worker's is.
         self.ahead = 0.0 if delivery == "oban" else AHEAD
@@ -71,8 +70,6 @@ class ServerLab(Lab):
             self._at_work.add(line.pid)
         elif line.do == "tally":
             self._stale = max(self._stale, line.data["stale"])
-        elif line.do == "open":
-            self._still_open = line.data["count"]
 
     def dump(self) -> Dump:
         return dump.read_server(self.place.database)
@@ -84,7 +81,7 @@ class ServerLab(Lab):
         """A short run is prolonged until it is worth something: a late write was refused, and most jobs have ended."""
         if not super()._is_enough(cycles):
             return False
-        worth_it = self._stale > 0 and self._still_open < FEW_OPEN * len(self._acked)
+        worth_it = self._stale > 0 and self._newest_open < MOST_OPEN * len(self._acked)
         return worth_it or self.toll.cycles >= cycles + PROLONGED
 
     def _is_at_work(self, victim: Victim) -> bool:

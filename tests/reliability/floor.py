@@ -14,6 +14,11 @@ from tests.reliability.victims import Victim
 
 BEAT = 0.01
 
+# A busy machine does little between two faults. They wait until so many jobs were accepted for each of them, but no longer than
+# the limit, or a team that hangs would never be noticed.
+ACCEPTED_PER_FAULT = 1.0
+HOLD_LIMIT = 60.0
+
 
 class Floor(ABC):
     def __init__(self, folder: Path, database: str, show: Callable[[Toll, int], None]) -> None:
@@ -41,11 +46,24 @@ class Floor(ABC):
             self._acked[line.data["uid"]] = None
 
     def _torment(self, cycles: int) -> None:
+        held_since = None
         while not self._is_enough(cycles):
             self._look_around()
+            now = time.monotonic()
+            if self._keeps_pace():
+                held_since = None
+            elif held_since is None:
+                held_since = now
+            may_strike = held_since is None or now - held_since > HOLD_LIMIT
             for slot in self._slots:
-                slot.step(time.monotonic())
+                slot.step(now, may_strike=may_strike)
+            if may_strike and held_since is not None:
+                held_since = now
         self.journal.write("info", "peace", wall=time.time())
+
+    def _keeps_pace(self) -> bool:
+        """Whether the team has done enough for the faults that it met."""
+        return len(self._acked) >= ACCEPTED_PER_FAULT * self.toll.cycles
 
     def _is_enough(self, cycles: int) -> bool:
         return self.toll.cycles >= cycles

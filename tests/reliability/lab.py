@@ -24,6 +24,8 @@ PRESS_KINDS = frozenset({"note", "page", "line", "poster", "leaflet", "tick", "b
 BINDER_KINDS = frozenset({"book"})
 DRAIN_LIMIT = 300.0
 CYCLES_PER_BOMB = 100
+OPEN_PART = 0.1  # of the jobs that were accepted; faults wait while more are open
+FEW_OPEN = 20
 
 # A job that was beside six crashes waits a minute before it runs again. The clean workers need not: their clock is ahead.
 AHEAD = 120.0
@@ -40,6 +42,7 @@ class Lab(Floor):
         super().__init__(folder, "press.db", show)
         self.place = place_at(f"sqlite:///{self.database}")
         self._seed = seed
+        self._newest_open = 0
         self._open: dict[int, int] = {}  # how many jobs are open, as each worker last saw it
         self._slots = [self._slot(role, number) for role, count in self.team.items() for number in range(count)]
         statements.load("sqlite", BUILT_IN_SCHEMA)  # read once here, not by every child
@@ -55,9 +58,13 @@ class Lab(Floor):
     def hear(self, line: Line) -> None:
         super().hear(line)
         if line.do == "open":
-            self._open[line.pid] = line.data["count"]
+            self._open[line.pid] = self._newest_open = line.data["count"]
         elif line.do == "bomb":
             self.toll.bombed.add(line.pid)
+
+    def _keeps_pace(self) -> bool:
+        """Its submitters wait for their jobs, so that few are open if workers live for long enough."""
+        return super()._keeps_pace() and self._newest_open <= max(FEW_OPEN, OPEN_PART * len(self._acked))
 
     def _found(self, bombs: int) -> None:
         """The first who open the file are killed while they make its tables; the last finds nothing half made."""

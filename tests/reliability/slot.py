@@ -63,7 +63,8 @@ class Slot:
         self._struck = False
         self._resume_at: float | None = None
 
-    def step(self, now: float) -> None:
+    def step(self, now: float, *, may_strike: bool = True) -> None:
+        """Without `may_strike` a fault that is due waits; what was begun goes on."""
         if self.victim is None:
             self._fill(now)
         elif self.victim.has_ended():
@@ -73,7 +74,7 @@ class Slot:
         elif self._resume_at is not None:
             if now >= self._resume_at:
                 self._resume(self.victim, now)
-        elif now >= self._due:
+        elif now >= self._due and (may_strike or self._struck):
             self._strike(self.victim, now)
 
     def _fill(self, now: float) -> None:

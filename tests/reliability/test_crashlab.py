@@ -10,7 +10,7 @@ from pressroom.failpoints import JOB_POINTS
 from tests.depth import by_depth
 from tests.reliability import nemesis
 from tests.reliability.journal import Journal
-from tests.reliability.nemesis import Terminate
+from tests.reliability.nemesis import Kill, Terminate
 from tests.reliability.run_lab import run_lab
 from tests.reliability.slot import STOP_LIMIT, Slot, Toll
 from tests.reliability.trial import TOO_WEAK, exit_code
@@ -73,3 +73,24 @@ def test_a_process_that_stops_slowly_while_it_still_started_is_not_taken_for_one
     assert toll.hung == 0
     slot.step(1.0 + STOP_LIMIT)
     assert toll.hung == 1
+
+
+def test_a_fault_waits_while_the_team_has_done_too_little(tmp_path: Path) -> None:
+    """On a busy machine faults came before any job was accepted, and a run tested nothing."""
+
+    class IdleVictim(Victim):
+        def signal(self, number: signal.Signals) -> None:
+            signals.append(number)
+
+        def has_ended(self) -> bool:
+            return False
+
+    signals: list[signal.Signals] = []
+    slot = Slot("desk", iter([Kill(1.0)]), lambda *_: IdleVictim(1), Toll(Journal(tmp_path / "journal.jsonl")))
+
+    for now in (0.0, 5.0, 50.0):
+        slot.step(now, may_strike=False)
+    assert signals == []
+
+    slot.step(51.0)
+    assert signals == [signal.SIGKILL]
