@@ -15,9 +15,12 @@ from pressroom.apps.packs.views import (
     FileLink,
     LinkView,
     PackDetailView,
+    PackList,
     PackRenderView,
     PackView,
     RendersView,
+    UserDocumentsView,
+    UserFilesView,
 )
 
 PACK = "0199e3c2-5b7e-7c11-9d2a-4f6b8a0c1d2e"
@@ -91,6 +94,7 @@ _VERSION = {
 _PACK_ID = path("pack_id", PACK, "The pack")
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
 _USER = header("Pressroom-User", "The user of the application for whom its server asks; 403 if the pack is another's")
+_REQUIRED_USER = header("Pressroom-User", "The user of the application for whom its server asks")
 _LINK = query("link", {"type": "string"}, "The pack's link, instead of a token")
 _BOOLEAN = {"enum": ["", "1", "true", "0", "false"]}
 _CHANGED: dict[int | str, Any] = {412: json_response(Problem, "The data has a newer version", media_type=MEDIA_TYPE)}
@@ -103,6 +107,45 @@ CREATE_PACK: dict[str, Any] = {
     ),
     "openapi": json_body(PackDraft, "The data, and whose pack it is", example=msgspec.to_builtins(EXAMPLE_DRAFT))
     | {"parameters": [IDEMPOTENCY_KEY, _USER]},
+}
+LIST_PACKS: dict[str, Any] = {
+    "operation_id": "list_packs",
+    "responses": responses(
+        {
+            200: json_response(
+                PackList,
+                "Packs, newest first",
+                headers={"Link": "The next page"},
+                example={"items": [_PACK_VIEW | {"states": {"ready": 2, "failed": 1}}], "next_cursor": None},
+            )
+        },
+        *(401, 404, 422),
+    ),
+    "openapi": {
+        "parameters": [
+            query("status", {"enum": ["queued", "rendering", "ready", "failed"]}, "Of the newest render of any document"),
+            query("user", {"type": "string"}, "Whose packs"),
+            query("session", {"type": "string"}, "Of which session"),
+            query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
+            query("cursor", {"type": "string"}, "As the last page gave it"),
+        ]
+    },
+}
+LIST_MY_PACKS: dict[str, Any] = LIST_PACKS | {"operation_id": "list_my_packs"}
+LIST_MY_PACKS["openapi"] = {"parameters": [_REQUIRED_USER, *LIST_PACKS["openapi"]["parameters"][-2:]]}
+LIST_MY_FILES: dict[str, Any] = {
+    "operation_id": "list_my_files",
+    "responses": responses(
+        {200: json_response(UserFilesView, "The newest ready file of each document", example={"files": []})}, 401, 422
+    ),
+    "openapi": {"parameters": [_REQUIRED_USER]},
+}
+LIST_MY_DOCUMENTS: dict[str, Any] = {
+    "operation_id": "list_my_documents",
+    "responses": responses(
+        {200: json_response(UserDocumentsView, "The documents of the user's newest packs", example={"packs": []})}, 401, 422
+    ),
+    "openapi": {"parameters": [_REQUIRED_USER]},
 }
 GET_PACK: dict[str, Any] = {
     "operation_id": "get_pack",

@@ -28,7 +28,7 @@ from pressroom.apps.packs.input_check import find_missing
 from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id
 from pressroom.apps.packs.renders import NAME
 from pressroom.apps.packs.settings import PacksSettings
-from pressroom.apps.packs.store import DocumentRenders, NewPack, NewRender
+from pressroom.apps.packs.store import DocumentRenders, NewPack, NewRender, PackFilter, PackSummary, UserFile
 from pressroom.base import json_text
 from pressroom.errors import InvalidArgument, StoreUnavailable
 from pressroom.kinds.rendering import Rendering
@@ -149,11 +149,24 @@ class Packs:
     async def get_by_link(self, link: str) -> Pack:
         return await self.database.read(partial(store.get_pack_by_link, link_digest(artifacts.parse_link(link))))
 
-    async def documents(self, pack: Pack) -> list[ListedDocument]:
+    async def list(
+        self, org_id: str | None, wanted: PackFilter, *, cursor: str = "", limit: int = 50
+    ) -> tuple[Sequence[PackSummary], str | None]:
+        """Packs, newest first, and the cursor of the next page."""
+        before = parse_id(cursor) if cursor else ""
+        unit = partial(store.list_packs, org_id or "", wanted, before=before, limit=limit + 1)
+        found = await self.database.read(unit)
+        return found[:limit], found[limit - 1].pack.id if len(found) > limit else None
+
+    async def files_of_user(self, org_id: str | None, user_id: str) -> Sequence[UserFile]:
+        """The newest ready file of each document of a user's packs."""
+        return await self.database.read(partial(store.list_files_of_user, org_id or "", user_id))
+
+    async def documents(self, pack: Pack) -> Sequence[ListedDocument]:
         """R35 to R37: the registry with its overlays, and the renders of each document."""
         return await self.database.read(partial(_list_documents, pack, self._settings))
 
-    async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> list[PackRender]:
+    async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> Sequence[PackRender]:
         """Of one document, newest first."""
         return await self.database.read(partial(store.list_renders, pack.id, doc_id, before=before, limit=limit))
 

@@ -19,7 +19,7 @@ from pressroom.api.service import Service
 from pressroom.apps.packs import openapi
 from pressroom.apps.packs.errors import PackNotFound
 from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
-from pressroom.apps.packs.store import list_data_versions, read_data
+from pressroom.apps.packs.store import PackFilter, list_data_versions, read_data
 from pressroom.apps.packs.views import (
     DataSent,
     DocumentRenderView,
@@ -27,11 +27,15 @@ from pressroom.apps.packs.views import (
     FileLink,
     LinkView,
     RendersView,
+    UserDocumentsView,
+    UserFilesView,
     document_view,
     pack_detail_view,
+    pack_list,
     pack_view,
     render_answer_view,
     render_view,
+    user_file_view,
 )
 from pressroom.artifacts import LINK_SECONDS
 from pressroom.artifacts.presign import lifetime_of
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
 
 USER = "Pressroom-User"
+_STATUSES = ("queued", "rendering", "ready", "failed")
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -48,6 +53,10 @@ def router(service: Service, app: "PacksApp") -> Routes:
     routes = Routes("packs")
     api = PacksApi(service, app)
     routes.add("/packs", api.create_pack, "POST", **openapi.CREATE_PACK)
+    routes.add("/packs", api.list_packs, "GET", **openapi.LIST_PACKS)
+    routes.add("/me/packs", api.list_my_packs, "GET", **openapi.LIST_MY_PACKS)
+    routes.add("/me/files", api.list_my_files, "GET", **openapi.LIST_MY_FILES)
+    routes.add("/me/documents", api.list_my_documents, "GET", **openapi.LIST_MY_DOCUMENTS)
     routes.add("/packs/{pack_id}", api.get_pack, "GET", **openapi.GET_PACK)
     routes.add("/packs/{pack_id}", api.delete_pack, "DELETE", **openapi.DELETE_PACK)
     routes.add("/packs/{pack_id}/restore", api.restore_pack, "POST", **openapi.RESTORE_PACK)
@@ -84,6 +93,46 @@ class PacksApi:
             return reply(pack_view(pack, self._service.base_url), status=201, headers={"Location": location})
 
         return await idempotency.act_or_replay(self._service, request, caller, body, act)
+
+    async def list_packs(self, request: Request) -> Response:
+        """Packs, newest first."""
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        asked = request.query_params
+        status = asked.get("status", "")
+        if status not in ("", *_STATUSES):
+            raise HttpError(422, "invalid_argument", f"status is one of {', '.join(_STATUSES)}")
+        wanted = PackFilter(user_id=asked.get("user", ""), session_id=asked.get("session", ""), status=status)
+        return await self._pack_list(request, caller, wanted)
+
+    async def list_my_packs(self, request: Request) -> Response:
+        """The packs of the user named in Pressroom-User, newest first."""
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        return await self._pack_list(request, caller, PackFilter(user_id=_require_user(request)))
+
+    async def _pack_list(self, request: Request, caller: Caller, wanted: PackFilter) -> Response:
+        limit, cursor = _parse_limit(request), request.query_params.get("cursor", "")
+        found, more = await self._packs.list(caller.org_id, wanted, cursor=cursor, limit=limit)
+        headers = {"Cache-Control": "private, no-cache"}
+        if more is not None:
+            following = request.url.include_query_params(cursor=more, limit=limit)
+            headers["Link"] = f'<{self._service.base_url}{following.path}?{following.query}>; rel="next"'
+        return reply(pack_list(found, more, self._service.base_url), headers=headers)
+
+    async def list_my_files(self, request: Request) -> Response:
+        """The newest ready file of each document of a user's packs."""
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        files = await self._packs.files_of_user(caller.org_id, _require_user(request))
+        return reply(UserFilesView([user_file_view(file) for file in files]))
+
+    async def list_my_documents(self, request: Request) -> Response:
+        """The documents of a user's newest packs."""
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        found, _ = await self._packs.list(caller.org_id, PackFilter(user_id=_require_user(request)), limit=20)
+        packs = []
+        for one in found:
+            documents = await self._packs.documents(one.pack)
+            packs.append(DocumentsView(one.pack.id, [document_view(document, self._app.settings) for document in documents]))
+        return reply(UserDocumentsView(packs))
 
     async def get_pack(self, request: Request, pack_id: str) -> Response:
         """A pack with the newest version of its data."""
@@ -228,6 +277,20 @@ def _decode[T](body: bytes, kind: type[T]) -> T:
 def _user_of(request: Request) -> str | None:
     """The application's user for whom its server asks. Its token is trusted to say so."""
     return request.headers.get(USER) or None
+
+
+def _require_user(request: Request) -> str:
+    user = _user_of(request)
+    if user is None:
+        raise HttpError(422, "user_missing", f"name the user in the header {USER}")
+    return user
+
+
+def _parse_limit(request: Request) -> int:
+    text = request.query_params.get("limit", "50")
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= 200):
+        raise HttpError(422, "invalid_argument", "limit is a whole number from 1 to 200")
+    return int(text)
 
 
 def _trace(request: Request) -> dict[str, str]:

@@ -197,6 +197,49 @@ def _overlay_of_row(row: Row) -> Overlay:
     )
 
 
+class PackFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """What is empty does not filter. `status` is that of the newest render of any document."""
+
+    user_id: str = ""
+    session_id: str = ""
+    status: str = ""
+
+
+class PackSummary(msgspec.Struct, frozen=True):
+    """A pack in a list, with how many of its documents are in each state."""
+
+    pack: Pack
+    states: dict[str, int]
+
+
+AFTER_ALL = "g"  # sorts behind every UUID
+
+
+def list_packs(org_id: str, wanted: PackFilter, *, before: str = "", limit: int = 50) -> Work[list[PackSummary]]:
+    """Newest first."""
+    place = {"org_id": org_id, "before": before or AFTER_ALL, "limit": limit, **msgspec.structs.asdict(wanted)}
+    found = []
+    for row in (yield Statement("packs.list_packs", place)):
+        states = yield Statement("packs.count_document_states", {"pack": row[0]})
+        found.append(PackSummary(Pack(*row), {state: int(count) for state, count in states}))
+    return found
+
+
+class UserFile(msgspec.Struct, frozen=True):
+    file_id: str
+    pack_id: str
+    doc_id: str
+    version: int
+    pages: int | None
+    size: int
+    date_settled: int
+
+
+def list_files_of_user(org_id: str, user_id: str, *, before: str = "", limit: int = 200) -> Work[list[UserFile]]:
+    place = {"org_id": org_id, "user_id": user_id, "before": before or AFTER_ALL, "limit": limit}
+    return [UserFile(*row) for row in (yield Statement("packs.list_files_of_user", place))]
+
+
 class DocumentRenders(msgspec.Struct, frozen=True):
     """`good` is the newest render that is ready; a later one may have failed."""
 

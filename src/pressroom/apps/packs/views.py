@@ -1,6 +1,6 @@
 """Packs and their documents as HTTP shows them, in the words of design 002."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from pressroom.apps.packs.access import DocumentAccess
 from pressroom.apps.packs.model import Pack, PackDraft, PackRender, to_uuid
 from pressroom.apps.packs.packs import ListedDocument, RenderAnswer, SkippedDocument
 from pressroom.apps.packs.settings import PacksSettings
-from pressroom.apps.packs.store import DataVersion
+from pressroom.apps.packs.store import DataVersion, PackSummary, UserFile
 from pressroom.model import Job, Status, from_ms
 
 _WORDS = {
@@ -41,6 +41,35 @@ class PackView(msgspec.Struct, frozen=True, kw_only=True):
 class PackDetailView(PackView, frozen=True, kw_only=True):
     data: dict[str, Any]
     data_versions: list["DataVersionView"]
+
+
+class PackListItem(PackView, frozen=True, kw_only=True):
+    """`states` counts the documents that were ever requested, by the status of their newest render."""
+
+    states: dict[str, int]
+
+
+class PackList(msgspec.Struct, frozen=True):
+    items: list[PackListItem]
+    next_cursor: str | None
+
+
+class UserFileView(msgspec.Struct, frozen=True):
+    file_id: str
+    pack_id: str
+    doc_id: str
+    version: int
+    pages: int | None
+    size: int
+    created_at: datetime
+
+
+class UserFilesView(msgspec.Struct, frozen=True):
+    files: list[UserFileView]
+
+
+class UserDocumentsView(msgspec.Struct, frozen=True):
+    packs: list["DocumentsView"]
 
 
 class DataVersionView(msgspec.Struct, frozen=True):
@@ -175,6 +204,16 @@ def pack_view(pack: Pack, base_url: str) -> PackView:
 def pack_detail_view(pack: Pack, base_url: str, data: dict[str, Any], versions: list[DataVersion]) -> PackDetailView:
     shown = [DataVersionView(one.number, one.sha256, one.author, from_ms(one.date_created)) for one in versions]
     return PackDetailView(**_pack_fields(pack, base_url), data=data, data_versions=shown)
+
+
+def pack_list(found: Sequence[PackSummary], cursor: str | None, base_url: str) -> PackList:
+    return PackList([PackListItem(**_pack_fields(one.pack, base_url), states=one.states) for one in found], cursor)
+
+
+def user_file_view(file: UserFile) -> UserFileView:
+    return UserFileView(
+        file.file_id, file.pack_id, file.doc_id, file.version, file.pages, file.size, from_ms(file.date_settled)
+    )
 
 
 def _pack_fields(pack: Pack, base_url: str) -> dict[str, Any]:

@@ -1,0 +1,11 @@
+SELECT CASE WHEN packs_render.outcome = 'ready' THEN 'ready'
+            WHEN packs_render.outcome IS NOT NULL THEN 'failed'
+            WHEN job.status = 'in_progress' THEN 'rendering'
+            ELSE 'queued' END AS state,
+       count(*)
+  FROM packs_document
+  JOIN packs_render ON packs_render.pack = packs_document.pack AND packs_render.doc_id = packs_document.doc_id
+                   AND packs_render.number = packs_document.latest
+  LEFT JOIN job ON job.uid = packs_render.job_uid AND packs_render.outcome IS NULL
+ WHERE packs_document.pack = :pack
+ GROUP BY 1
