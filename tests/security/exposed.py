@@ -95,7 +95,7 @@ class Unwashed(Markdown):
 
     name = "unwashed"
 
-    def _clean(self, body: str) -> str:
+    def clean(self, body: str) -> str:
         return body
 
 

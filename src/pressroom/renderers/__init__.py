@@ -58,6 +58,7 @@ class Limits:
     output: int = 20 * MB
     seconds: float = 30.0
     memory: int = 1024 * MB
+    strict_memory: bool = False  # the kernel refuses more at once, not only where it is noticed: for an engine without children
     side: int = 16_384  # pixels
     pixels: int = 64_000_000
     pages: int = 2_000

@@ -10,6 +10,7 @@ from pressroom.renderers import Engine
 # In order of preference: the first engine that takes a language is the one that is used unless another is named.
 _ENGINES = {
     "markdown": "markdown.engine:Markdown",
+    "jinja": "jinja.engine:Jinja",
     "html": "html:Html",
     "html-browser": "browser.pdf:HtmlBrowser",
     "mermaid": "mermaid.engine:Mermaid",

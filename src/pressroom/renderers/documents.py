@@ -1,7 +1,7 @@
 """From a request to a document: which engines it takes, in which order, and how their work is put together.
 
-Most requests are one engine's work. Markdown takes more: the diagrams in it are drawn by their own engines, each in its own
-press, and a PDF is printed from the page that came out.
+Most requests are one engine's work. Markdown and templates take more: the diagrams in them are drawn by their own engines, each
+in its own press, and a PDF is printed from the page that came out.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import base64
 import html
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import msgspec
 
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, Notice, Rendered, catalogue
+from pressroom.renderers.jinja.engine import Jinja
 from pressroom.renderers.markdown.engine import DIAGRAM_MARK, DIAGRAMS, Markdown, diagram_mark
 from pressroom.renderers.sandbox.engine_pools import CallerEnginePools, EnginePools
 
@@ -88,11 +89,13 @@ def plan(request: RenderRequest) -> RenderPlan:
     """Which engines make the output. Raises InvalidArgument where none does; the options and the source are not checked yet."""
     language = catalogue.ALIASES.get(request.language, request.language)
     options = dict(request.options)
-    if language == Markdown.takes:
+    page_maker = _PAGE_MAKERS.get(language)
+    if page_maker is not None:
         if request.output == "pdf":
-            return _plan_printed_markdown(request, options)
+            return _plan_printed(request, page_maker, options)
         if request.engine in PRINTERS:
-            raise InvalidArgument(f"{request.engine} prints; for Markdown it makes pdf, not {request.output[:100]!r}")
+            title = page_maker.engine.title
+            raise InvalidArgument(f"{request.engine} prints; for {title} it makes pdf, not {request.output[:100]!r}")
     engine = catalogue.engine_for(language, request.output) if request.engine is None else catalogue.engine(request.engine)
     if engine.takes != language:
         raise InvalidArgument(f"{engine.name} takes {engine.takes}, not {language[:100]!r}")
@@ -101,36 +104,78 @@ def plan(request: RenderRequest) -> RenderPlan:
     return RenderPlan(request, engine, request.output, options)
 
 
-def _plan_printed_markdown(request: RenderRequest, options: dict[str, Any]) -> RenderPlan:
+class _PageMaker(NamedTuple):
+    """An engine whose page can be printed. An option that the printer has too is the printer's, except for the `kept` ones; of
+    these, the `shared` ones are given to both.
+    """
+
+    engine: type[Engine]
+    defaults: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    kept: frozenset[str]
+    shared: frozenset[str]
+
+
+_PAGE_MAKERS = {
+    Markdown.takes: _PageMaker(
+        Markdown, {"diagrams": True, "theme": "light"}, {"page": True}, kept=frozenset({"title"}), shared=frozenset()
+    ),
+    Jinja.takes: _PageMaker(Jinja, {}, {}, kept=frozenset({"title", "lang"}), shared=frozenset({"title", "lang"})),
+}
+
+
+def _plan_printed(request: RenderRequest, page_maker: _PageMaker, options: dict[str, Any]) -> RenderPlan:
+    reader = page_maker.engine
     name = request.engine or PRINTERS[0]
     if name not in PRINTERS:
-        raise InvalidArgument(f"{name[:100]!r} does not print Markdown; {' and '.join(PRINTERS)} do")
+        raise InvalidArgument(f"{name[:100]!r} does not print {reader.title}; {' and '.join(PRINTERS)} do")
     printer = catalogue.engine(name)
-    print_options = {
-        field: options.pop(field) for field in printer.Options.__struct_fields__ if field in options and field != "title"
-    }
-    known = [*Markdown.Options.__struct_fields__, *printer.Options.__struct_fields__]
+    known = [*reader.Options.__struct_fields__, *printer.Options.__struct_fields__]
     if unknown := options.keys() - set(known):
-        raise InvalidArgument(f"markdown: there is no option `{min(unknown)}`; there are {', '.join(dict.fromkeys(known))}")
-    read_options = {"diagrams": True, "theme": "light"} | options | {"page": True}
-    return RenderPlan(request, Markdown, "html", read_options, printer, print_options)
+        raise InvalidArgument(f"{reader.name}: there is no option `{min(unknown)}`; there are {', '.join(dict.fromkeys(known))}")
+    its_own = options.keys() & set(printer.Options.__struct_fields__) - page_maker.kept
+    shared = options.keys() & set(printer.Options.__struct_fields__) & page_maker.shared
+    print_options = {field: options[field] for field in options if field in its_own | shared}
+    read_options = {field: value for field, value in options.items() if field not in its_own}
+    return RenderPlan(
+        request, reader, "html", page_maker.defaults | read_options | page_maker.fixed, printer, print_options
+    )
 
 
 def engines_of(plan: RenderPlan) -> dict[str, str]:
     """Every engine that has a part in it, with its version. One that is missing counts as such."""
     engines = [plan.reader, *([plan.printer] if plan.printer else [])]
-    if plan.reader is Markdown and plan.options.get("diagrams"):
-        words = {word.lower() for word in _FENCE.findall("\n" + plan.request.source.decode(errors="replace"))}
+    if plan.reader is Jinja or (plan.reader is Markdown and plan.options.get("diagrams")):
+        words = {word.lower() for text in _markdown_of(plan) for word in _FENCE.findall("\n" + text)}
         engines += [catalogue.engine_for(DIAGRAMS[word], "svg") for word in sorted(words & DIAGRAMS.keys())]
     return {engine.name: "missing" if engine.missing() else engine.version() for engine in engines}
+
+
+def _markdown_of(plan: RenderPlan) -> Iterator[str]:
+    """Every text in which a diagram may be fenced: of a template, the template and whatever it is given."""
+    yield plan.request.source.decode(errors="replace")
+    if plan.reader is Jinja:
+        yield from _texts_in([plan.options.get(name) for name in ("templates", "data", "strings")])
+
+
+def _texts_in(values: list[Any]) -> Iterator[str]:
+    while values:
+        match values.pop():
+            case str() as text:
+                yield text
+            case list() as items:
+                values += items
+            case dict() as items:
+                values += items.values()
 
 
 async def render(presses: EnginePools | CallerEnginePools, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
     """`draw` renders the diagrams in a page; by default in the same presses."""
     rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
-    if plan.options.get("diagrams"):
+    if plan.options.get("diagrams") or plan.reader is Jinja:
         draw = draw or partial(render_directly, presses)
-        rendered = await _with_diagrams(draw, rendered, str(plan.options.get("theme", "auto")))
+        theme = "light" if plan.reader is Jinja else plan.options.get("theme", "auto")
+        rendered = await _with_diagrams(draw, rendered, str(theme))
     if plan.printer is None:
         return rendered
     printed = await presses.render(plan.printer, rendered.data, "pdf", plan.print_options)

@@ -118,7 +118,7 @@ class Markdown(Engine):
         _refuse_deep_html(source, body)
         warnings += _warnings(source, body)
         if options.sanitise:
-            body = self._clean(body)
+            body = self.clean(body)
         details: dict[str, Any] = {}
         if options.flavour == "full":
             body = self._finish(source, body, options, details)
@@ -147,7 +147,8 @@ class Markdown(Engine):
         rendered: str = self._comrak.render_markdown(ended, extensions, self._parsing, rendering)
         return rendered
 
-    def _clean(self, body: str) -> str:
+    def clean(self, body: str) -> str:
+        """Formatting, tables, links and pictures stay; scripts, styles, frames and handlers go."""
         # Looking at each attribute costs more than all the rest, so it is done only where there may be a picture inside.
         cleaner = self._cleaner_of_pictures if "data:" in body.lower() else self._strict_cleaner
         cleaned: str = cleaner.clean(body)

@@ -18,7 +18,7 @@ import msgspec
 from pressroom.errors import EngineCrashed, PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import Engine, source_errors
 from pressroom.renderers.sandbox import shared_memory
-from pressroom.renderers.sandbox.confinement import confine
+from pressroom.renderers.sandbox.confinement import confine, limit_memory
 from pressroom.renderers.sandbox.protocol import (
     ChildMessage,
     EngineRequest,
@@ -46,6 +46,8 @@ def main(instructions: dict[str, Any]) -> None:
     layers = confine(instructions["reads"], instructions["writes"])
     try:
         engine = _load_engine(instructions["module"], instructions["engine"], shared)
+        if engine.limits.strict_memory:
+            limit_memory(engine.limits.memory)
         _warm_up(engine)
     except BaseException as error:
         _write_all(pipe_out, encode_frame(_failure_message(0, error)))

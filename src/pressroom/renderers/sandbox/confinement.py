@@ -49,6 +49,11 @@ def confine(reads: Iterable[str | Path], writes: Iterable[str | Path]) -> list[s
     return held
 
 
+def limit_memory(size: int) -> None:
+    """Of data that this process writes. An allocation past it fails, which in Python is a MemoryError."""
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
 def die_with_parent() -> None:
     """For a press, and for what it starts (as `preexec_fn`): it is killed when its parent is."""
     if sys.platform == "linux":

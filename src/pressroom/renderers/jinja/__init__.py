@@ -1,0 +1,1 @@
+"""Documents from templates: Jinja in a sandbox, with filters for dates, money, Markdown and bar codes."""
