@@ -388,4 +388,7 @@ class ClaimLost(PressroomError):
 
 
 class TransactionExpired(PressroomError):
+    """Over HTTP the transaction is the service's own, so its caller may try again: the machine was too busy."""
+
     code = "transaction_expired"
+    status = 503

@@ -286,14 +286,20 @@ class Queue(Lifecycle):
         return events
 
     async def events(
-        self, *, after: int | None = None, org_id: str | None = None, kind: str | None = None
+        self,
+        *,
+        after: int | None = None,
+        org_id: str | None = None,
+        kind: str | None = None,
+        key_prefix: str | None = None,
     ) -> AsyncGenerator[Event]:
-        """Jobs' events as they happen; from now on, or from the one after `after`. An org or a kind leaves the others out."""
+        """Jobs' events as they happen; from now on, or from the one after `after`. An org, a kind or a beginning of keys leaves
+        the others out."""
         last = await self._database.read(queries.last_event) if after is None else after
         with self.listeners.listen(None) as news:
             while not self.listeners.closed:
                 news.clear()
-                events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind))
+                events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind, key_prefix))
                 for event in events:
                     last = event.id
                     yield event

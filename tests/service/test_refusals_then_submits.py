@@ -17,19 +17,22 @@ import pressroom
 from pressroom.api.access import Scope
 from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT
 from pressroom.apps.diagrams.settings import DiagramsSettings
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, TransactionExpired
 from pressroom.renderers import documents
+from pressroom.store.access import idempotency
 from pressroom.store.engine import sqlite_connection
 from pressroom.submission import fair_slots as slots
 from pressroom.submission.admission import Admission
 from pressroom.testing import ManualClock
 from tests import looking
 from tests.apps.diagrams.conftest import Easel
+from tests.apps.packs import refusals as packs_refusals
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import FORM, Person, member
 
 type Refusal = tuple[int, str]
 NOT_PROVOKED: dict[Refusal, str] = {
+    (409, "not_publishable"): "only the configuration of packs raises it; tests/apps/packs/test_configuration.py",
     (400, "refused"): "a base class; only its branches are raised",
     (503, "unavailable"): "a base class; only its branches are raised",
     (422, "source_invalid"): "how an attempt ends; a caller who waits for it is answered 400, and the job tells it to others",
@@ -108,6 +111,18 @@ def provokes(status: int, code: str) -> Callable[[Provocation], Provocation]:
 @provokes(400, "invalid_idempotency_key")
 async def _(scene: Scene) -> httpx.Response:
     return await scene.api.post("/jobs", json={"kind": "shout"}, headers={"Idempotency-Key": "x" * 300})
+
+
+@provokes(503, "transaction_expired")
+async def _(scene: Scene) -> httpx.Response:
+    """A machine so busy that the service's own transaction is held for too long. It was answered with a 500."""
+
+    def expire(*_: object) -> Any:
+        raise TransactionExpired("the transaction was held open for more than 5 s")
+
+    with scene.monkeypatch.context() as patch:
+        patch.setattr(idempotency, "find", expire)
+        return await scene.api.post("/jobs", json={"kind": "shout"}, headers={"Idempotency-Key": "expires"})
 
 
 @provokes(400, "format_missing")
@@ -359,6 +374,9 @@ async def _(scene: Scene) -> httpx.Response:
 @provokes(503, "store_unavailable")
 async def _(scene: Scene) -> httpx.Response:
     return await submit_that_fails(scene, "connection lost", apsw.IOError("disk I/O error"))
+
+
+PROVOCATIONS |= packs_refusals.PROVOCATIONS
 
 
 async def submit_that_fails(scene: Scene, subject: str, error: apsw.Error) -> httpx.Response:

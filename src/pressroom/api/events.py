@@ -23,11 +23,11 @@ _FRAME: dict[str, Any] = {
         "data": {"type": "string", "contentMediaType": "application/json", "description": "job, type, at and data"},
     },
 }
-_STREAM: dict[str, Any] = {
+EVENT_STREAM: dict[str, Any] = {
     "description": "Server-sent events; `id` is the number to resume after",
     "content": {"text/event-stream": {"schema": _FRAME, "example": examples.EVENT}},
 }
-_RESUME = [
+RESUME_PARAMETERS = [
     header("Last-Event-ID", "Resume after this event", pattern="^[0-9]{0,18}$"),
     query("after", {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}, "The same, for those who cannot set a header"),
 ]
@@ -39,14 +39,14 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/jobs/{id}/events",
         operation_id="watch_job",
-        responses=responses({200: _STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
-        openapi={"parameters": [path("id", examples.JOB_ID, "The job"), *_RESUME]},
+        responses=responses({200: EVENT_STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
+        openapi={"parameters": [path("id", examples.JOB_ID, "The job"), *RESUME_PARAMETERS]},
     )
     async def watch_job(request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         job = await get_own_job(service, caller, id)
-        after = _parse_last_event_id(request) or 0
+        after = parse_last_event_id(request) or 0
         if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
             return Response(status_code=204)  # so that a browser does not come back for ever
         events = service.queue.watch(job, after=after)
@@ -56,14 +56,14 @@ def router(service: Service) -> Routes:
     @routes.get(
         "/events",
         operation_id="watch_all",
-        responses=responses({200: _STREAM}, 401, 422),
-        openapi={"parameters": [*_RESUME, query("kind", {"type": "string"}, "Only jobs of this kind")]},
+        responses=responses({200: EVENT_STREAM}, 401, 422),
+        openapi={"parameters": [*RESUME_PARAMETERS, query("kind", {"type": "string"}, "Only jobs of this kind")]},
     )
     async def watch_all(request: Request) -> Response:
         """The events of all jobs that the caller may see, from now on or from where it is resumed. Does not end by itself."""
         caller = await service.gate.caller(request, Scope.VIEWER)
         org = None if caller.everywhere else caller.org_id or ""
-        after = _parse_last_event_id(request)
+        after = parse_last_event_id(request)
         if after is None:
             after = await service.rendering.database.read(queries.last_event)
         events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
@@ -73,7 +73,7 @@ def router(service: Service) -> Routes:
     return routes
 
 
-def _parse_last_event_id(request: Request) -> int | None:
+def parse_last_event_id(request: Request) -> int | None:
     asked = request.query_params.getlist("after")
     seen = (request.headers.get("last-event-id") or None, ",".join(asked) if asked else None)
     given = [text for text in seen if text is not None]

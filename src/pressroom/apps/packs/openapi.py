@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from pressroom.api.events import EVENT_STREAM, RESUME_PARAMETERS
 from pressroom.api.problems import MEDIA_TYPE, Problem
 from pressroom.api.schema import IDEMPOTENCY_KEY, header, json_body, json_response, path, query, responses
 from pressroom.apps.packs.model import PackDraft
@@ -249,6 +250,11 @@ LIST_VERSIONS: dict[str, Any] = {
         *(401, 403, 404),
     ),
     "openapi": {"parameters": [_PACK_ID, _DOC_ID, _LINK, _USER, header("If-None-Match", "The tag of what you have")]},
+}
+WATCH_PACK: dict[str, Any] = {
+    "operation_id": "watch_pack",
+    "responses": responses({200: EVENT_STREAM}, 401, 403, 404, 422),
+    "openapi": {"parameters": [_PACK_ID, _LINK, _USER, *RESUME_PARAMETERS]},
 }
 DOWNLOAD_FILE: dict[str, Any] = {
     "operation_id": "download_file",

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ from pressroom.apps.packs.store import DocumentRenders, NewPack, NewRender, Pack
 from pressroom.base import json_text
 from pressroom.errors import InvalidArgument, StoreUnavailable
 from pressroom.kinds.rendering import Rendering
-from pressroom.model import Tier, Work
+from pressroom.model import Event, Tier, Work
 from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
 from pressroom.store.artifacts import artifacts
@@ -169,6 +169,10 @@ class Packs:
     async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> Sequence[PackRender]:
         """Of one document, newest first."""
         return await self.database.read(partial(store.list_renders, pack.id, doc_id, before=before, limit=limit))
+
+    def events(self, pack: Pack, after: int) -> AsyncGenerator[Event]:
+        """The events of the pack's jobs, after one of them."""
+        return self._queue.events(after=after, org_id=pack.org_id, key_prefix=f"{key_prefix(pack.id)}/")
 
     async def find_file(self, org_id: str | None, file_id: str) -> tuple[PackRender, Artifact]:
         """A render's file by the id that design 002 calls `file_id`. Raises PackNotFound."""
@@ -414,11 +418,16 @@ def _make_request(pack: Pack, target: RenderTarget, options: dict[str, Any]) -> 
     return Request(
         NAME,
         msgspec.to_builtins(target),
-        key=f"packs:{pack.id}/{target.doc_id}",
+        key=f"{key_prefix(pack.id)}/{target.doc_id}",
         org_id=pack.org_id or None,
         subject=subject[:200],
         **options,
     )
+
+
+def key_prefix(pack_id: str) -> str:
+    """Of the keys of a pack's jobs."""
+    return f"packs:{pack_id}"
 
 
 def _check_text(name: str, text: str) -> None:

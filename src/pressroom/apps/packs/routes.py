@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from pressroom import artifact_lifecycle
-from pressroom.api import idempotency
+from pressroom.api import idempotency, streams
 from pressroom.api.access import Caller, Scope
+from pressroom.api.events import parse_last_event_id
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError, request_id_of
 from pressroom.api.replies import reply
@@ -39,7 +40,9 @@ from pressroom.apps.packs.views import (
 )
 from pressroom.artifacts import LINK_SECONDS
 from pressroom.artifacts.presign import lifetime_of
+from pressroom.errors import PressroomError
 from pressroom.store import Transaction
+from pressroom.store.jobs import queries
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
@@ -67,6 +70,7 @@ def router(service: Service, app: "PacksApp") -> Routes:
     routes.add("/packs/{pack_id}/render/{doc_id}", api.render_document, "POST", **openapi.RENDER_DOCUMENT)
     routes.add("/packs/{pack_id}/documents", api.list_documents, "GET", **openapi.LIST_DOCUMENTS)
     routes.add("/packs/{pack_id}/documents/{doc_id}", api.list_versions, "GET", **openapi.LIST_VERSIONS)
+    routes.add("/packs/{pack_id}/events", api.watch_pack, "GET", **openapi.WATCH_PACK)
     routes.add("/files/{file_id}/download", api.download_file, "GET", **openapi.DOWNLOAD_FILE)
     return routes
 
@@ -231,6 +235,24 @@ class PacksApi:
         renders = await self._packs.renders(pack, doc_id)
         view = RendersView(pack.id, doc_id, [render_view(one) for one in renders])
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
+
+    async def watch_pack(self, request: Request, pack_id: str) -> Response:
+        """The events of the pack's jobs as they happen, from now on or from where it is resumed. Does not end by itself."""
+        pack, caller = await self._pack_for_reading(request, pack_id)
+        after = parse_last_event_id(request)
+        if after is None:
+            after = await self._packs.database.read(queries.last_event)
+
+        async def still_admitted() -> bool:
+            if caller is not None:
+                return await self._service.gate.still_admits(request, caller)
+            try:
+                return (await self._packs.get_by_link(request.query_params["link"])).id == pack.id
+            except PressroomError:
+                return False
+
+        events = self._packs.events(pack, after)
+        return streams.respond(events, self._service.closing, self._service.metrics, after=after, still_admitted=still_admitted)
 
     async def download_file(self, request: Request, file_id: str) -> Response:
         """A link to a file that works without a token for ten minutes."""

@@ -91,10 +91,13 @@ def events_after(after: int, limit: int = 500) -> Work[list[Event]]:
     return [event_of(row) for row in rows]
 
 
-def chosen_events(after: int, org_id: str | None, kind: str | None, span: int = 2_000) -> Work[tuple[list[Event], int]]:
+def chosen_events(
+    after: int, org_id: str | None, kind: str | None, key_prefix: str | None = None, span: int = 2_000
+) -> Work[tuple[list[Event], int]]:
     """Events of some jobs, and how far was looked: where nothing was chosen, the next look begins further on all the same."""
     last = min((yield from last_event()), after + span)
-    rows = yield Statement("chosen_events_after", {"after": after, "last": last, "org_id": org_id, "kind": kind})
+    chosen = {"org_id": org_id, "kind": kind, "key_prefix": key_prefix}
+    rows = yield Statement("chosen_events_after", {"after": after, "last": last, **chosen})
     return [event_of(row) for row in rows], max(after, last)
 
 
