@@ -43,7 +43,6 @@ def held(address: str) -> Iterator[None]:
     """Nobody else may write for as long as the block lasts."""
     with _opened(address) as connection:
         if isinstance(connection, apsw.Connection):
-            connection.setbusytimeout(60_000)
             connection.execute("BEGIN IMMEDIATE")
         else:
             connection.execute("BEGIN")
@@ -68,6 +67,7 @@ def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def _opened(address: str) -> Iterator[Any]:
     if address.startswith("sqlite:"):
         with closing(apsw.Connection(address.removeprefix("sqlite:///"))) as file:
+            file.setbusytimeout(60_000)
             yield file
         return
     with psycopg.connect(address, autocommit=True) as connection:

@@ -247,6 +247,16 @@ def test_a_download_asks_only_for_what_is_missing() -> None:
     assert (script.calls[1].headers["Range"], script.calls[1].headers["If-Range"]) == ("bytes=3-", '"x"')
 
 
+def test_a_download_that_comes_further_each_time_may_break_however_often() -> None:
+    begun = HttpAnswer(200, {"etag": '"x"', "content-length": "8"})
+    continued = [reply for _ in range(7) for reply in (CUT, HttpAnswer(206, {}), b"a")]
+    script = Script(begun, b"a", *continued, b"")
+
+    script.play(operations.download_artifact("uid", STEADY))
+
+    assert b"".join(script.given) == b"a" * 8
+
+
 def test_a_download_of_what_has_changed_is_not_patched_together() -> None:
     size = {"etag": '"x"', "content-length": "6"}
     with pytest.raises(errors.PressroomError, match="not what it was"):

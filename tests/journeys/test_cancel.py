@@ -8,6 +8,7 @@ import pytest
 
 from pressroom import Backoff, Cancelled, JobCancelled, NotFound, OnKey, Pressroom, Request, Status, Tier, Transient, kind
 from pressroom.model import GaveUp, PartlySucceeded, Postponed, Released, Retry, Stopped, Succeeded
+from pressroom.notify.event_poller import EventPoller
 from tests.journeys.stage import endings
 
 ERROR = {"attempt": 1, "code": "transient", "message": "not now"}
@@ -39,6 +40,23 @@ async def test_a_queued_job_ends_at_once_and_never_runs(anywhere):
         assert ran == ["wanted"]
         with pytest.raises(JobCancelled, match="the author left"):
             await press.wait(unwanted)
+
+
+async def test_who_waits_for_a_queued_job_is_told_without_a_poll_that_it_was_cancelled(anywhere, monkeypatch):
+    async def poll_never(poller):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(EventPoller, "run", poll_never)
+    async with Pressroom(anywhere, kinds=[shout], workers=None) as press:
+        job = await press.submit("shout", "hi")
+        waiter = asyncio.create_task(press.wait(job))
+        for _ in range(10):  # reads are answered in turn, so by then it has looked and waits for news
+            await press.stats()
+
+        await press.cancel(job)
+
+        with pytest.raises(JobCancelled):
+            await asyncio.wait_for(waiter, timeout=60)
 
 
 async def test_a_running_coroutine_is_cancelled_where_it_waits_and_may_tidy_up(anywhere, gate, eventually):

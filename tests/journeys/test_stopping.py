@@ -8,7 +8,7 @@ import pytest
 from pressroom import Backoff, JobCancelled, OnKey, Pressroom, QueueClosed, Request, Status, Transient, kind
 from pressroom.errors import StopTimeout
 from pressroom.store.jobs.queries import last_event
-from pressroom.worker import lease
+from pressroom.worker import lease, worker
 from tests.journeys.stage import OtherProcess
 
 
@@ -68,6 +68,37 @@ async def test_what_is_not_finished_within_the_grace_goes_back_to_the_queue_at_n
     async with Pressroom(database, kinds=[held_by(gate)], workers=1) as press:
         assert await press.wait(job) == "slow"
         assert (await press.get(job)).failures == 0
+
+
+# W25
+async def test_a_job_that_is_claimed_while_its_worker_stops_goes_back_to_the_queue(database, gate, monkeypatch):
+    """The claim was on its way when the grace was over. Else the job would look as if its worker had died."""
+    claimed, grace_over = asyncio.Event(), asyncio.Event()
+    monkeypatch.setattr(worker, "STOP_GRACE", 60)
+    async with Pressroom(database, kinds=[held_by(gate)], workers=1) as press:
+        turns, loop = press.worker._turns, press.worker._loop
+        run_turn, wait_until_idle = turns.run, loop.wait_until_idle
+
+        async def run_turn_slowly(*asked):
+            turn = await run_turn(*asked)
+            if turn.claims:
+                claimed.set()
+                await grace_over.wait()
+            return turn
+
+        async def wait_in_vain(deadline):
+            await wait_until_idle(deadline)
+            grace_over.set()
+
+        monkeypatch.setattr(turns, "run", run_turn_slowly)
+        monkeypatch.setattr(loop, "wait_until_idle", wait_in_vain)
+        job = await press.submit("held")
+        await claimed.wait()
+        with pytest.raises(StopTimeout):
+            await press.stop(grace=0)
+
+    released, history = await look_at(database, job)
+    assert (released.status, released.crashes, history) == (Status.QUEUED, 0, ["queued", "started", "released"])
 
 
 # W25

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from pressroom import Backoff, Pressroom, Request, Result, SourceInvalid, Statement, Status, kind
+from pressroom import Backoff, OnKey, Pressroom, Request, Result, SourceInvalid, Statement, Status, kind
 from pressroom.errors import TransactionExpired
 from pressroom.model import GaveUp, Retry, Stopped, Succeeded
 from pressroom.store.engine import writer
@@ -494,6 +494,18 @@ def test_a_deferred_cancel_does_not_keep_its_key_from_the_next_in_line(steps):
     store.cancel(unwanted, knowing=[])
     wanted = store.submit("page", "wanted", key="/Home")
     store.run(end_deferred_cancels(store.kinds))
+
+    assert store.claim_one().uid == wanted.uid
+
+
+def test_a_deferred_cancel_lets_the_next_in_line_begin_at_once(steps):
+    @kind("page", on_key=OnKey.LINE_UP, settling=write_page)
+    async def page(job, payload):
+        return None
+
+    store = steps(page)
+    unwanted, wanted = store.submit("page", "unwanted", key="/Home"), store.submit("page", "wanted", key="/Home")
+    store.cancel(unwanted, knowing=[])
 
     assert store.claim_one().uid == wanted.uid
 

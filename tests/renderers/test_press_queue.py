@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from pressroom.app import BUILT_IN
 from pressroom.renderers.sandbox.engine_pools import EnginePools
 from pressroom.renderers.sandbox.fair_queue import RenderCaller, Ticket, TicketQueue
 from pressroom.renderers.sandbox.process_pool import ProcessPool
+from pressroom.worker import context
+from pressroom.worker.context import RunningJob
 from tests.renderers.toys import Patient
 
 BACKGROUND = RenderCaller(is_background=True)
@@ -169,6 +172,21 @@ async def test_the_time_limit_goes_on_when_the_wait_is_over(database: str) -> No
         ended = await press.wait_until_ended(job)
 
     assert ended.errors[-1]["code"] == "timeout"
+
+
+def test_of_pauses_inside_each_other_the_whole_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of an article whose diagrams wait for presses beside each other."""
+    moment = 100.0
+    monkeypatch.setattr(context, "time", SimpleNamespace(monotonic=lambda: moment))
+    job = RunningJob(None, None, None)  # type: ignore[arg-type]
+    with job.pause_time_limit():
+        moment += 10
+        with job.pause_time_limit():
+            moment += 1
+        assert (job.is_time_limit_paused, job.paused_seconds) == (True, 0)
+        moment += 10
+
+    assert (job.is_time_limit_paused, job.paused_seconds) == (False, 21)
 
 
 async def test_presses_that_are_closed_start_no_further_process() -> None:

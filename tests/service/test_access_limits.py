@@ -72,6 +72,14 @@ async def test_a_token_past_its_quota_is_told_when_to_come_back(file: str) -> No
     assert elsewhere.status_code == 200
 
 
+async def test_a_page_that_asks_twice_who_sent_a_request_counts_it_once(file: str) -> None:
+    async with on_stage(file, works=False, rate_limit=60) as stage, stage.client(await stage.token(Scope.VIEWER)) as client:
+        page = await client.get("/desk/jobs")
+
+    assert page.status_code == 200
+    assert page.headers["ratelimit"] == '"token";r=59;t=1'
+
+
 async def test_an_address_is_counted_before_anybody_asks_for_a_token(file: str) -> None:
     async with on_stage(file, works=False, rate_limit_address=2) as stage:
         async with stage.client() as guesser:

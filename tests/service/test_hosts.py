@@ -44,6 +44,12 @@ async def test_a_page_of_another_local_application_changes_nothing(file: str, or
         assert (await stage.press.list()).jobs == []
 
 
+@pytest.mark.parametrize("site", ["same-site", "cross-site"])
+async def test_a_page_whose_browser_does_not_name_it_changes_nothing(file: str, site: str) -> None:
+    async with on_stage(file, works=False, listen="127.0.0.1:8000") as stage, at_home(stage) as client:
+        assert await submit(client, **{"Sec-Fetch-Site": site}) == 403
+
+
 async def test_every_route_that_changes_something_refuses_a_foreign_page(file: str) -> None:
     async with on_stage(file, works=False, listen="127.0.0.1:8000") as stage, at_home(stage) as client:
         answers = {}

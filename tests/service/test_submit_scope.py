@@ -113,6 +113,18 @@ async def test_an_internal_job_is_retried_by_operators_only(file: str, name: str
     assert answers == {Scope.SUBMITTER: 403, Scope.OPERATOR: 202}
 
 
+async def test_a_job_of_a_kind_that_is_not_known_here_is_retried_by_operators_only(file: str) -> None:
+    async with Pressroom(file, kinds=[shout], workers=None) as elsewhere:
+        old = await elsewhere.cancel(await elsewhere.submit("shout", "hi", org_id="ours"))
+    async with stage_with(file) as stage:
+        answers = {}
+        for scope in (Scope.SUBMITTER, Scope.OPERATOR):
+            async with stage.client(await stage.token(scope, "ours")) as client:
+                answers[scope] = (await client.post(f"/jobs/{old}/retry")).status_code
+
+    assert answers == {Scope.SUBMITTER: 403, Scope.OPERATOR: 202}
+
+
 async def test_pages_retry_and_clone_only_what_may_be_submitted(database: str) -> None:
     async with (
         stage_with(database, shout, Kind("inner", inner)) as stage,

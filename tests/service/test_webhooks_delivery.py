@@ -288,6 +288,7 @@ async def test_a_receiver_that_always_asks_for_time_is_given_up_all_the_same(dat
         ("Wed, 31 Dec 1969 23:59:59 GMT", 0),
         ("soon", 0),
         ("-5", 0),
+        ("Sat, 03 Jan 1970 00:00:00 GMT", 24 * 3600),
         ("१२", 0),
         ("", 0),
         (None, 0),

@@ -36,6 +36,15 @@ def test_background_jobs_leave_one_slot_free() -> None:
     assert slots.free_for_claims() == slots.free_for_offers(0, 0) == FreeSlots(1, 0)
 
 
+def test_background_jobs_that_were_offered_leave_one_slot_free() -> None:
+    offers = Offers()
+    for number in range(3):
+        offers.add(Offer(str(number), BACKGROUND))
+
+    assert [offer.uid for offer in offers.pick(FreeSlots(3, 2))] == ["0", "1"]
+    assert offers.background == 1
+
+
 def test_a_worker_of_one_slot_gives_it_to_a_background_job() -> None:
     slots = WorkerSlots(1)
     slots.begin_attempt(BACKGROUND)

@@ -277,3 +277,18 @@ async def test_a_look_for_cancelled_jobs_that_found_a_full_page_looks_as_far_bac
         for _ in jobs:
             await found.end_cancelled()
         assert [(await press.get(job)).status for job in jobs] == ["cancelled", "cancelled"]
+
+
+async def test_a_cancel_that_was_committed_after_the_last_look_and_began_before_it_is_found(
+    open_press: Open, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is dated when its transaction began."""
+    monkeypatch.setattr(reconciler, "TIDY_EVERY", 3600.0)
+    monkeypatch.setattr(reconciler, "COMMIT_WITHIN", 6 * 3600.0)
+    async with open_press(Kind("echo", echo)) as press:
+        found = await reconciler_of(press)
+        job = await press.submit("echo", 1, delay=3600)
+        await found.end_cancelled()
+        tables.do(CANCEL_ALL)
+        await found.end_cancelled()
+        assert (await press.get(job)).status == "cancelled"
