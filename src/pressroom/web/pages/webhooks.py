@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
-from pressroom.api.webhooks import NewWebhook
+from pressroom.api.webhook_views import NewWebhook
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import AddressRefused
