@@ -80,6 +80,9 @@ class Kind:
         if problems:
             raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
 
+    def __str__(self) -> str:
+        return self.name
+
     def __call__(self, job: Any, payload: Any) -> Any:
         return self.handler(job, payload)
 

@@ -12,7 +12,7 @@ from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
 from pressroom.api.job_list import LIST_JOBS, list_jobs, parse_tier
 from pressroom.api.json_body import decode_body
-from pressroom.api.problems import HttpError, problem, request_id_of
+from pressroom.api.problems import HttpError, problem
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import IDEMPOTENCY_KEY, json_body, json_response, path, query, responses
@@ -225,7 +225,7 @@ def _submit_options(request: Request, caller: Caller, new: NewJob) -> dict[str, 
     """Keyword arguments of a submit besides its kind and payload. The trace is kept in the job's row."""
     optional = ("key", "subject", "project_id", "max_attempts")
     given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
-    trace = {"request_id": request_id_of(request)}
+    trace = {"request_id": request.state.request_id}
     return given | {"tier": parse_tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
 
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Caller, Scope
-from pressroom.api.problems import HttpError, describe, request_id_of
+from pressroom.api.problems import HttpError, describe
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
@@ -102,7 +102,7 @@ class PageRequest:
                 target=target,
                 before=before,
                 after=after,
-                request_id=request_id_of(self.http),
+                request_id=self.http.state.request_id,
             )
         )
 
