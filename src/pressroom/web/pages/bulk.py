@@ -70,7 +70,7 @@ def router(site: Site) -> Routes:
 async def _redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
     """To the page that shows what would happen, under its frozen address."""
     action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
-    newest, moment = await request.site.service.rendering.database.read(search.newest_job)
+    newest, moment = await request.read(search.newest_job)
     return RedirectResponse(request.site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
 
 
@@ -99,7 +99,7 @@ async def _load_preview(request: PageRequest, bulk_request: BulkRequest) -> Bulk
     unit = partial(
         _preview_bulk, bulk_request.action, bulk_request.selection.filter, bulk_request.up_to, bulk_request.as_of, may_retry
     )
-    return await request.site.service.rendering.database.read(unit)
+    return await request.read(unit)
 
 
 async def _decide(request: PageRequest) -> Response:

@@ -53,10 +53,10 @@ def router(site: Site) -> Routes:
 async def show_all(request: PageRequest) -> Response:
     query = _parse_query(request)
     org_id = _org_of(request, query)
-    groups = await request.site.service.rendering.database.read(partial(failures.groups, WINDOWS[query.window], org_id))
+    groups = await request.read(partial(failures.groups, WINDOWS[query.window], org_id))
     matching = sorted((one for one in groups.items if query.kind in ("", one.kind)), key=_sort_key(query.sort), reverse=True)
     shown = matching[(query.page - 1) * PAGE_SIZE : query.page * PAGE_SIZE]
-    samples, origins = await request.site.service.rendering.database.read(partial(failures.samples, shown, org_id))
+    samples, origins = await request.read(partial(failures.samples, shown, org_id))
     return request.page(
         "failures.html",
         asked=query,
@@ -74,9 +74,7 @@ async def show_one(request: PageRequest, print: str) -> Response:
     query = _parse_query(request)
     if not _SIGNATURE.fullmatch(print):
         raise NotFound(f"there are no failures {print[:50]}; a group is named by 16 letters, 0 to 9 and a to f")
-    story = await request.site.service.rendering.database.read(
-        partial(failures.story, print, WINDOWS[query.window], _org_of(request, query))
-    )
+    story = await request.read(partial(failures.story, print, WINDOWS[query.window], _org_of(request, query)))
     sample = next((one for one in story.newest if one.error.get("line")), story.newest[0])
     return request.page(
         "failure.html",

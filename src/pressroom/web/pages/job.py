@@ -211,7 +211,7 @@ def _clone_page(request: PageRequest, job: Job, draft: clone.CloneForm, error: P
 
 
 async def _own_job(request: PageRequest, id: str) -> Job:
-    return await request.site.service.rendering.database.read(partial(get_own_job, _uid(id), request.org_id))
+    return await request.read(partial(get_own_job, _uid(id), request.org_id))
 
 
 def _uid(id: str) -> str:

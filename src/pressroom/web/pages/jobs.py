@@ -25,9 +25,7 @@ async def show(request: PageRequest) -> Response:
     jobs = selection.parse_selection(query.multi_items(), org_id=request.org_id, now=datetime.now(UTC))
     cursor = _parse_optional_number(query.get("cursor"), "cursor")
     seen = _parse_optional_number(query.get("seen"), "seen")
-    listing = await request.site.service.rendering.database.read(
-        partial(search.list_page, jobs.filter, cursor=cursor, seen=seen)
-    )
+    listing = await request.read(partial(search.list_page, jobs.filter, cursor=cursor, seen=seen))
     return request.page(
         "jobs.html",
         filter=jobs,

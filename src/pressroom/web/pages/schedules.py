@@ -54,7 +54,7 @@ def router(site: Site) -> Routes:
 
 async def show(request: PageRequest) -> Response:
     is_for_them = request.caller.owns(None)
-    now, found = await request.site.service.rendering.database.read(figures.schedules)
+    now, found = await request.read(figures.schedules)
     lines = [ScheduleRow(one, crontab.describe_cron(one.cron, one.last_tick), now) for one in found] if is_for_them else []
     return request.page(
         "schedules.html",
@@ -70,7 +70,7 @@ async def run(request: PageRequest) -> Response:
     name = request.form.get("name")
     if not request.caller.owns(None):
         raise figures.no_schedule(name)
-    schedule = await request.site.service.rendering.database.read(partial(figures.schedule, name))
+    schedule = await request.read(partial(figures.schedule, name))
     queue = request.site.service.queue
     require_repeat(request.caller, queue.kinds, schedule.kind)
     async with queue.transaction() as transaction:
