@@ -51,6 +51,9 @@ class Kind:
     `message_fields` makes the fields that messages of a delivery carry beside the id and the kind, from a job's payload.
     Without it a payload is not copied into the delivery.
 
+    `uses_delivery` is whether a delivery (Redis, oban) hands out its jobs. If not, the part that brings the kind has a
+    worker of its own, which looks for them in the database.
+
     `settling` is called in the transaction that ends a job of this kind: by a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
     """
@@ -73,12 +76,16 @@ class Kind:
     preempt: bool = False
     pool: str = "default"
     message_fields: MessageFields | None = None
+    uses_delivery: bool = True
 
     def __post_init__(self) -> None:
         problems = [*_coerce_fields(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
         problems = problems or [*self._problems()]
         if problems:
             raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
+
+    def __str__(self) -> str:
+        return self.name
 
     def __call__(self, job: Any, payload: Any) -> Any:
         return self.handler(job, payload)

@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from pressroom.errors import (
     InvalidArgument,
     JobCancelled,
     JobFailed,
+    PressroomError,
     QueueClosed,
     WaitTimeout,
 )
@@ -38,8 +39,8 @@ from pressroom.store.operators.queue_position import QueuePosition
 from pressroom.store.operators.stats import QueueStats
 from pressroom.store.operators.worker_coverage import WorkerCoverage
 from pressroom.store.operators.worker_list import WorkerState
-from pressroom.submission.admission import Admission, LastSubmit, SubmitBatcher, is_plain
-from pressroom.submission.request import JobLike, Request, check_request, copy_for_retry, kind_name, uid_of
+from pressroom.submission.admission import Admission, SubmitBatcher
+from pressroom.submission.request import JobLike, Request, check_request, copy_for_retry, uid_of
 
 PAGE_LIMIT = 500
 MOST_SLOTS = 1_000_000
@@ -81,7 +82,8 @@ class Queue(Lifecycle):
         self.listeners = JobListeners()
         self._admission = Admission(self._max_queued)
         self._batcher = SubmitBatcher(self._database, self._plain_unit, self._submitted_many)
-        self._last_submit = LastSubmit()
+        self._submit_failed = False
+        vars(self).pop("_database", None)  # of the last time that it was open
         self._accepting = True
 
     def refuse_submits(self) -> None:
@@ -95,7 +97,7 @@ class Queue(Lifecycle):
         """Something happened to these jobs."""
         self.listeners.notify(job_ids)
 
-    @property
+    @cached_property
     def _database(self) -> Database:
         return self._backend.database
 
@@ -128,18 +130,17 @@ class Queue(Lifecycle):
         The answer says whether it is a new job, the payload of a queued one (`coalesced`), another caller's that renders
         the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name.
         """
-        name = kind_name(kind)
-        with tracing.submit_span(name, trace) as traced:
+        with tracing.submit_span(str(kind), trace) as traced:
             # fmt: off
-            request = Request(name, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
+            request = Request(kind, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
                               parent, traced, max_attempts)
             # fmt: on
             new = self._check(request)
             failpoints.hit("submit.validated")
-            with self._last_submit:
+            with self._noting_failure():
                 if within is not None:
                     return await within.run(self._unit(new), name="submit", after=self._announce)
-                if is_plain(new):
+                if new.is_plain:
                     return await self._batcher.submit(new)
                 return await self._database.run(self._unit(new), name="submit", after=self._announce)
 
@@ -154,12 +155,12 @@ class Queue(Lifecycle):
     async def _submit_checked(self, checked: Sequence[CheckedJob], within: Transaction | None) -> Answers:
 
         def unit() -> Work[Answers]:
-            if all(map(is_plain, checked)):
+            if all(new.is_plain for new in checked):
                 return (yield from self._plain_unit(checked))
             return (yield from submitting.submit_many(checked, self._admission.room_for))
 
         run = self._database.run if within is None else within.run
-        with self._last_submit:
+        with self._noting_failure():
             return await run(unit, name="submit", after=self._submitted_many)
 
     async def get(self, job: JobLike) -> Job:
@@ -221,9 +222,9 @@ class Queue(Lifecycle):
         """
         self.refuse_when_closed()
         await submit_probe.submit_no_jobs(self._database)
-        if self._last_submit.failed:
+        if self._submit_failed:
             await submit_probe.submit_and_undo(self._database)
-            self._last_submit.failed = False
+            self._submit_failed = False
 
     async def wait_until_ended(self, job: JobLike, *, timeout: float | None = None) -> Job:
         """The job once it has ended, however it ended. Raises WaitTimeout, NotFound, or QueueClosed when the queue stops."""
@@ -388,6 +389,18 @@ class Queue(Lifecycle):
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
         return check_request(request, self.kinds)
 
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """Around a submit: keep whether the last one raised an error that is no refusal."""
+        try:
+            yield
+        except PressroomError:
+            raise
+        except Exception:
+            self._submit_failed = True
+            raise
+        self._submit_failed = False
+
     def _unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
         return partial(submitting.submit, new, self._admission.room_for)
 
@@ -417,7 +430,7 @@ class Queue(Lifecycle):
 
 def _kinds_of(requests: Sequence[Request]) -> str:
     """What a span of several submits is named after."""
-    return ", ".join(sorted({str(kind_name(request.kind)) for request in requests}))
+    return ", ".join(sorted({str(request.kind) for request in requests}))
 
 
 def _with_trace(request: Request, traced: Mapping[str, str] | None) -> Request:

@@ -35,15 +35,10 @@ def request_span(scope: MutableMapping[str, Any], headers: Mapping[str, str]) ->
             if (route := getattr(scope.get("route"), "path", None)) is not None:  # known only now
                 span.update_name(f"{scope['method']} {route}")
                 span.set_attribute("http.route", route)
-
-
-def record_response_status(status: int) -> None:
-    """The current request is answered. Only what went wrong here is an error: a refusal is the caller's."""
-    if trace is None or not (span := trace.get_current_span()).is_recording():
-        return
-    span.set_attribute("http.response.status_code", status)
-    if status >= 500:
-        span.set_status(trace.StatusCode.ERROR)
+            if (status := scope.get("state", {}).get("status")) is not None:
+                span.set_attribute("http.response.status_code", status)
+                if status >= 500:  # only what went wrong here is an error: a refusal is the caller's
+                    span.set_status(trace.StatusCode.ERROR)
 
 
 @contextmanager

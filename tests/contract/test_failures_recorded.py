@@ -9,7 +9,8 @@ from pressroom import Pressroom
 from pressroom.base.failure_signature import print_of
 from pressroom.errors import JobFailed
 from pressroom.model import GaveUp, Retry, Row, Work
-from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection, translate_parameters
+from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
+from pressroom.store.engine.postgres_statements import translate_parameters
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import claiming, rescue
 from pressroom.store.jobs.claiming import FreeSlots

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from pressroom import Kind, Pressroom, Request
-from pressroom.store.engine.postgres_connection import SCHEMA, translate_parameters
+from pressroom.store.engine.postgres_connection import SCHEMA
+from pressroom.store.engine.postgres_statements import translate_parameters
 from pressroom.store.engine.statements import load
 from pressroom.store.jobs import claiming
 from pressroom.store.jobs.claiming import FreeSlots

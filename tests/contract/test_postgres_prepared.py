@@ -12,8 +12,9 @@ from pressroom import Pressroom, kind
 from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreBusy
 from pressroom.ids import new_uid
-from pressroom.model import OnKey, SingleRoundTrip, Submitted
-from pressroom.store.engine.postgres_connection import EVENTS, PostgresConnection, SingleMessageStatement
+from pressroom.model import OnKey, Row, SingleRoundTrip, Statement, Submitted, Work
+from pressroom.store.engine.postgres_connection import EVENTS, PostgresConnection
+from pressroom.store.engine.postgres_statements import SingleMessageStatement
 from pressroom.store.jobs import claiming, submitting
 from pressroom.store.jobs.claiming import FreeSlots
 from pressroom.store.jobs.submitting import CheckedJob
@@ -242,11 +243,13 @@ def test_another_text_has_another_name_in_the_session() -> None:
     assert max(len(one.session_name) for one in (old, new)) < 64  # longer names are cut short by PostgreSQL
 
 
+def _ask_for(number: int) -> Work[list[Row]]:
+    return (yield Statement("SELECT :a::int", {"a": number}))
+
+
 def test_reading_keeps_what_is_prepared(on_server: str) -> None:
     with closing(PostgresConnection(on_server, SystemClock(), readonly=True)) as connection:
         for _ in range(4):
-            connection.begin_read()
-            connection.execute("SELECT %(a)s::int", {"a": 1})
-            connection.rollback()
+            connection.read(lambda: _ask_for(1))
 
         assert connection.execute("SELECT count(*) FROM pg_prepared_statements") == [(1,)]

@@ -44,64 +44,71 @@ _RESPONSES: dict[int | str, Any] = {
 }
 
 
+_GET_ARTIFACT: dict[str, Any] = {
+    "operation_id": "get_artifact",
+    "responses": responses(_RESPONSES, 401, 404, 416, 422),
+    "openapi": {
+        "parameters": [
+            _UID,
+            header("Range", "One range of bytes"),
+            header("If-None-Match", "The tag of what you have"),
+            query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
+        ]
+    },
+}
+_LINK_ARTIFACT: dict[str, Any] = {
+    "operation_id": "link_artifact",
+    "responses": responses(
+        {
+            200: json_response(
+                Link,
+                "A link that works without a token, for a while",
+                example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": LINK_SECONDS},
+            )
+        },
+        *(401, 404),
+    ),
+    "openapi": {"parameters": [_UID]},
+}
+
+
 def router(service: Service) -> Routes:
     routes = Routes("artifacts")
+    api = ArtifactsApi(service)
+    routes.add("/artifacts/{uid}", api.get_artifact, "HEAD")
+    routes.add("/artifacts/{uid}", api.get_artifact, "GET", **_GET_ARTIFACT)
+    routes.add("/artifacts/{uid}/link", api.link_artifact, "GET", **_LINK_ARTIFACT)
+    routes.add("/blobs/{key}", api.get_blob, "GET")
+    return routes
 
-    @routes.get(
-        "/artifacts/{uid}",
-        operation_id="get_artifact",
-        responses=responses(_RESPONSES, 401, 404, 416, 422),
-        openapi={
-            "parameters": [
-                _UID,
-                header("Range", "One range of bytes"),
-                header("If-None-Match", "The tag of what you have"),
-                query("download", {"enum": ["", "1", "true", "0", "false"]}, "As a file to keep"),
-            ]
-        },
-    )
-    @routes.head("/artifacts/{uid}")
-    async def get_artifact(request: Request, uid: str) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        artifact = await _get_own_artifact(service, caller, uid)
+
+class ArtifactsApi:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def get_artifact(self, request: Request, uid: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        artifact = await _get_own_artifact(self._service, caller, uid)
         visibility = cache_visibility(caller, artifact.org_id)
-        return await send(service, request, artifact, cache=f"{visibility}, {FOREVER}")
+        return await send(self._service, request, artifact, cache=f"{visibility}, {FOREVER}")
 
-    @routes.get(
-        "/artifacts/{uid}/link",
-        operation_id="link_artifact",
-        responses=responses(
-            {
-                200: json_response(
-                    Link,
-                    "A link that works without a token, for a while",
-                    example={"url": "/blobs/c29tZXRoaW5n?expires=1767225900&signature=…", "expires_in": LINK_SECONDS},
-                )
-            },
-            *(401, 404),
-        ),
-        openapi={"parameters": [_UID]},
-    )
-    async def link_artifact(request: Request, uid: str) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        artifact = await _get_own_artifact(service, caller, uid)
+    async def link_artifact(self, request: Request, uid: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        artifact = await _get_own_artifact(self._service, caller, uid)
         key = artifact_lifecycle.key_in_store(artifact)
-        url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
-        link = Link(f"{service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
+        url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
+        link = Link(f"{self._service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
         return reply(link, headers={"Cache-Control": "no-store"})
 
-    @routes.get("/blobs/{key}")
-    async def get_blob(request: Request, key: str) -> Response:
+    async def get_blob(self, request: Request, key: str) -> Response:
         """What a link that we signed leads to. In S3 such links lead to the bucket, and never here."""
-        check = getattr(service.rendering.blobs, "check", None)
+        check = getattr(self._service.rendering.blobs, "check", None)
         if check is None:
             raise NotFound("there is nothing under this link, or its time is over")
         allowed = check(f"/blobs/{key}?{request.url.query}")
-        chunks = await service.rendering.blobs.get(allowed.key)
+        chunks = await self._service.rendering.blobs.get(allowed.key)
         headers = _untrusted_content_headers(allowed.media_type, allowed.filename, download=True)
         return StreamingResponse(chunks, 200, headers | {"Cache-Control": "private, no-store"}, allowed.media_type)
-
-    return routes
 
 
 async def _get_own_artifact(service: Service, caller: Caller, uid: str) -> Artifact:

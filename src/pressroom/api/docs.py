@@ -41,11 +41,20 @@ _HEADERS = {
 def router(service: Service) -> Routes:
     """Public: they describe the API and contain no data."""
     routes = Routes("operations")
-    pages: LRUCache[str, bytes] = LRUCache(8)  # by base URL; to render one takes 40 ms
+    api = DocsApi(service)
+    routes.add("/", api.index, "GET")
+    routes.add("/openapi.json", api.openapi, "GET")
+    routes.add("/docs", api.docs, "GET")
+    return routes
 
-    @routes.get("/")
-    async def index(request: Request) -> Response:
-        base_url = service.address_for(request)
+
+class DocsApi:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._pages: LRUCache[str, bytes] = LRUCache(8)  # by base URL; to render one takes 40 ms
+
+    async def index(self, request: Request) -> Response:
+        base_url = self._service.address_for(request)
         if _prefers_json(request):
             body, media_type = json.dumps(INDEX).encode(), "application/json"
         else:
@@ -54,18 +63,14 @@ def router(service: Service) -> Routes:
         response.headers["Vary"] = "Accept"
         return response
 
-    @routes.get("/openapi.json")
-    async def openapi(request: Request) -> Response:
+    async def openapi(self, request: Request) -> Response:
         return _with_etag(request, json.dumps(request.app.document, ensure_ascii=False).encode(), "application/json")
 
-    @routes.get("/docs")
-    async def docs(request: Request) -> Response:
-        base_url = service.address_for(request)
-        if base_url not in pages:
-            pages[base_url] = page(request.app.document, base_url).encode()
-        return _with_etag(request, pages[base_url], "text/html; charset=utf-8")
-
-    return routes
+    async def docs(self, request: Request) -> Response:
+        base_url = self._service.address_for(request)
+        if base_url not in self._pages:
+            self._pages[base_url] = page(request.app.document, base_url).encode()
+        return _with_etag(request, self._pages[base_url], "text/html; charset=utf-8")
 
 
 def _with_etag(request: Request, body: bytes, media_type: str) -> Response:

@@ -33,44 +33,51 @@ RESUME_PARAMETERS = [
 ]
 
 
+_WATCH_JOB: dict[str, Any] = {
+    "operation_id": "watch_job",
+    "responses": responses({200: EVENT_STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
+    "openapi": {"parameters": [path("id", examples.JOB_ID, "The job"), *RESUME_PARAMETERS]},
+}
+_WATCH_ALL: dict[str, Any] = {
+    "operation_id": "watch_all",
+    "responses": responses({200: EVENT_STREAM}, 401, 422),
+    "openapi": {"parameters": [*RESUME_PARAMETERS, query("kind", {"type": "string"}, "Only jobs of this kind")]},
+}
+
+
 def router(service: Service) -> Routes:
     routes = Routes("events")
+    api = EventsApi(service)
+    routes.add("/jobs/{id}/events", api.watch_job, "GET", **_WATCH_JOB)
+    routes.add("/events", api.watch_all, "GET", **_WATCH_ALL)
+    return routes
 
-    @routes.get(
-        "/jobs/{id}/events",
-        operation_id="watch_job",
-        responses=responses({200: EVENT_STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
-        openapi={"parameters": [path("id", examples.JOB_ID, "The job"), *RESUME_PARAMETERS]},
-    )
-    async def watch_job(request: Request, id: str) -> Response:
+
+class EventsApi:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def watch_job(self, request: Request, id: str) -> Response:
         """From the job's first event, or the one after the last that was seen, to the one that ends it."""
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await get_own_job(service, caller, id)
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        job = await get_own_job(self._service, caller, id)
         after = parse_last_event_id(request) or 0
-        if job.status.ended and after and not any(one.id > after for one in await service.queue.history(job)):
+        if job.status.ended and after and not any(one.id > after for one in await self._service.queue.history(job)):
             return Response(status_code=204)  # so that a browser does not come back for ever
-        events = service.queue.watch(job, after=after)
-        still_admitted = partial(service.gate.still_admits, request, caller)
-        return streams.respond(events, service.closing, service.metrics, still_admitted=still_admitted)
+        events = self._service.queue.watch(job, after=after)
+        still_admitted = partial(self._service.gate.still_admits, request, caller)
+        return streams.respond(events, self._service.closing, self._service.metrics, still_admitted=still_admitted)
 
-    @routes.get(
-        "/events",
-        operation_id="watch_all",
-        responses=responses({200: EVENT_STREAM}, 401, 422),
-        openapi={"parameters": [*RESUME_PARAMETERS, query("kind", {"type": "string"}, "Only jobs of this kind")]},
-    )
-    async def watch_all(request: Request) -> Response:
+    async def watch_all(self, request: Request) -> Response:
         """The events of all jobs that the caller may see, from now on or from where it is resumed. Does not end by itself."""
-        caller = await service.gate.caller(request, Scope.VIEWER)
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
         org = None if caller.everywhere else caller.org_id or ""
         after = parse_last_event_id(request)
         if after is None:
-            after = await service.rendering.database.read(queries.last_event)
-        events = service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
-        still_admitted = partial(service.gate.still_admits, request, caller)
-        return streams.respond(events, service.closing, service.metrics, after=after, still_admitted=still_admitted)
-
-    return routes
+            after = await self._service.rendering.database.read(queries.last_event)
+        events = self._service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
+        still_admitted = partial(self._service.gate.still_admits, request, caller)
+        return streams.respond(events, self._service.closing, self._service.metrics, after=after, still_admitted=still_admitted)
 
 
 def parse_last_event_id(request: Request) -> int | None:

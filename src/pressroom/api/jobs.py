@@ -1,10 +1,7 @@
 """Jobs over HTTP: submit, look, list, wait, cancel, retry, result."""
 
-import re
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Meta
@@ -13,18 +10,19 @@ from starlette.responses import Response
 
 from pressroom.api import examples, idempotency
 from pressroom.api.access import Caller, Scope, require_own
-from pressroom.api.json_body import decode_json
-from pressroom.api.problems import HttpError, problem, request_id_of
+from pressroom.api.job_list import LIST_JOBS, list_jobs, parse_tier
+from pressroom.api.json_body import decode_body
+from pressroom.api.problems import HttpError, problem
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import IDEMPOTENCY_KEY, json_body, json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.api.submitting import require_repeat, require_submit
-from pressroom.api.views import Estimate, JobView, Place, format_job, view, view_types
+from pressroom.api.views import Estimate, Place, format_job, view, view_types
 from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.errors import InvalidArgument, JobCancelled, JobFailed, NotFound, QueueClosed, WaitTimeout
 from pressroom.kinds import rendering
-from pressroom.model import Job, Status, Submitted, Tier
+from pressroom.model import Job, Status, Submitted
 from pressroom.renderers.documents import RenderRequest
 from pressroom.store import Transaction
 
@@ -55,98 +53,41 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     differs: list[str] | None = None
 
 
-class JobList(msgspec.Struct, frozen=True):
-    items: list[JobView]
-    next_cursor: str | None
-
-
 _WAIT = query("wait", {"type": "number", "minimum": 0}, "Seconds to wait for the job to end; at most 60 are waited")
-_FILTERS = [
-    query("status", {"type": "array", "items": {"enum": [status.value for status in Status]}}, "Only these; may be repeated"),
-    query("kind", {"type": "string"}, "Only this kind"),
-    query("tier", {"enum": ["interactive", "background"]}, "Only this tier"),
-    query("org", {"type": "string"}, "Only this organisation; for callers who see more than one"),
-    query("subject", {"type": "string"}, "Only this subject"),
-    query("key", {"type": "string"}, "Only this key"),
-    query("parent", {"type": "string"}, "Only the children of this job"),
-    query("max_age", {"type": "number", "minimum": 0}, "Only jobs submitted within so many seconds"),
-    query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
-    query("cursor", {"type": "string", "pattern": "^[0-9]{1,18}$"}, "As the last page gave it"),
-]
 _LOCATION = {"Location": "The job", "Retry-After": "When to look again, in seconds"}
 _ID = path("id", examples.JOB_ID, "The job")
 
 
-def router(service: Service) -> Routes:
-    routes = Routes("jobs")
-    job_view = view_types(service.job_formatters)
-
-    @routes.post(
-        "/jobs",
-        operation_id="submit_job",
-        responses=responses(
-            {202: json_response(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
-            *(400, 401, 403, 413, 422),
-        ),
-        openapi=json_body(
-            NewJob,
-            "The job",
-            example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
-        )
-        | {"parameters": [IDEMPOTENCY_KEY]},
+_SUBMIT_JOB: dict[str, Any] = {
+    "operation_id": "submit_job",
+    "responses": responses(
+        {202: json_response(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
+        *(400, 401, 403, 413, 422),
+    ),
+    "openapi": json_body(
+        NewJob,
+        "The job",
+        example={"kind": "render", "payload": {"language": "dot", "output": "svg", "source": "digraph { a }"}},
     )
-    async def submit_job(request: Request) -> Response:
-        caller = await service.gate.caller(request, Scope.SUBMITTER)
-        body = await request.body()
-        new = decode_body(request, body, NewJob)
-        require_submit(caller, service.queue.kinds, new.kind)
-        if new.kind in service.rendering.kinds:
-            return await idempotency.act_or_replay(
-                service, request, caller, body, partial(_submit_render, service, request, caller, new)
-            )
-        return await idempotency.act_once(service, request, caller, body, partial(_submit, service, request, caller, new))
+    | {"parameters": [IDEMPOTENCY_KEY]},
+}
 
-    @routes.get(
-        "/jobs",
-        operation_id="list_jobs",
-        responses=responses(
-            {
-                200: json_response(
-                    JobList,
-                    "Jobs, newest first",
-                    headers={"Link": "The next page"},
-                    example={"items": [examples.JOB], "next_cursor": None},
-                )
-            },
-            *(401, 422),
-        ),
-        openapi={"parameters": _FILTERS},
-    )
-    async def list_jobs(request: Request) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        return await _list_jobs(service, request, caller)
 
-    @routes.get(
-        "/jobs/{id}",
-        operation_id="get_job",
-        responses=responses(
+def _get_job_options(job_view: Any) -> dict[str, Any]:
+    return {
+        "operation_id": "get_job",
+        "responses": responses(
             {200: json_response(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}},
             *(401, 404, 422),
         ),
-        openapi={"parameters": [_ID, _WAIT]},
-    )
-    async def get_job(request: Request, id: str) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await get_own_job(service, caller, id)
-        preference = parse_wait_preference(request)
-        if preference.seconds and not job.status.ended:
-            job = await _wait(service, job, preference)
-        return await job_response(service, request, job)
+        "openapi": {"parameters": [_ID, _WAIT]},
+    }
 
-    @routes.get(
-        "/jobs/{id}/result",
-        operation_id="get_result",
-        responses=responses(
+
+def _get_result_options(job_view: Any) -> dict[str, Any]:
+    return {
+        "operation_id": "get_result",
+        "responses": responses(
             {
                 200: json_response(Any, "What the job returned, if that is not an artifact", example={"pages": 12}),
                 202: json_response(job_view, "It has not ended yet", headers=_LOCATION, example=examples.QUEUED_JOB),
@@ -154,53 +95,102 @@ def router(service: Service) -> Routes:
             },
             *(401, 404, 409, 422),
         ),
-        openapi={"parameters": [_ID, _WAIT]},
-    )
-    async def get_result(request: Request, id: str) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
-        job = await get_own_job(service, caller, id)
-        preference = parse_wait_preference(request)
-        if preference.seconds and not job.status.ended:
-            job = await _wait(service, job, preference)
-        return await _result_response(service, request, job)
+        "openapi": {"parameters": [_ID, _WAIT]},
+    }
 
-    @routes.post(
-        "/jobs/{id}/cancel",
-        small_body=True,
-        operation_id="cancel_job",
-        responses=responses(
+
+def _cancel_job_options(job_view: Any) -> dict[str, Any]:
+    return {
+        "small_body": True,
+        "operation_id": "cancel_job",
+        "responses": responses(
             {
                 200: json_response(job_view, "It has ended", example=examples.CANCELLED_JOB),
                 202: json_response(job_view, "It is being stopped", example=examples.STOPPING_JOB),
             },
             *(400, 401, 403, 404, 413, 422),
         ),
-        openapi={"parameters": [_ID, IDEMPOTENCY_KEY]},
-    )
-    async def cancel_job(request: Request, id: str) -> Response:
-        caller = await service.gate.caller(request, Scope.SUBMITTER)
-        job = await get_own_job(service, caller, id)
-        return await idempotency.act_or_replay(
-            service, request, caller, await request.body(), partial(_cancel, service, request, caller, job)
+        "openapi": {"parameters": [_ID, IDEMPOTENCY_KEY]},
+    }
+
+
+_RETRY_JOB: dict[str, Any] = {
+    "small_body": True,
+    "operation_id": "retry_job",
+    "responses": responses(
+        {202: json_response(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
+        *(400, 401, 403, 404, 409, 413, 422),
+    ),
+    "openapi": {"parameters": [_ID, IDEMPOTENCY_KEY]},
+}
+
+
+def router(service: Service) -> Routes:
+    routes = Routes("jobs")
+    job_view = view_types(service.job_formatters)
+    api = JobsApi(service)
+    routes.add("/jobs", api.submit_job, "POST", **_SUBMIT_JOB)
+    routes.add("/jobs", api.list_jobs, "GET", **LIST_JOBS)
+    routes.add("/jobs/{id}", api.get_job, "GET", **_get_job_options(job_view))
+    routes.add("/jobs/{id}/result", api.get_result, "GET", **_get_result_options(job_view))
+    routes.add("/jobs/{id}/cancel", api.cancel_job, "POST", **_cancel_job_options(job_view))
+    routes.add("/jobs/{id}/retry", api.retry_job, "POST", **_RETRY_JOB)
+    return routes
+
+
+class JobsApi:
+    """The names of the handlers are titles in the OpenAPI document."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def submit_job(self, request: Request) -> Response:
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        body = await request.body()
+        new = decode_body(request, body, NewJob)
+        require_submit(caller, self._service.queue.kinds, new.kind)
+        if new.kind in self._service.rendering.kinds:
+            return await idempotency.act_or_replay(
+                self._service, request, caller, body, partial(_submit_render, self._service, request, caller, new)
+            )
+        return await idempotency.act_once(
+            self._service, request, caller, body, partial(_submit, self._service, request, caller, new)
         )
 
-    @routes.post(
-        "/jobs/{id}/retry",
-        small_body=True,
-        operation_id="retry_job",
-        responses=responses(
-            {202: json_response(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
-            *(400, 401, 403, 404, 409, 413, 422),
-        ),
-        openapi={"parameters": [_ID, IDEMPOTENCY_KEY]},
-    )
-    async def retry_job(request: Request, id: str) -> Response:
-        caller = await service.gate.caller(request, Scope.SUBMITTER)
-        job = await get_own_job(service, caller, id)
-        require_repeat(caller, service.queue.kinds, job.kind)
-        return await idempotency.act_once(service, request, caller, await request.body(), partial(_retry, service, job))
+    async def list_jobs(self, request: Request) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        return await list_jobs(self._service, request, caller)
 
-    return routes
+    async def get_job(self, request: Request, id: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        job = await get_own_job(self._service, caller, id)
+        preference = parse_wait_preference(request)
+        if preference.seconds and not job.status.ended:
+            job = await _wait(self._service, job, preference)
+        return await job_response(self._service, request, job)
+
+    async def get_result(self, request: Request, id: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
+        job = await get_own_job(self._service, caller, id)
+        preference = parse_wait_preference(request)
+        if preference.seconds and not job.status.ended:
+            job = await _wait(self._service, job, preference)
+        return await _result_response(self._service, request, job)
+
+    async def cancel_job(self, request: Request, id: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        job = await get_own_job(self._service, caller, id)
+        return await idempotency.act_or_replay(
+            self._service, request, caller, await request.body(), partial(_cancel, self._service, request, caller, job)
+        )
+
+    async def retry_job(self, request: Request, id: str) -> Response:
+        caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        job = await get_own_job(self._service, caller, id)
+        require_repeat(caller, self._service.queue.kinds, job.kind)
+        return await idempotency.act_once(
+            self._service, request, caller, await request.body(), partial(_retry, self._service, job)
+        )
 
 
 async def _submit(service: Service, request: Request, caller: Caller, new: NewJob, within: Transaction | None) -> Response:
@@ -235,8 +225,8 @@ def _submit_options(request: Request, caller: Caller, new: NewJob) -> dict[str, 
     """Keyword arguments of a submit besides its kind and payload. The trace is kept in the job's row."""
     optional = ("key", "subject", "project_id", "max_attempts")
     given = {name: getattr(new, name) for name in optional if getattr(new, name) is not None}
-    trace = {"request_id": request_id_of(request)}
-    return given | {"tier": _parse_tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
+    trace = {"request_id": request.state.request_id}
+    return given | {"tier": parse_tier(new.tier), "delay": new.delay, "org_id": caller.org_id, "trace": trace}
 
 
 def _count_and_accept(service: Service, submitted: Submitted) -> Response:
@@ -302,89 +292,3 @@ async def _result_response(service: Service, request: Request, job: Job) -> Resp
             return problem(request, JobCancelled(job.uid, reason), status=409)
         case _:
             return await job_response(service, request, job, status=202)
-
-
-async def _list_jobs(service: Service, request: Request, caller: Caller) -> Response:
-    asked = request.query_params
-    limit = _parse_whole_number(asked.get("limit", "50"), "limit", 1, 200)
-    age = asked.get("max_age")
-    org = asked.get("org")
-    statuses, tier, cursor = (
-        _parse_statuses(asked.getlist("status")),
-        _parse_tier(asked.get("tier")),
-        _parse_cursor(asked.get("cursor")),
-    )
-    created_after = None if age is None else datetime.now(UTC) - timedelta(seconds=_parse_seconds(age, "max_age"))
-    if org is not None and not caller.owns(org):
-        return reply(JobList([], None))
-    try:
-        page = await service.queue.list(
-            status=statuses,
-            kind=asked.get("kind"),
-            tier=tier,
-            org_id=org if caller.everywhere else caller.org_id or "",
-            subject=asked.get("subject"),
-            key=asked.get("key"),
-            parent=asked.get("parent"),
-            created_after=created_after,
-            limit=limit,
-            cursor=cursor,
-        )
-    except NotFound:  # a malformed id names no job
-        return reply(JobList([], None))
-    headers = {"Cache-Control": "no-cache"}
-    if page.cursor:
-        rest = [(name, value) for name, value in asked.multi_items() if name != "cursor"]
-        headers["Link"] = f'<{service.base_url}/jobs?{urlencode([*rest, ("cursor", page.cursor)])}>; rel="next"'
-    items = [view(job, prefix=service.base_url) for job in page.jobs]
-    return reply(JobList(items, page.cursor), headers=headers)
-
-
-def decode_body[T](request: Request, body: bytes, kind: type[T]) -> T:
-    """A JSON body as a structure, or the refusal that says where it is wrong."""
-    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if media_type != "application/json" and not media_type.endswith("+json"):
-        raise HttpError(415, "unsupported_media_type", f"send application/json, not {media_type[:100]!r}")
-    try:
-        return decode_json(body, kind)
-    except msgspec.ValidationError as reason:
-        raise HttpError(422, "invalid_argument", str(reason)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
-        raise HttpError(422, "invalid_json", f"the body is not JSON: {reason}") from None
-
-
-def _parse_statuses(given: list[str]) -> list[Status] | None:
-    if not given:
-        return None
-    try:
-        return [Status(one) for one in given]
-    except ValueError:
-        raise HttpError(422, "invalid_argument", f"a status is one of: {', '.join(Status)}") from None
-
-
-def _parse_tier(given: str | None) -> Tier | None:
-    if given is None:
-        return None
-    try:
-        return Tier[given.upper()]
-    except KeyError:
-        raise HttpError(422, "invalid_argument", "tier is interactive or background") from None
-
-
-def _parse_cursor(given: str | None) -> str | None:
-    if given is not None and not re.fullmatch("[0-9]{1,18}", given):
-        raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
-    return given
-
-
-def _parse_whole_number(text: str, name: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
-        raise HttpError(422, "invalid_argument", f"{name} is a whole number from {least} to {most}")
-    return int(text)
-
-
-def _parse_seconds(text: str, name: str) -> float:
-    """As JSON spells it. More than a century is a century: a datetime has its limits."""
-    if not re.fullmatch(r"\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?", text):
-        raise HttpError(422, "invalid_argument", f"{name} is a number of seconds")
-    return min(float(text), 100 * 365.0 * 86_400)

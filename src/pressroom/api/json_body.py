@@ -3,11 +3,26 @@
 from typing import Any
 
 import msgspec
+from starlette.requests import Request
 
+from pressroom.api.problems import HttpError
 from pressroom.errors import InvalidArgument
 
 MOST_VALUES = 200_000
 FEW_BYTES = 2 * MOST_VALUES  # a value takes two at least
+
+
+def decode_body[T](request: Request, body: bytes, kind: type[T]) -> T:
+    """A JSON body as a structure, or the refusal that says where it is wrong."""
+    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise HttpError(415, "unsupported_media_type", f"send application/json, not {media_type[:100]!r}")
+    try:
+        return decode_json(body, kind)
+    except msgspec.ValidationError as reason:
+        raise HttpError(422, "invalid_argument", str(reason)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
+        raise HttpError(422, "invalid_json", f"the body is not JSON: {reason}") from None
 
 
 def decode_json[T](body: bytes, kind: type[T]) -> T:

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pressroom import failpoints, tracing
+from pressroom import tracing
 from pressroom.api.problems import HttpError, internal, problem
 from pressroom.errors import PressroomError, QueueClosed
 
@@ -62,9 +62,7 @@ class RequestMiddleware:
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                failpoints.hit("reply.before_send")
-                status = message["status"]
-                tracing.record_response_status(status)
+                status = scope["state"]["status"] = message["status"]
                 message["headers"] = [*_with_nosniff(message.get("headers", ())), (b"x-request-id", id.encode())]
             await send(message)
 

@@ -67,80 +67,87 @@ class HealthAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     degraded: dict[str, str] | None = None
 
 
+_LIVEZ: dict[str, Any] = {
+    "operation_id": "livez",
+    "responses": {200: json_response(HealthAnswer, "The process runs", example={"status": "pass"})},
+}
+_READYZ: dict[str, Any] = {
+    "operation_id": "readyz",
+    "responses": {
+        200: json_response(
+            HealthAnswer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
+        ),
+        503: json_response(HealthAnswer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
+    },
+}
+_HEALTH: dict[str, Any] = {
+    "operation_id": "health",
+    "responses": {
+        200: json_response(
+            Health,
+            "All is well",
+            example={
+                "status": "pass",
+                "version": VERSION,
+                "queued": 2,
+                "running": 1,
+                "engines": [{"name": "graphviz", "ready": True, "version": "12.2.1", "install": None}],
+                "dependencies": [{"name": "artifacts", "status": "pass", "code": None}],
+                "warnings": [],
+            },
+        ),
+        503: json_response(Health, "It is not"),
+    },
+    "openapi": {"security": [{}, {"token": []}]},
+}
+_METRICS: dict[str, Any] = {
+    "operation_id": "metrics",
+    "responses": responses(
+        {200: binary_response("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403
+    ),
+}
+
+
 def router(service: Service) -> Routes:
     routes = Routes("operations")
-    readiness = Readiness(service)
-    dependencies = Dependencies(service.settings)
+    api = OperationsApi(service)
+    routes.add("/livez", api.livez, "GET", **_LIVEZ)
+    routes.add("/readyz", api.readyz, "GET", **_READYZ)
+    routes.add("/health", api.health, "GET", **_HEALTH)
+    routes.add("/metrics", api.metrics, "GET", **_METRICS)
+    return routes
 
-    @routes.get(
-        "/livez",
-        operation_id="livez",
-        responses={200: json_response(HealthAnswer, "The process runs", example={"status": "pass"})},
-    )
-    async def livez(_: Request) -> Response:
+
+class OperationsApi:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._readiness = Readiness(service)
+        self._dependencies = Dependencies(service.settings)
+
+    async def livez(self, _: Request) -> Response:
         return reply(HealthAnswer("pass"))
 
-    @routes.get(
-        "/readyz",
-        operation_id="readyz",
-        responses={
-            200: json_response(
-                HealthAnswer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
-            ),
-            503: json_response(HealthAnswer, "Send none", example={"status": "fail", "code": SUBMIT_FAILED}),
-        },
-    )
-    async def readyz(_: Request) -> Response:
+    async def readyz(self, _: Request) -> Response:
         """Whether a job could be read and submitted a moment ago. No job is made. Jobs are accepted while the artifact store or
         the delivery is down, so these are only named."""
-        degraded = {one.name: one.code for one in dependencies.latest() if one.code} or None
-        cause = await readiness.cause()
+        degraded = {one.name: one.code for one in self._dependencies.latest() if one.code} or None
+        cause = await self._readiness.cause()
         status = "fail" if cause else "warn" if degraded else "pass"
         return reply(HealthAnswer(status, cause, degraded), status=503 if cause else 200)
 
-    @routes.get(
-        "/health",
-        operation_id="health",
-        responses={
-            200: json_response(
-                Health,
-                "All is well",
-                example={
-                    "status": "pass",
-                    "version": VERSION,
-                    "queued": 2,
-                    "running": 1,
-                    "engines": [{"name": "graphviz", "ready": True, "version": "12.2.1", "install": None}],
-                    "dependencies": [{"name": "artifacts", "status": "pass", "code": None}],
-                    "warnings": [],
-                },
-            ),
-            503: json_response(Health, "It is not"),
-        },
-        openapi={"security": [{}, {"token": []}]},
-    )
-    async def health(request: Request) -> Response:
+    async def health(self, request: Request) -> Response:
         """The status is public; the numbers of jobs are for viewers."""
-        cause, statuses = await asyncio.gather(readiness.cause(), dependencies.current())
+        cause, statuses = await asyncio.gather(self._readiness.cause(), self._dependencies.current())
         checked = [DependencyHealth("database", "fail" if cause else "pass", cause), *map(_dependency, statuses)]
-        health = await _health(service, checked, shows_totals=await _may_view(service, request))
+        health = await _health(self._service, checked, shows_totals=await _may_view(self._service, request))
         return reply(health, status=503 if health.status == "fail" else 200)
 
-    @routes.get(
-        "/metrics",
-        operation_id="metrics",
-        responses=responses(
-            {200: binary_response("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403
-        ),
-    )
-    async def metrics(request: Request) -> Response:
-        caller = await service.gate.caller(request, Scope.VIEWER)
+    async def metrics(self, request: Request) -> Response:
+        caller = await self._service.gate.caller(request, Scope.VIEWER)
         if not caller.everywhere:
             raise HttpError(403, "forbidden", "figures are of all organisations; this needs a token made with --all-orgs")
-        text = service.metrics.text(await service.queue.stats(), service.rendering.presses)
+        text = self._service.metrics.text(await self._service.queue.stats(), self._service.rendering.presses)
         return Response(text, headers={"Content-Type": CONTENT_TYPE})
-
-    return routes
 
 
 async def _may_view(service: Service, request: Request) -> bool:

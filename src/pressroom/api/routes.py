@@ -7,7 +7,6 @@ from typing import Any
 from starlette.responses import Response
 
 type Handler = Callable[..., Awaitable[Response]]
-type HandlerDecorator = Callable[[Handler], Handler]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +40,3 @@ class Routes:
 
     def add(self, path: str, handler: Handler, *methods: str, **options: Any) -> None:
         self._routes.append(Route(path, methods, handler, tags=self._tags, **options))
-
-    def on(self, *methods: str, path: str, **options: Any) -> HandlerDecorator:
-        def take(handler: Handler) -> Handler:
-            self.add(path, handler, *methods, **options)
-            return handler
-
-        return take
-
-    def get(self, path: str, **options: Any) -> HandlerDecorator:
-        return self.on("GET", path=path, **options)
-
-    def head(self, path: str, **options: Any) -> HandlerDecorator:
-        return self.on("HEAD", path=path, **options)
-
-    def post(self, path: str, **options: Any) -> HandlerDecorator:
-        return self.on("POST", path=path, **options)
-
-    def put(self, path: str, **options: Any) -> HandlerDecorator:
-        return self.on("PUT", path=path, **options)
-
-    def delete(self, path: str, **options: Any) -> HandlerDecorator:
-        return self.on("DELETE", path=path, **options)

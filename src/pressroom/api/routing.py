@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pressroom import failpoints
 from pressroom.api.problems import HttpError, problem
 from pressroom.api.routes import Handler, Route
 from pressroom.errors import PressroomError
@@ -67,6 +68,7 @@ class RouteTable:
             response = await self._respond(request)
         except PressroomError as error:
             response = problem(request, error)
+        failpoints.hit("reply.before_send")
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:

@@ -1,6 +1,6 @@
 """For those who run several processes: which workers there are, and how much of a kind they do at once."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.jobs import decode_body
+from pressroom.api.json_body import decode_body
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -51,44 +51,51 @@ _WORKER = {
 }
 
 
+_LIST_WORKERS: dict[str, Any] = {
+    "operation_id": "list_workers",
+    "responses": responses({200: json_response(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
+}
+_SCALE_KIND: dict[str, Any] = {
+    "small_body": True,
+    "operation_id": "scale_kind",
+    "responses": responses(
+        {200: json_response(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})},
+        *(401, 403, 404, 422),
+    ),
+    "openapi": {
+        "parameters": [path("kind", "render", "The kind")],
+        **json_body(Scale, "How many at once", example={"slots": 2}),
+    },
+}
+
+
 def router(service: Service) -> Routes:
     routes = Routes("operations")
+    api = WorkersApi(service)
+    routes.add("/workers", api.list_workers, "GET", **_LIST_WORKERS)
+    routes.add("/queue/{kind}/scale", api.scale_kind, "POST", **_SCALE_KIND)
+    return routes
 
-    @routes.get(
-        "/workers",
-        operation_id="list_workers",
-        responses=responses({200: json_response(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
-    )
-    async def list_workers(request: Request) -> Response:
+
+class WorkersApi:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def list_workers(self, request: Request) -> Response:
         """Every worker, wherever it runs. One that is not `alive` was not seen for the length of its lease: its jobs run again
         elsewhere, and after an hour it is forgotten. Processes that only serve are not among them."""
-        await _operator(request)
-        return reply(WorkerList(list(await service.queue.members())), headers={"Cache-Control": "no-store"})
+        await self._operator(request)
+        return reply(WorkerList(list(await self._service.queue.members())), headers={"Cache-Control": "no-store"})
 
-    @routes.post(
-        "/queue/{kind}/scale",
-        small_body=True,
-        operation_id="scale_kind",
-        responses=responses(
-            {200: json_response(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})},
-            *(401, 403, 404, 422),
-        ),
-        openapi={
-            "parameters": [path("kind", "render", "The kind")],
-            **json_body(Scale, "How many at once", example={"slots": 2}),
-        },
-    )
-    async def scale_kind(request: Request, kind: str) -> Response:
+    async def scale_kind(self, request: Request, kind: str) -> Response:
         """Limit how many jobs of a kind are in progress at once, in all processes together. What runs goes on."""
-        await _operator(request)
+        await self._operator(request)
         wanted = decode_body(request, await request.body(), Scale)
-        await service.queue.scale(kind, wanted.slots)
+        await self._service.queue.scale(kind, wanted.slots)
         return reply(Scaled(kind, wanted.slots))
 
-    async def _operator(request: Request) -> None:
-        caller = await service.gate.caller(request, Scope.OPERATOR)
+    async def _operator(self, request: Request) -> None:
+        caller = await self._service.gate.caller(request, Scope.OPERATOR)
         if not caller.everywhere:
             words = "workers and kinds are of all organisations; this needs a token made with --all-orgs"
             raise HttpError(403, "forbidden", words)
-
-    return routes

@@ -126,12 +126,12 @@ class SimulatedWorkers:
         await self._timeline.sleep(RENDER_SECONDS.get(payload["language"], 0.5) * rng.lognormvariate(0, 0.7))
         picture = (kind.name, payload["output"], without_comments(payload["source"]))
         if picture not in self._rendered:
-            result = self._rendered[picture] = await kind.handler(job, payload)
+            result = self._rendered[picture] = await self._render_now(kind, job, payload)
         else:
             result = {**self._rendered[picture], "artifact": new_uid(), "short_link": new_link()}
         return {**result, "engines": self._engine_versions_now(result["engines"])}
 
-    async def _really_render(self, kind: Kind, job: Any, payload: Any) -> Any:
+    async def _render_now(self, kind: Kind, job: Any, payload: Any) -> Any:
         try:
             return await kind.handler(job, payload)
         except PressroomError as error:

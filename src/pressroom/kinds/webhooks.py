@@ -88,6 +88,7 @@ class Webhooks:
             max_crashes=10,
             settling=_settle,
             pool="outbound",
+            uses_delivery=False,  # a receiver that is slow must not take the slots of other jobs
         )
 
     def open(self, database: Database, announce: Callable[[], None]) -> None:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from pressroom.model import Row
-from pressroom.store.engine.postgres_connection import text_without_nul
+from pressroom.store.engine.postgres_statements import text_without_nul
 
 PIECE = 64 * 1024  # bytes; less costs more calls than it saves memory
 _SPECIAL = re.compile(r"[\\\x00\x08-\x0d]")

@@ -20,8 +20,10 @@ from pressroom.promote.tables import Table
 from pressroom.store.artifacts.store_identity import RecordedStore
 from pressroom.store.engine import postgres_migrate
 from pressroom.store.engine.migrations import migrations
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING, PostgresErrors, translate_parameters
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, WRITING
+from pressroom.store.engine.postgres_errors import PostgresErrors
 from pressroom.store.engine.postgres_migrate import MIGRATING
+from pressroom.store.engine.postgres_statements import translate_parameters
 from pressroom.store.engine.schema import Schema
 from pressroom.store.engine.statements import without_comments
 

@@ -1,7 +1,7 @@
 """Every engine, found by its name or by what it takes and makes. An engine is imported when it is first looked up."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from pressroom.errors import InvalidArgument
@@ -50,8 +50,9 @@ def engines() -> Iterator[type[Engine]]:
     return map(engine, _ENGINES)
 
 
-def languages() -> list[str]:
-    return list(dict.fromkeys(engine.takes for engine in engines()))
+@cache
+def languages() -> Sequence[str]:
+    return tuple(dict.fromkeys(engine.takes for engine in engines()))
 
 
 @cache

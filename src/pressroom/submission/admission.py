@@ -4,16 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from pressroom.errors import PressroomError, QueueFull
+from pressroom.errors import QueueFull
 from pressroom.model import Submitted, Work
 from pressroom.store import Database
 from pressroom.store.jobs import submitting
 from pressroom.store.jobs.submitting import CheckedJob
-
-
-def is_plain(new: CheckedJob) -> bool:
-    """Whether there is nothing to look up before it is inserted."""
-    return new.key is None and new.fingerprint is None
 
 
 class SubmitBatcher:
@@ -69,22 +64,6 @@ class SubmitBatcher:
 def _refuse(future: "asyncio.Future[Submitted]", error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
-
-
-class LastSubmit:
-    """A context around each submit. `failed` is whether the last one raised an error that is no refusal."""
-
-    def __init__(self) -> None:
-        self.failed = False
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            self.failed = False
-        elif isinstance(error, Exception) and not isinstance(error, PressroomError):
-            self.failed = True
 
 
 class Admission:

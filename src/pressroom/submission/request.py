@@ -46,9 +46,9 @@ class Request(msgspec.Struct, frozen=True):
 
 def check_request(request: Request, kinds: Mapping[str, Kind]) -> CheckedJob:
     """A request that may be stored, or the error that says what is wrong with it."""
-    kind = kinds.get(kind_name(request.kind))
+    kind = kinds.get(str(request.kind))
     if kind is None:
-        raise UnknownKind(str(kind_name(request.kind))[:NAME_LIMIT], list(kinds))
+        raise UnknownKind(str(request.kind)[:NAME_LIMIT], list(kinds))
     org_id = _check_text(request.org_id, "org_id", NAME_LIMIT) or ""
     fingerprint = _fingerprint(request, kind, org_id)
     return CheckedJob(
@@ -97,10 +97,6 @@ def copy_for_retry(row: Row) -> CheckedJob:
         parent=parent,
         retry_of=uid,
     )
-
-
-def kind_name(kind: str | Kind) -> str:
-    return kind.name if isinstance(kind, Kind) else kind
 
 
 def uid_of(job: JobLike) -> str:

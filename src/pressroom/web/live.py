@@ -31,36 +31,41 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-T
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    service = site.service
+    updates = LiveUpdates(site)
+    routes.add("/desk/live", updates.stream, "GET")
+    return routes
 
-    @routes.get("/desk/live")
-    async def live(request: Request) -> Response:
+
+class LiveUpdates:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._service = site.service
+
+    async def stream(self, request: Request) -> Response:
         """Events of all jobs, or of one: `?job=`. Needs a login; a caller of one organisation gets only its events."""
-        session = await site.sessions.browser(request)
-        caller = site.sessions.admit(request, session, Scope.VIEWER)
+        session = await self._site.sessions.browser(request)
+        caller = self._site.sessions.admit(request, session, Scope.VIEWER)
         job_id = request.query_params.get("job")
-        last = await service.rendering.database.read(queries.last_event)
+        last = await self._service.rendering.database.read(queries.last_event)
         seen = _last_seen_event(request, last)
         if job_id is None:
-            events = service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
+            events = self._service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
         else:
             try:
-                job = require_own(caller, await service.queue.get(job_id))
+                job = require_own(caller, await self._service.queue.get(job_id))
             except InvalidArgument:
                 raise NotFound("there is no such job") from None
             if job.status.ended:  # since the page was made: it looks once more, and does not come back
                 return Response(_change_event(last=True), media_type="text/event-stream", headers=_HEADERS)
-            events = service.queue.watch(job, after=seen)
+            events = self._service.queue.watch(job, after=seen)
 
-        is_admitted = partial(site.sessions.still_admits, request, session)
+        is_admitted = partial(self._site.sessions.still_admits, request, session)
         listener = ChangeListener(events, of_a_job=job_id is not None)
         if seen < last:  # something happened between the page and its stream; what, does not matter
             listener.changed.set()
         return StreamingResponse(
-            _stream_changes(listener, service, is_admitted), media_type="text/event-stream", headers=_HEADERS
+            _stream_changes(listener, self._service, is_admitted), media_type="text/event-stream", headers=_HEADERS
         )
-
-    return routes
 
 
 async def _stream_changes(

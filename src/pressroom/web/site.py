@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from pressroom.api.access import Caller, Scope
-from pressroom.api.problems import HttpError, describe, request_id_of
+from pressroom.api.problems import HttpError, describe
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
@@ -74,6 +74,16 @@ class PageRequest:
         """The organisation whose rows the caller sees. None: those of all; "": those of the default one."""
         return None if self.caller.everywhere else self.caller.org_id or ""
 
+    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        return await self.site.service.rendering.database.read(unit)
+
+    def cursor(self, pattern: str) -> str:
+        """Where the page that is asked for begins. Empty for the first one. Raises HttpError."""
+        cursor = self.http.query_params.get("cursor", "")
+        if cursor and not re.fullmatch(pattern, cursor):
+            raise refuse("that is not a cursor; follow the link to the next page")
+        return cursor
+
     def may(self, scope: Scope) -> bool:
         return self.session.caller is not None and self.session.caller.scope >= scope
 
@@ -102,7 +112,7 @@ class PageRequest:
                 target=target,
                 before=before,
                 after=after,
-                request_id=request_id_of(self.http),
+                request_id=self.http.state.request_id,
             )
         )
 

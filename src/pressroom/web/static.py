@@ -49,10 +49,17 @@ def asset_path(name: str, assets: Mapping[str, Asset]) -> str:
 
 def router(assets: Mapping[str, Asset]) -> Routes:
     routes = Routes()
+    api = StaticFiles(assets)
+    routes.add("/desk/static/{tag}/{name:path}", api.get_static, "GET", "HEAD")
+    return routes
 
-    @routes.on("GET", "HEAD", path="/desk/static/{tag}/{name:path}")
-    async def get_static(request: Request, tag: str, name: str) -> Response:
-        asset = assets.get(name)
+
+class StaticFiles:
+    def __init__(self, assets: Mapping[str, Asset]) -> None:
+        self._assets = assets
+
+    async def get_static(self, request: Request, tag: str, name: str) -> Response:
+        asset = self._assets.get(name)
         if asset is None:
             raise NotFound("there is no such file")
         fresh = "public, max-age=31536000, immutable" if tag == asset.tag else "no-cache"
@@ -60,5 +67,3 @@ def router(assets: Mapping[str, Asset]) -> Routes:
         if "gzip" in request.headers.get("accept-encoding", ""):
             return Response(asset.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=asset.media_type)
         return Response(asset.content, headers=headers, media_type=asset.media_type)
-
-    return routes

@@ -206,7 +206,8 @@ class Maintenance:
         if self._delivery.sweep > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
             return
         if (await self._database.read(lambda: claiming.survey(self._kinds, look_for_work=True))).ready:
-            await self._delivery.announce_again(self._kinds, self._ready_notices)
+            kinds = [name for name, kind in self._kinds.items() if kind.uses_delivery]
+            await self._delivery.announce_again(kinds, self._ready_notices)
 
     async def watch_coverage(self) -> None:
         """Warn of kinds that no running worker takes."""

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pressroom import Backoff, Kind, OnKey, Request, Schedule, Status, Tier, Transient
+from pressroom.worker.maintenance import FOLLOWER_ROUNDS
 from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
-from tests.delivery.oban.stage import PERFORM, YEARLY, Tables, serving
+from tests.delivery.oban.stage import PERFORM, YEARLY, Tables, reconciler_of, serving
 from tests.journeys.stage import Gate
 
 
@@ -95,12 +96,16 @@ async def test_a_job_behind_its_key_is_enlisted_when_its_turn_comes(open_press: 
         assert tables.of(second.uid)["id"] is not None
 
 
-async def test_webhook_deliveries_are_not_obans_business(open_press: Open, tables: Tables) -> None:
-    async with open_press(Kind("echo", echo), workers=None) as press:
-        await press.submit("echo")
-        tables.do("UPDATE pressroom.job SET kind = 'webhook'")
-        tables.do("UPDATE pressroom.job SET tier = 0 WHERE tier > 0")
-        assert len(tables.jobs()) == 1
+async def test_a_kind_with_a_worker_of_its_own_is_not_obans_business(open_press: Open, tables: Tables) -> None:
+    """As webhooks: neither when they are submitted, nor when they get more urgent, nor with those that oban forgot."""
+    async with open_press(Kind("echo", echo), Kind("own", echo, uses_delivery=False)) as press:
+        await press.submit("own")
+        await asyncio.to_thread(tables.do, "UPDATE pressroom.job SET tier = 0 WHERE tier > 0")
+        await reconciler_of(press)
+        for _ in range(FOLLOWER_ROUNDS):
+            await press.maintenance.announce_again()
+        assert tables.jobs() == []
+        assert not press.webhooks.kind.uses_delivery
 
 
 @in_both_schemas

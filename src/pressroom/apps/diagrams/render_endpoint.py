@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Caller
-from pressroom.api.problems import HttpError, request_id_of
+from pressroom.api.problems import HttpError
 from pressroom.api.service import Service
 from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.apps.diagrams import error_images, requests
@@ -79,7 +79,7 @@ class RenderEndpoint:
             kind=NAME,
             fingerprint=lookup.fingerprint,
             org_id=caller.org_id,
-            trace={"request_id": request_id_of(request)},
+            trace={"request_id": request.state.request_id},
         )
         self._service.metrics.submitted.labels(NAME, submitted.answer.value).inc()
         self._service.metrics.cache.labels(_CACHE_OUTCOMES.get(submitted.answer, "miss")).inc()

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pressroom.api.problems import request_id_of
 from pressroom.apps.wiki.links import article_path
 from pressroom.web.site import PageRequest, refuse
 
@@ -36,7 +35,7 @@ def parse_number(text: str, least: int = 1) -> int:
 
 
 def request_trace(request: PageRequest) -> dict[str, str]:
-    return {"request_id": request_id_of(request.http)}
+    return {"request_id": request.http.state.request_id}
 
 
 def prefix_ids(body: str, prefix: str) -> str:

@@ -71,7 +71,7 @@ class Reconciler:
             self._mismatch.failed(mismatch)
             return 0
         self._mismatch.recovered()
-        after = {kind: (-1, -1) for kind in kinds if kind != "webhook"}
+        after = dict.fromkeys(kinds, (-1, -1))
         enlisted = 0
         while after:
             found = await self._run("enlist_forgotten", _as_columns(after) | {"limit": PAGE})

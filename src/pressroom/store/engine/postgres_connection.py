@@ -1,10 +1,8 @@
 """A connection to PostgreSQL that carries out units of work, speaks the statements' dialect, and knows how to come back."""
 
-import hashlib
-import re
 import select
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import psycopg
 from psycopg import errors, sql
@@ -13,8 +11,16 @@ from psycopg.pq import TransactionStatus
 
 from pressroom.clock import Clock, SystemClock
 from pressroom.config import masked
-from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
+from pressroom.errors import StoreUnavailable
 from pressroom.model import NOT_SUPPORTED, Row, SingleRoundTrip, Statement, Work
+from pressroom.store.engine.postgres_errors import PostgresErrors
+from pressroom.store.engine.postgres_statements import (
+    TranslatedSql,
+    single_message_statements,
+    translate_parameters,
+    with_null_tests,
+    without_nul,
+)
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 from pressroom.store.engine.statements import load
 
@@ -50,15 +56,12 @@ _SETTINGS = (
 _FORGETFUL = "SET LOCAL synchronous_commit = off"
 _BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact_lock({EVENTS})"
 
-_TESTED = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*) IS NULL")
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 # Statements that add to the history, and whose rows are not read before the commit. They are kept until then.
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
 # These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
 _TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
 # The server does not know the name of a prepared statement, or knows it already. It says so and does nothing.
 _STATEMENT_MISMATCH = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 class _WholeNumber(Dumper):
@@ -75,58 +78,6 @@ class _Float(Loader):
 
     def load(self, data: Any) -> float:
         return float(bytes(data))
-
-
-class TranslatedSql(NamedTuple):
-    """A statement as psycopg takes it. `tested` are parameters of which it asks whether they are NULL."""
-
-    sql: str
-    tested: frozenset[str]
-
-
-@cache
-def translate_parameters(text: str) -> TranslatedSql:
-    """`:name` as psycopg writes it; two colons are a cast. A NULL has no type by which PostgreSQL could compare it to NULL, so
-    the answer to `:name IS NULL` is a parameter of its own."""
-    tested = frozenset(_TESTED.findall(text))
-    text = _TESTED.sub(r":\1__is_null", text.replace("%", "%%"))
-    return TranslatedSql(_PARAMETER.sub(r"%(\1)s", text), tested)
-
-
-class SingleMessageStatement:
-    """A statement that is sent in one message with BEGIN and COMMIT, where parameters cannot be bound.
-
-    It is sent by its name if the session has prepared it, or in full.
-
-    The name holds a hash of the text, so that it never means a statement of another version in a session that both have used.
-    """
-
-    def __init__(self, name: str, text: str) -> None:
-        self._text = text
-        self._parameters = list(dict.fromkeys(_PARAMETER.findall(text)))
-        self.session_name = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-    def prepare(self) -> str:
-        numbered = _PARAMETER.sub(lambda found: f"${self._parameters.index(found[1]) + 1}", self._text)
-        return f"PREPARE {self.session_name} AS {numbered}"
-
-    def execute(self, literals: dict[str, str]) -> str:
-        return f"EXECUTE {self.session_name} ({', '.join(literals[name] for name in self._parameters)})"
-
-    def in_full(self, literals: dict[str, str]) -> str:
-        return _PARAMETER.sub(lambda found: literals[found[1]], self._text)
-
-
-@cache
-def single_message_statements() -> dict[str, SingleMessageStatement]:
-    """By name. One may have another inside."""
-    texts = load("postgres")
-    claim_next = texts["claim_next"].replace(":now", "(SELECT now FROM clock)")
-    composed = {
-        "submit_in_one_round_trip": texts["submit_in_one_round_trip"],
-        "claim_in_one_round_trip": texts["claim_in_one_round_trip"].replace("/* claim_next */", claim_next),
-    }
-    return {name: SingleMessageStatement(name, text) for name, text in composed.items()}
 
 
 class PostgresConnection:
@@ -211,7 +162,7 @@ class PostgresConnection:
         if text is None:
             text = translate_parameters(name)
         if params:
-            params = _prepared(params, text)
+            params = with_null_tests(params, text)
         if name in _HISTORY and not self._readonly:
             self._history.append((text, params))
             return []
@@ -250,7 +201,7 @@ class PostgresConnection:
         name, params = statement
         single = self._single_message[name]
         moment = None if self._clock is None else self._clock.now_ms()
-        values = _without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
+        values = without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
         literals = {parameter: sql.Literal(value).as_string(self.raw) for parameter, value in values.items()}
         if self.is_pooled:
             return self._commit_message([], single.in_full(literals), durable)
@@ -283,8 +234,13 @@ class PostgresConnection:
         look.register(self.raw.fileno(), select.POLLIN)
         return bool(look.poll(0))
 
-    def begin_read(self) -> None:
-        self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        try:
+            with PostgresErrors(self._url):
+                self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                return self.run_work(unit())
+        finally:
+            self.rollback()
 
     def _begin(self, begin: str, *statements: str) -> None:
         """A connection may have been cut while it was idle. Trying again is safe, because nothing was begun."""
@@ -386,58 +342,3 @@ def is_pooled(raw: "psycopg.Connection[Any]") -> bool:
     """
     row = raw.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
     return row is not None and row[0] != raw.info.backend_pid
-
-
-def _prepared(params: Any, text: TranslatedSql) -> Any:
-    params = _without_nul(params)
-    return params | {f"{name}__is_null": params[name] is None for name in text.tested} if text.tested else params
-
-
-def _without_nul(params: Any) -> Any:
-    """PostgreSQL's text has no NUL, neither plain nor in JSON: a replacement character takes its place."""
-    if not any(isinstance(value, str) and ("\0" in value or "\\u0000" in value) for value in params.values()):
-        return params
-    return {name: text_without_nul(value) if isinstance(value, str) else value for name, value in params.items()}
-
-
-def text_without_nul(text: str) -> str:
-    return _NUL.sub(r"\1\\ufffd", text.replace("\0", "\ufffd"))
-
-
-class PostgresErrors:
-    """Turn PostgreSQL's errors into ours. The address is told without its password."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, psycopg.Error) and (ours := translate_error(error, self._url)) is not error:
-            raise ours from error
-
-
-def translate_error(error: psycopg.Error, url: str) -> BaseException:
-    place = masked(url)
-    match error:
-        case errors.InsufficientPrivilege():
-            return PrivilegesMissing(
-                f"{place}: {_first_line(error)}; grant this role what docs/deployment.md lists (Roles on PostgreSQL)"
-            )
-        case errors.DiskFull() | errors.InsufficientResources():
-            return StoreFull(f"the server of {place} has no room left; nothing was written")
-        case errors.ReadOnlySqlTransaction():
-            return StoreReadOnly(f"{place} cannot be written to: the server only reads, as a standby does")
-        case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
-            return StoreBusy(f"{place} was busy with others: {_first_line(error)}")
-        case errors.InvalidSqlStatementName() | errors.DuplicatePreparedStatement():
-            return StoreUnavailable(f"the session at {place} had other prepared statements than expected")
-        case psycopg.OperationalError() | psycopg.InterfaceError() | errors.IdleInTransactionSessionTimeout():
-            return StoreUnavailable(f"{place} cannot be reached: {_first_line(error)}")
-        case _:
-            return error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or ["no reason was given"])[0]

@@ -12,7 +12,8 @@ from pressroom.store.engine import fsck, postgres_migrate
 from pressroom.store.engine.fsck import Violation
 from pressroom.store.engine.health import HealthFinding
 from pressroom.store.engine.migrations import Migration
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, PostgresConnection, PostgresErrors
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, PostgresConnection
+from pressroom.store.engine.postgres_errors import PostgresErrors
 from pressroom.store.engine.python_health import examine_python
 from pressroom.store.engine.schema import Schema
 
@@ -50,9 +51,8 @@ def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) ->
 def audit(url: str, schema: Schema) -> list[Violation]:
     """Test every invariant, in a transaction that cannot write."""
     connection = PostgresConnection(url, SystemClock(), schema, readonly=True)
-    with closing(connection), PostgresErrors(url):
-        connection.begin_read()
-        return connection.run_work(fsck.audit("postgres", schema))
+    with closing(connection):
+        return connection.read(lambda: fsck.audit("postgres", schema))
 
 
 def pending_migrations(url: str, schema: Schema) -> list[Migration]:

@@ -9,7 +9,8 @@ from pressroom import failpoints
 from pressroom.config import masked
 from pressroom.errors import NotADatabase, PrivilegesMissing
 from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, pending_migrations
-from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, PostgresErrors
+from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA
+from pressroom.store.engine.postgres_errors import PostgresErrors
 from pressroom.store.engine.schema import CORE_ONLY, Schema
 
 MIGRATING = 4721004

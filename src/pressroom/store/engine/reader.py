@@ -2,7 +2,8 @@
 
 import queue
 import threading
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from pressroom.model import Work
@@ -14,15 +15,9 @@ type ReadInbox = queue.SimpleQueue[WorkRequest | None]
 class ReadConnection(Protocol):
     """A connection as a reader thread needs it."""
 
-    def begin_read(self) -> None:
-        """From here until `rollback`, reads see one snapshot."""
+    def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        """All statements of the unit see one snapshot. Raises the database's errors as ours."""
         ...
-
-    def run_work[T](self, work: Work[T]) -> T: ...
-
-    def rollback(self) -> None: ...
-
-    def translating_errors(self) -> AbstractContextManager[None]: ...
 
 
 class ReaderThread:
@@ -51,10 +46,6 @@ class ReaderThread:
 
     def _read(self, request: WorkRequest) -> None:
         try:
-            with self._connection.translating_errors():
-                self._connection.begin_read()
-                request.result = self._connection.run_work(request.unit())
+            request.result = self._connection.read(request.unit)
         except BaseException as error:
             request.error = error
-        finally:
-            self._connection.rollback()

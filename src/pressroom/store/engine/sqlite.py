@@ -3,7 +3,6 @@
 Several processes may share the file: a writer takes the lock at once (BEGIN IMMEDIATE), and the others wait for it.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,11 +37,6 @@ class SQLite(ThreadedDatabase):
             raise
         self._seen_version = 0
         self._open([self._writer], [] if self.volatile else [self._reader])
-
-    async def read[T](self, unit: Callable[[], Work[T]]) -> T:
-        if self.volatile:
-            return await self.run(unit, name="read", durable=False)
-        return await super().read(unit)
 
     async def changed_elsewhere(self) -> bool:
         if self.volatile:

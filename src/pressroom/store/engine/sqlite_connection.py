@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections.abc import Callable
 from typing import Any
 
 import apsw
@@ -70,8 +71,13 @@ class SqliteConnection:
             self._synchronous = level
         self.execute("BEGIN IMMEDIATE")
 
-    def begin_read(self) -> None:
-        self.execute("BEGIN")
+    def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        try:
+            with SqliteErrors(self._path):
+                self.execute("BEGIN")
+                return self.run_work(unit())
+        finally:
+            self.rollback()
 
     def savepoint(self) -> None:
         self.execute("SAVEPOINT unit")

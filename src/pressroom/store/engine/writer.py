@@ -123,7 +123,9 @@ class WriterThread:
             with self._connection.translating_errors():
                 for request in group:
                     self._attempt(request, alone=len(group) == 1)
-                self._commit([request.name for request in group if request.error is None])
+                committed = [request.name for request in group if request.error is None]
+                self._commit(committed)
+            _hit_after_commit(committed)
         except BaseException as error:
             self._connection.rollback()
             if len(group) == 1 or self._connection.lost:  # it may be committed: to do it again could do it twice
@@ -179,8 +181,6 @@ class WriterThread:
         for name in names:
             failpoints.hit(f"{name}.before_commit")
         self._connection.commit()
-        for name in names:
-            failpoints.hit(f"{name}.after_commit")
 
     def _hold(self, held: "OpenTransaction") -> None:
         """Serve one caller's transaction until it ends or expires. Other requests wait."""
@@ -201,8 +201,10 @@ class WriterThread:
                     if request.error is None:
                         held.done.append(request)
                     held.call_in_loop(request.resolve_before_commit)
+                committed = [request.name for request in held.done] if request is TransactionEnd.COMMIT else []
                 if request is TransactionEnd.COMMIT:
-                    self._commit([request.name for request in held.done])
+                    self._commit(committed)
+            _hit_after_commit(committed)
         except queue.Empty:
             error = TransactionExpired(f"the transaction was held open for {HOLD_LIMIT:g} s and was rolled back")
         except BaseException as failure:
@@ -220,6 +222,11 @@ class WriterThread:
             request.error = lost
             held.call_in_loop(request.resolve)
             raise
+
+
+def _hit_after_commit(names: list[str]) -> None:
+    for name in names:
+        failpoints.hit(f"{name}.after_commit")
 
 
 class ThreadedDatabase(ABC):
@@ -272,6 +279,8 @@ class ThreadedDatabase(ABC):
         return future.result()
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
+        if not self._readers:  # in memory, where there is one connection
+            return await self.run(unit, name="read", durable=False)
         if self._closed:
             raise QueueClosed("the database is closed")
         loop = asyncio.get_running_loop()

@@ -15,4 +15,5 @@ def pause(kind: str, paused: bool) -> Work[None]:
 
 def register(kinds: Kinds) -> Work[None]:
     for kind in kinds.values():
-        yield Statement("register_kind", {"name": kind.name, "settling": int(kind.settling is not None)})
+        row = {"name": kind.name, "settling": int(kind.settling is not None), "uses_delivery": int(kind.uses_delivery)}
+        yield Statement("register_kind", row)

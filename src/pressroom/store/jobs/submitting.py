@@ -51,6 +51,11 @@ class CheckedJob(msgspec.Struct, frozen=True):
     retry_of: str | None = None
     trace: str | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to look up before it is inserted."""
+        return self.key is None and self.fingerprint is None
+
 
 type RoomCheck = Callable[[Sequence[CheckedJob]], Work[None]]  # raises QueueFull if these may not come in
 

@@ -112,10 +112,6 @@ def error_location(error: PressroomError) -> tuple[str, int | None, int | None]:
     return getattr(error, "field", ""), getattr(error, "line", None), getattr(error, "column", None)
 
 
-def languages() -> list[str]:
-    return catalogue.languages()
-
-
 def outputs() -> list[str]:
     return sorted({output for engine in catalogue.engines() for output in engine.makes} | {"pdf"})
 

@@ -1,13 +1,13 @@
 """Who did what here, and what it changed."""
 
 import json
-import re
 from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.paging import NUMBER
 from pressroom.api.routes import Routes
 from pressroom.store.operators import audit
 from pressroom.web.site import PageRequest, Site, refuse
@@ -27,12 +27,10 @@ def router(site: Site) -> Routes:
 async def show(request: PageRequest) -> Response:
     query = request.http.query_params
     filters = {name: value for name in _FILTERS if (value := _check_text(name, query.get(name, "")))}
-    cursor = query.get("cursor", "")
-    if cursor and not re.fullmatch("[0-9]{1,18}", cursor):
-        raise refuse("that is not a cursor; follow the link to the next page")
+    cursor = request.cursor(NUMBER)
     before = int(cursor) if cursor else audit.NEWEST
     unit = partial(audit.list_entries, org_id=request.org_id, before=before, limit=PAGE_SIZE + 1, **filters)
-    entries = await request.site.service.rendering.database.read(unit)
+    entries = await request.read(unit)
     older = entries[PAGE_SIZE - 1].id if len(entries) > PAGE_SIZE else None
     deeds = [(deed, list_changes(deed.before, deed.after)) for deed in entries[:PAGE_SIZE]]
     return request.page("audit.html", deeds=deeds, asked=filters, cursor=older, first=bool(cursor), everywhere=audit.EVERYWHERE)

@@ -62,81 +62,84 @@ class BulkPreview:
 
 def router(site: Site) -> Routes:
     routes = Routes()
-
-    async def redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
-        """To the page that shows what would happen, under its frozen address."""
-        action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
-        newest, moment = await site.service.rendering.database.read(search.newest_job)
-        return RedirectResponse(site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
-
-    async def look(request: PageRequest) -> Response:
-        fields = request.http.query_params.multi_items()
-        if not {"up_to", "as_of"} <= {name for name, _ in fields}:
-            return await redirect_to_preview(request, fields)
-        return await show_preview(request, _parse_bulk_request(request, fields))
-
-    async def show_preview(request: PageRequest, bulk_request: BulkRequest, *, wrong: str = "") -> Response:
-        preview = await load_preview(request, bulk_request)
-        return request.page(
-            "bulk.html",
-            status=422 if wrong else 200,
-            bulk_request=bulk_request,
-            preview=preview,
-            must_type=_needs_typed_count(bulk_request, preview),
-            wrong=wrong,
-            when=from_ms(min(bulk_request.as_of, _MAX_TIME)),
-        )
-
-    async def load_preview(request: PageRequest, bulk_request: BulkRequest) -> BulkPreview:
-        may_retry = may_repeat(site.service.queue.kinds, request.caller.scope.name.lower())
-        unit = partial(
-            _preview_bulk, bulk_request.action, bulk_request.selection.filter, bulk_request.up_to, bulk_request.as_of, may_retry
-        )
-        return await site.service.rendering.database.read(unit)
-
-    async def decide(request: PageRequest) -> Response:
-        fields = request.form.items()
-        if not request.form.get("decided"):
-            return await redirect_to_preview(request, _selected_fields(request))
-        bulk_request = _parse_bulk_request(request, fields)
-        preview = await load_preview(request, bulk_request)
-        if not preview.done:
-            return await show_preview(request, bulk_request)
-        wanted, typed = (request.form.get(name).replace(",", "").strip() for name in ("number", "typed"))
-        if _needs_typed_count(bulk_request, preview) and (not typed or typed != wanted):
-            return await show_preview(request, bulk_request, wrong=f"Type {wanted or preview.done} if you mean it.")
-        return await submit(request, bulk_request, preview)
-
-    async def submit(request: PageRequest, bulk_request: BulkRequest, preview: BulkPreview) -> Response:
-        order = Order(
-            action=bulk_request.action,
-            wanted=bulk_request.selection.filter,
-            up_to=bulk_request.up_to,
-            as_of=bulk_request.as_of,
-            counted=preview.counted if preview.is_all else None,
-            who=request.caller.name,
-            scope=request.caller.scope.name.lower(),
-        )
-        told = {
-            "filter": bulk_request.selection.describe(),
-            "up_to": bulk_request.up_to,
-            "matching": format_count(preview.counted, capped=not preview.is_all),
-            "to_do": format_count(preview.done, capped=not preview.is_all),
-            "to_skip": dict(preview.skipped),
-        }
-        queue = site.service.queue
-        async with queue.transaction() as transaction:
-            job = await bulk.submit(queue, order, org_id=request.org_id, within=transaction)
-            await transaction.run(
-                lambda: request.audit_entry(f"bulk.{bulk_request.action}", str(job), after=told), name="audit"
-            )
-        return request.redirect(
-            f"/desk/jobs/{job}", f"The {bulk_request.action} of {told['to_do']} jobs is queued. This page shows how far it is."
-        )
-
-    site.get(routes, "/desk/bulk", look, needs=Scope.OPERATOR)
-    site.post(routes, "/desk/bulk", decide)
+    site.get(routes, "/desk/bulk", _look, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/bulk", _decide)
     return routes
+
+
+async def _redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
+    """To the page that shows what would happen, under its frozen address."""
+    action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
+    newest, moment = await request.read(search.newest_job)
+    return RedirectResponse(request.site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
+
+
+async def _look(request: PageRequest) -> Response:
+    fields = request.http.query_params.multi_items()
+    if not {"up_to", "as_of"} <= {name for name, _ in fields}:
+        return await _redirect_to_preview(request, fields)
+    return await _show_preview(request, _parse_bulk_request(request, fields))
+
+
+async def _show_preview(request: PageRequest, bulk_request: BulkRequest, *, wrong: str = "") -> Response:
+    preview = await _load_preview(request, bulk_request)
+    return request.page(
+        "bulk.html",
+        status=422 if wrong else 200,
+        bulk_request=bulk_request,
+        preview=preview,
+        must_type=_needs_typed_count(bulk_request, preview),
+        wrong=wrong,
+        when=from_ms(min(bulk_request.as_of, _MAX_TIME)),
+    )
+
+
+async def _load_preview(request: PageRequest, bulk_request: BulkRequest) -> BulkPreview:
+    may_retry = may_repeat(request.site.service.queue.kinds, request.caller.scope.name.lower())
+    unit = partial(
+        _preview_bulk, bulk_request.action, bulk_request.selection.filter, bulk_request.up_to, bulk_request.as_of, may_retry
+    )
+    return await request.read(unit)
+
+
+async def _decide(request: PageRequest) -> Response:
+    fields = request.form.items()
+    if not request.form.get("decided"):
+        return await _redirect_to_preview(request, _selected_fields(request))
+    bulk_request = _parse_bulk_request(request, fields)
+    preview = await _load_preview(request, bulk_request)
+    if not preview.done:
+        return await _show_preview(request, bulk_request)
+    wanted, typed = (request.form.get(name).replace(",", "").strip() for name in ("number", "typed"))
+    if _needs_typed_count(bulk_request, preview) and (not typed or typed != wanted):
+        return await _show_preview(request, bulk_request, wrong=f"Type {wanted or preview.done} if you mean it.")
+    return await _submit(request, bulk_request, preview)
+
+
+async def _submit(request: PageRequest, bulk_request: BulkRequest, preview: BulkPreview) -> Response:
+    order = Order(
+        action=bulk_request.action,
+        wanted=bulk_request.selection.filter,
+        up_to=bulk_request.up_to,
+        as_of=bulk_request.as_of,
+        counted=preview.counted if preview.is_all else None,
+        who=request.caller.name,
+        scope=request.caller.scope.name.lower(),
+    )
+    told = {
+        "filter": bulk_request.selection.describe(),
+        "up_to": bulk_request.up_to,
+        "matching": format_count(preview.counted, capped=not preview.is_all),
+        "to_do": format_count(preview.done, capped=not preview.is_all),
+        "to_skip": dict(preview.skipped),
+    }
+    queue = request.site.service.queue
+    async with queue.transaction() as transaction:
+        job = await bulk.submit(queue, order, org_id=request.org_id, within=transaction)
+        await transaction.run(lambda: request.audit_entry(f"bulk.{bulk_request.action}", str(job), after=told), name="audit")
+    return request.redirect(
+        f"/desk/jobs/{job}", f"The {bulk_request.action} of {told['to_do']} jobs is queued. This page shows how far it is."
+    )
 
 
 _MAX_TIME = 253_402_300_799_000  # the end of the year 9999
@@ -149,13 +152,13 @@ def _preview_bulk(
     seen = [BulkJobRow(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
     reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
-    show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
-    jobs = yield from search.show(show_preview)
+    _show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
+    jobs = yield from search.show(_show_preview)
     return BulkPreview(
         counted=len(seen),
         is_all=found.rest is None,
         skipped=Counter(reason for reason in reasons.values() if reason is not None),
-        sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: show_preview.index(pair[0].id)),
+        sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: _show_preview.index(pair[0].id)),
     )
 
 

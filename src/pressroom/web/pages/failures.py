@@ -45,51 +45,49 @@ class FailureQuery:
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    read = site.service.rendering.database.read
-
-    async def show_all(request: PageRequest) -> Response:
-        query = _parse_query(request)
-        org_id = _org_of(request, query)
-        groups = await read(partial(failures.groups, WINDOWS[query.window], org_id))
-        matching = sorted(
-            (one for one in groups.items if query.kind in ("", one.kind)), key=_sort_key(query.sort), reverse=True
-        )
-        shown = matching[(query.page - 1) * PAGE_SIZE : query.page * PAGE_SIZE]
-        samples, origins = await read(partial(failures.samples, shown, org_id))
-        return request.page(
-            "failures.html",
-            asked=query,
-            found=groups,
-            groups=[_group_row(one, groups, samples.get(one.print), origins.get(one.print)) for one in shown],
-            matching=len(matching),
-            more=len(matching) > query.page * PAGE_SIZE,
-            kinds=sorted({one.kind for one in groups.items} | ({query.kind} - {""})),
-            titles=TITLES,
-            orders=ORDERS,
-        )
-
-    async def show_one(request: PageRequest, print: str) -> Response:
-        query = _parse_query(request)
-        if not _SIGNATURE.fullmatch(print):
-            raise NotFound(f"there are no failures {print[:50]}; a group is named by 16 letters, 0 to 9 and a to f")
-        story = await read(partial(failures.story, print, WINDOWS[query.window], _org_of(request, query)))
-        sample = next((one for one in story.newest if one.error.get("line")), story.newest[0])
-        return request.page(
-            "failure.html",
-            asked=query,
-            print=print,
-            story=story,
-            sample=sample,
-            message=message_of(sample),
-            bars=_bars(story.columns, story.span),
-            origin=_describe_origin(story.origin),
-            excerpt=await _excerpt(site, sample),
-            titles=TITLES,
-        )
-
     site.get(routes, "/desk/failures", show_all)
     site.get(routes, "/desk/failures/{print}", show_one)
     return routes
+
+
+async def show_all(request: PageRequest) -> Response:
+    query = _parse_query(request)
+    org_id = _org_of(request, query)
+    groups = await request.read(partial(failures.groups, WINDOWS[query.window], org_id))
+    matching = sorted((one for one in groups.items if query.kind in ("", one.kind)), key=_sort_key(query.sort), reverse=True)
+    shown = matching[(query.page - 1) * PAGE_SIZE : query.page * PAGE_SIZE]
+    samples, origins = await request.read(partial(failures.samples, shown, org_id))
+    return request.page(
+        "failures.html",
+        asked=query,
+        found=groups,
+        groups=[_group_row(one, groups, samples.get(one.print), origins.get(one.print)) for one in shown],
+        matching=len(matching),
+        more=len(matching) > query.page * PAGE_SIZE,
+        kinds=sorted({one.kind for one in groups.items} | ({query.kind} - {""})),
+        titles=TITLES,
+        orders=ORDERS,
+    )
+
+
+async def show_one(request: PageRequest, print: str) -> Response:
+    query = _parse_query(request)
+    if not _SIGNATURE.fullmatch(print):
+        raise NotFound(f"there are no failures {print[:50]}; a group is named by 16 letters, 0 to 9 and a to f")
+    story = await request.read(partial(failures.story, print, WINDOWS[query.window], _org_of(request, query)))
+    sample = next((one for one in story.newest if one.error.get("line")), story.newest[0])
+    return request.page(
+        "failure.html",
+        asked=query,
+        print=print,
+        story=story,
+        sample=sample,
+        message=message_of(sample),
+        bars=_bars(story.columns, story.span),
+        origin=_describe_origin(story.origin),
+        excerpt=await _excerpt(request.site, sample),
+        titles=TITLES,
+    )
 
 
 def _parse_query(request: PageRequest) -> FailureQuery:

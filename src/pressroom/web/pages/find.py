@@ -39,7 +39,7 @@ async def show(request: PageRequest) -> Response:
         term = _search_term_in(path)
     else:
         term = text
-    results = await request.site.service.rendering.database.read(partial(_search, request.site, term, _viewer(request)))
+    results = await request.read(partial(_search, request.site, term, _viewer(request)))
     paths = {result_path(one) for one in results} - {None}
     if len(paths) == 1:
         return request.redirect(str(paths.pop()))

@@ -6,13 +6,13 @@ from typing import Any
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.api.submitting import may_repeat, may_submit, require_repeat, require_submit
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
 from pressroom.model import Job, Status, Tier
+from pressroom.renderers import catalogue
 from pressroom.store.jobs import queries
 from pressroom.web.job import cache, clone, history, output, source_lines
 from pressroom.web.job.details import NO_SUCH_JOB, JobDetails, get_own_job, load_job_details
@@ -186,7 +186,7 @@ async def _clone(request: PageRequest, id: str) -> Response:
     draft = clone.read_form(request.form)
     try:
         source = await source_of(service, job) if draft.source is None else None
-        answer = await clone.submit_clone(service, job, draft, source, request_id=request_id_of(request.http))
+        answer = await clone.submit_clone(service, job, draft, source, request_id=request.http.state.request_id)
     except PressroomError as error:
         return _clone_page(request, job, draft, error)
     await request.record_audit("job.clone", str(job), after={"job": str(answer), "answer": answer.answer.value})
@@ -205,13 +205,13 @@ def _clone_page(request: PageRequest, job: Job, draft: clone.CloneForm, error: P
         field=field,
         line=line,
         column=column,
-        languages=clone.languages(),
+        languages=catalogue.languages(),
         outputs=clone.outputs(),
     )
 
 
 async def _own_job(request: PageRequest, id: str) -> Job:
-    return await request.site.service.rendering.database.read(partial(get_own_job, _uid(id), request.org_id))
+    return await request.read(partial(get_own_job, _uid(id), request.org_id))
 
 
 def _uid(id: str) -> str:

@@ -16,29 +16,29 @@ MAX_ERROR_LENGTH = 140  # letters
 
 def router(site: Site) -> Routes:
     routes = Routes()
-
-    async def show(request: PageRequest) -> Response:
-        query = request.http.query_params
-        jobs = selection.parse_selection(query.multi_items(), org_id=request.org_id, now=datetime.now(UTC))
-        cursor = _parse_optional_number(query.get("cursor"), "cursor")
-        seen = _parse_optional_number(query.get("seen"), "seen")
-        listing = await site.service.rendering.database.read(partial(search.list_page, jobs.filter, cursor=cursor, seen=seen))
-        return request.page(
-            "jobs.html",
-            filter=jobs,
-            listing=listing,
-            cursor=cursor,
-            again=site.url("/desk/jobs", cursor=cursor, seen=listing.newest, **jobs.fields),
-            kinds=sorted(site.service.queue.kinds),
-            statuses=list(Status),
-            most_new=search.NEW,
-            lasted=attempt_duration,
-            brief=short_error,
-            picture=type_label,
-        )
-
     site.get(routes, "/desk/jobs", show)
     return routes
+
+
+async def show(request: PageRequest) -> Response:
+    query = request.http.query_params
+    jobs = selection.parse_selection(query.multi_items(), org_id=request.org_id, now=datetime.now(UTC))
+    cursor = _parse_optional_number(query.get("cursor"), "cursor")
+    seen = _parse_optional_number(query.get("seen"), "seen")
+    listing = await request.read(partial(search.list_page, jobs.filter, cursor=cursor, seen=seen))
+    return request.page(
+        "jobs.html",
+        filter=jobs,
+        listing=listing,
+        cursor=cursor,
+        again=request.site.url("/desk/jobs", cursor=cursor, seen=listing.newest, **jobs.fields),
+        kinds=sorted(request.site.service.queue.kinds),
+        statuses=list(Status),
+        most_new=search.NEW,
+        lasted=attempt_duration,
+        brief=short_error,
+        picture=type_label,
+    )
 
 
 def attempt_duration(job: Job) -> timedelta | None:

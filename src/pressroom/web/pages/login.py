@@ -16,53 +16,58 @@ _YEAR_SECONDS = 365 * 24 * 3600
 
 def router(site: Site) -> Routes:
     routes = Routes()
+    pages = LoginPages(site)
+    routes.add("/desk/login", pages.show_login, "GET", "HEAD")
+    routes.add("/desk/login", pages.log_in, "POST", small_body=True)
+    site.post(routes, "/desk/logout", pages.log_out, needs=Scope.VIEWER)
+    site.post(routes, "/desk/theme", pages.choose_theme, needs=Scope.VIEWER)
+    return routes
 
-    @routes.on("GET", "HEAD", path="/desk/login")
-    async def show_login(http: Request) -> Response:
-        session = await site.sessions.browser(http)
-        request = PageRequest(site, http, session)
-        return_path = site.sessions.safe_return_path(http.query_params.get("next", ""))
+
+class LoginPages:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def show_login(self, http: Request) -> Response:
+        session = await self._site.sessions.browser(http)
+        request = PageRequest(self._site, http, session)
+        return_path = self._site.sessions.safe_return_path(http.query_params.get("next", ""))
         if session.has_session:
             return request.redirect(return_path)
         response = request.page("login.html", next=return_path, wrong=False)
-        site.sessions.set_cookie_if_new(http, session, response)
+        self._site.sessions.set_cookie_if_new(http, session, response)
         return response
 
-    @routes.post("/desk/login", small_body=True)
-    async def log_in(http: Request) -> Response:
-        session = await site.sessions.browser(http)
-        request = PageRequest(site, http, session)
+    async def log_in(self, http: Request) -> Response:
+        session = await self._site.sessions.browser(http)
+        request = PageRequest(self._site, http, session)
         try:
             request.form = await forms.read_form(http)
-            site.sessions.check_form_token(http, session, request.form.get("form_token"))
-            return_path = site.sessions.safe_return_path(request.form.get("next"))
-            new_session = await site.sessions.log_in(http, request.form.get("token"))
+            self._site.sessions.check_form_token(http, session, request.form.get("form_token"))
+            return_path = self._site.sessions.safe_return_path(request.form.get("next"))
+            new_session = await self._site.sessions.log_in(http, request.form.get("token"))
         except PressroomError as error:
-            return site.error_page(request, error)
+            return self._site.error_page(request, error)
         if new_session is None:
             return request.page("login.html", status=401, next=return_path, wrong=True)
         if session.has_session:
-            await site.sessions.log_out(session)
+            await self._site.sessions.log_out(session)
         response = request.redirect(return_path)
-        site.sessions.set_cookie_if_new(http, new_session, response)
+        self._site.sessions.set_cookie_if_new(http, new_session, response)
         return response
 
-    async def log_out(request: PageRequest) -> Response:
-        new_session = await site.sessions.log_out(request.session)
+    async def log_out(self, request: PageRequest) -> Response:
+        new_session = await self._site.sessions.log_out(request.session)
         response = request.redirect("/desk/login", "You are logged out.")
-        site.sessions.set_cookie_if_new(request.http, new_session, response)
+        self._site.sessions.set_cookie_if_new(request.http, new_session, response)
         return response
 
-    async def choose_theme(request: PageRequest) -> Response:
+    async def choose_theme(self, request: PageRequest) -> Response:
         theme = request.form.get("theme")
         if theme not in THEMES:
             raise refuse(f"a theme is one of {', '.join(THEMES)}")
         back = urlsplit(request.http.headers.get("referer", ""))
-        path = back.path.removeprefix(site.prefix) + (f"?{back.query}" if back.query else "")
-        response = RedirectResponse(site.prefix + site.sessions.safe_return_path(path), 303)
+        path = back.path.removeprefix(self._site.prefix) + (f"?{back.query}" if back.query else "")
+        response = RedirectResponse(self._site.prefix + self._site.sessions.safe_return_path(path), 303)
         response.set_cookie(THEME_COOKIE, theme, max_age=_YEAR_SECONDS, path="/", httponly=True, samesite="lax")
         return response
-
-    site.post(routes, "/desk/logout", log_out, needs=Scope.VIEWER)
-    site.post(routes, "/desk/theme", choose_theme, needs=Scope.VIEWER)
-    return routes

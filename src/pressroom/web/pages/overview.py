@@ -14,10 +14,18 @@ type Bar = tuple[str, int, int]
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    cache, engines = dashboard.make_dashboard_cache(site.service), EngineStatusCache()
+    site.get(routes, "/desk", OverviewPage(site).show)
+    return routes
 
-    async def show(request: PageRequest) -> Response:
-        data = await cache.get(request.org_id, after="hx-request" in request.http.headers)
+
+class OverviewPage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._cache = dashboard.make_dashboard_cache(site.service)
+        self._engines = EngineStatusCache()
+
+    async def show(self, request: PageRequest) -> Response:
+        data = await self._cache.get(request.org_id, after="hx-request" in request.http.headers)
         return request.page(
             "overview.html",
             seen=data,
@@ -25,13 +33,10 @@ def router(site: Site) -> Routes:
             workers=workers.worker_rows(request.caller, data.members, ()),
             ended_bars=_ended_bars(data.hour),
             error_bars=_error_bars(data.hour),
-            engines=await engines.statuses(),
-            service_url=site.service.address_for(request.http),
+            engines=await self._engines.statuses(),
+            service_url=self._site.service.address_for(request.http),
             needs_token=request.caller != LOCAL,
         )
-
-    site.get(routes, "/desk", show)
-    return routes
 
 
 def _ended_bars(hour: LastHour) -> list[Bar]:

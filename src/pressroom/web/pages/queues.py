@@ -35,48 +35,53 @@ class QueueRow:
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    queue, database = site.service.queue, site.service.rendering.database
-    cache = dashboard.make_dashboard_cache(site.service)
+    pages = QueuePages(site)
+    site.get(routes, "/desk/queues", pages.show)
+    site.post(routes, "/desk/queues/pause", pages.pause, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/queues/resume", pages.resume, needs=Scope.OPERATOR)
+    site.post(routes, "/desk/queues/scale", pages.scale, needs=Scope.OPERATOR)
+    return routes
 
-    async def show(request: PageRequest) -> Response:
-        data = await cache.get(request.org_id, after="hx-request" in request.http.headers)
-        kinds = await database.read(figures.kinds)
+
+class QueuePages:
+    def __init__(self, site: Site) -> None:
+        self._queue = site.service.queue
+        self._database = site.service.rendering.database
+        self._cache = dashboard.make_dashboard_cache(site.service)
+
+    async def show(self, request: PageRequest) -> Response:
+        data = await self._cache.get(request.org_id, after="hx-request" in request.http.headers)
+        kinds = await self._database.read(figures.kinds)
         may_change = request.may(Scope.OPERATOR) and request.caller.everywhere
         return request.page("queues.html", seen=data, lines=_queue_rows(data, kinds), may_change=may_change, most=MOST_SLOTS)
 
-    async def pause(request: PageRequest) -> Response:
-        kind = await requested_kind(request)
-        await queue.pause(kind.name)
+    async def pause(self, request: PageRequest) -> Response:
+        kind = await self._requested_kind(request)
+        await self._queue.pause(kind.name)
         await request.record_audit("queue.pause", kind.name, before={"paused": kind.paused}, after={"paused": True})
         return request.redirect("/desk/queues", f"{kind.name} is paused. What runs goes on, and what is submitted waits.")
 
-    async def resume(request: PageRequest) -> Response:
-        kind = await requested_kind(request)
-        await queue.resume(kind.name)
+    async def resume(self, request: PageRequest) -> Response:
+        kind = await self._requested_kind(request)
+        await self._queue.resume(kind.name)
         await request.record_audit("queue.resume", kind.name, before={"paused": kind.paused}, after={"paused": False})
         return request.redirect("/desk/queues", f"{kind.name} resumed.")
 
-    async def scale(request: PageRequest) -> Response:
-        kind = await requested_kind(request)
+    async def scale(self, request: PageRequest) -> Response:
+        kind = await self._requested_kind(request)
         slots = _parse_slots(request.form.get("slots"))
-        await queue.scale(kind.name, slots)
+        await self._queue.scale(kind.name, slots)
         await request.record_audit("queue.scale", kind.name, before={"slots": kind.slots}, after={"slots": slots})
         limit = "without a limit" if slots is None else f"with at most {slots:,} at once, in all processes together"
         return request.redirect("/desk/queues", f"{kind.name} runs {limit}.")
 
-    async def requested_kind(request: PageRequest) -> KindState:
+    async def _requested_kind(self, request: PageRequest) -> KindState:
         """A kind serves all organisations: a caller of one must not stop it for the others."""
         if not request.caller.everywhere:
             message = "a kind is of all organisations; to change it you need a token made with --all-orgs"
             raise HttpError(403, "forbidden", message)
         name = request.form.get("kind")
-        return await database.read(partial(figures.kind, name))
-
-    site.get(routes, "/desk/queues", show)
-    site.post(routes, "/desk/queues/pause", pause, needs=Scope.OPERATOR)
-    site.post(routes, "/desk/queues/resume", resume, needs=Scope.OPERATOR)
-    site.post(routes, "/desk/queues/scale", scale, needs=Scope.OPERATOR)
-    return routes
+        return await self._database.read(partial(figures.kind, name))
 
 
 def _queue_rows(data: DashboardData, kinds: list[KindState]) -> list[QueueRow]:

@@ -47,35 +47,36 @@ class ScheduleRow:
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    queue, database = site.service.queue, site.service.rendering.database
-
-    async def show(request: PageRequest) -> Response:
-        is_for_them = request.caller.owns(None)
-        now, found = await database.read(figures.schedules)
-        lines = [ScheduleRow(one, crontab.describe_cron(one.cron, one.last_tick), now) for one in found] if is_for_them else []
-        return request.page(
-            "schedules.html",
-            lines=lines,
-            is_for_them=is_for_them,
-            may_run=request.may(Scope.OPERATOR),
-            known=queue.kinds,
-            capped=len(lines) == SCHEDULES,
-        )
-
-    async def run(request: PageRequest) -> Response:
-        name = request.form.get("name")
-        if not request.caller.owns(None):
-            raise figures.no_schedule(name)
-        schedule = await database.read(partial(figures.schedule, name))
-        require_repeat(request.caller, queue.kinds, schedule.kind)
-        async with queue.transaction() as transaction:
-            job = await queue.submit(
-                schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}", within=transaction
-            )
-            after = {"job": f"job_{job.uid}", "answer": job.answer}
-            await transaction.run(lambda: request.audit_entry("schedule.run", schedule.name, after=after), name="audit")
-        return request.redirect(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted outside its schedule.")
-
     site.get(routes, "/desk/schedules", show)
     site.post(routes, "/desk/schedules/run", run, needs=Scope.OPERATOR)
     return routes
+
+
+async def show(request: PageRequest) -> Response:
+    is_for_them = request.caller.owns(None)
+    now, found = await request.read(figures.schedules)
+    lines = [ScheduleRow(one, crontab.describe_cron(one.cron, one.last_tick), now) for one in found] if is_for_them else []
+    return request.page(
+        "schedules.html",
+        lines=lines,
+        is_for_them=is_for_them,
+        may_run=request.may(Scope.OPERATOR),
+        known=request.site.service.queue.kinds,
+        capped=len(lines) == SCHEDULES,
+    )
+
+
+async def run(request: PageRequest) -> Response:
+    name = request.form.get("name")
+    if not request.caller.owns(None):
+        raise figures.no_schedule(name)
+    schedule = await request.read(partial(figures.schedule, name))
+    queue = request.site.service.queue
+    require_repeat(request.caller, queue.kinds, schedule.kind)
+    async with queue.transaction() as transaction:
+        job = await queue.submit(
+            schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}", within=transaction
+        )
+        after = {"job": f"job_{job.uid}", "answer": job.answer}
+        await transaction.run(lambda: request.audit_entry("schedule.run", schedule.name, after=after), name="audit")
+    return request.redirect(f"/desk/jobs/job_{job.uid}", f"{schedule.name} was submitted outside its schedule.")

@@ -1,6 +1,5 @@
 """Tokens: list, create, revoke. A secret is on one page, once, and nowhere else."""
 
-import re
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -87,12 +86,11 @@ async def revoke(request: PageRequest, uid: str) -> Response:
 
 async def _tokens_page(request: PageRequest, *, status: int = 200, wrong: str = "") -> Response:
     query = request.http.query_params
-    state, cursor, named = query.get("state", "valid"), query.get("cursor", ""), query.get("name", "")
+    state, named = query.get("state", "valid"), query.get("name", "")
     if state not in STATES:
         raise refuse(f"state is one of {', '.join(STATES)}")
-    if cursor and not re.fullmatch("[0-9A-Z]{26}", cursor):
-        raise refuse("that is not a cursor; follow the link to the next page")
-    tokens = await request.site.service.rendering.database.read(partial(_list_tokens, request.org_id, state, cursor, named))
+    cursor = request.cursor("[0-9A-Z]{26}")
+    tokens = await request.read(partial(_list_tokens, request.org_id, state, cursor, named))
     return request.page(
         "tokens.html",
         status=status,

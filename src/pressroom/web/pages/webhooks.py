@@ -1,6 +1,5 @@
 """Webhooks: who is told of jobs that end, what they answered, and telling them again."""
 
-import re
 from functools import partial
 from typing import Any
 
@@ -8,8 +7,9 @@ import msgspec
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
+from pressroom.api.paging import NUMBER
 from pressroom.api.routes import Routes
-from pressroom.api.webhooks import NewWebhook
+from pressroom.api.webhook_views import NewWebhook
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import AddressRefused
@@ -55,7 +55,7 @@ async def show(request: PageRequest, id: str) -> Response:
     webhook = await _own_webhook(request, id)
     state, before = _parse_delivery_filter(request)
     unit = partial(lookup.deliveries, webhook.uid, state, before, PAGE_SIZE)
-    deliveries, older = await request.site.service.rendering.database.read(unit)
+    deliveries, older = await request.read(unit)
     return request.page(
         "webhook.html",
         webhook=webhook,
@@ -119,12 +119,10 @@ async def replay(request: PageRequest, id: str) -> Response:
 
 
 async def _webhooks_page(request: PageRequest, *, status: int = 200, wrong: str = "") -> Response:
-    cursor = request.http.query_params.get("cursor", "")
-    if cursor and not re.fullmatch("[0-9A-Z]{26}", cursor):
-        raise refuse("that is not a cursor; follow the link to the next page")
+    cursor = request.cursor("[0-9A-Z]{26}")
     webhooks = await request.site.webhooks.list(request.org_id, after=cursor, limit=PAGE_SIZE + 1)
     shown = webhooks[:PAGE_SIZE]
-    health = await request.site.service.rendering.database.read(partial(lookup.health_of, [one.uid for one in shown]))
+    health = await request.read(partial(lookup.health_of, [one.uid for one in shown]))
     return request.page(
         "webhooks.html",
         status=status,
@@ -152,12 +150,10 @@ def _parse_new_webhook(request: PageRequest) -> NewWebhook:
 
 
 def _parse_delivery_filter(request: PageRequest) -> tuple[str | None, int]:
-    query = request.http.query_params
-    state, cursor = query.get("state", ""), query.get("cursor", "")
+    state = request.http.query_params.get("state", "")
     if state and state not in STATES:
         raise refuse(f"state is one of {', '.join(STATES)}")
-    if cursor and not re.fullmatch("[0-9]{1,18}", cursor):
-        raise refuse("that is not a cursor; follow the link to the next page")
+    cursor = request.cursor(NUMBER)
     return state or None, int(cursor) if cursor else BEYOND
 
 

@@ -10,12 +10,11 @@ from pressroom.web.workers import worker_rows
 
 def router(site: Site) -> Routes:
     routes = Routes()
-    queue = site.service.queue
-
-    async def show(request: PageRequest) -> Response:
-        active = await queue.overview.active(org_id=request.org_id, limit=PAGE_LIMIT)
-        rows = worker_rows(request.caller, await queue.members(), active.items)
-        return request.page("workers.html", workers=rows, more=active.next_cursor is not None)
-
     site.get(routes, "/desk/workers", show)
     return routes
+
+
+async def show(request: PageRequest) -> Response:
+    active = await request.site.service.queue.overview.active(org_id=request.org_id, limit=PAGE_LIMIT)
+    rows = worker_rows(request.caller, await request.site.service.queue.members(), active.items)
+    return request.page("workers.html", workers=rows, more=active.next_cursor is not None)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from pressroom.api import examples
 from pressroom.api.access import Scope
-from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem, request_id_of
+from pressroom.api.problems import MEDIA_TYPE, HttpError, Problem
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
 from pressroom.api.schema import header, json_body, json_response, path, query, responses
@@ -150,7 +150,7 @@ class NamedDiagramsApi:
         require_name(name)
         text = _read_text(request, await request.body())
         patience = parse_wait_preference(request)
-        trace = {"request_id": request_id_of(request)}
+        trace = {"request_id": request.state.request_id}
         condition, keep = _condition(request), self._max_versions
         named, version, is_new = await self._names.put(caller.org_id, name, text, trace, condition=condition, keep=keep)
         if patience.seconds and version.status == "pending" and version.job_uid is not None:

@@ -5,7 +5,6 @@ import re
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.apps.diagrams import requests
@@ -78,7 +77,7 @@ class NamedDiagramPages:
         text = form.diagram_text()
         requests.prepare(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
-        trace, keep = {"request_id": request_id_of(request.http)}, self._diagrams.max_versions
+        trace, keep = {"request_id": request.http.state.request_id}, self._diagrams.max_versions
         _, version, is_new = await self._names.put(request.caller.org_id, name, text, trace, condition=condition, keep=keep)
         if is_new:
             before = {"version": version.number - 1} if version.number > 1 else None

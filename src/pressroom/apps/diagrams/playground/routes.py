@@ -3,7 +3,6 @@
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.problems import request_id_of
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.api.waiting import wait_until_ended
@@ -131,7 +130,7 @@ class PlaygroundPages:
         if lookup.hit is not None and await self._diagrams.keep(lookup.hit.artifact) is not None:
             self._service.metrics.cache.labels("hit").inc()
             return lookup.hit.link
-        trace = {"request_id": request_id_of(request.http)}
+        trace = {"request_id": request.http.state.request_id}
         submitted = await self._service.rendering.submit_prepared(
             self._service.queue, prepared, kind=NAME, fingerprint=lookup.fingerprint, org_id=org_id, trace=trace
         )

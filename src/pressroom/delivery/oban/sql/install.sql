@@ -17,9 +17,12 @@ BEGIN
     END IF;
 END $$;
 
--- A number first, for each row; then all of a statement's oban jobs at once.
+-- A number first, for each row; then all of a statement's oban jobs at once. A kind with a worker of its own is not oban's.
 CREATE OR REPLACE FUNCTION pressroom.oban_number() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF EXISTS (SELECT FROM pressroom.kind WHERE name = NEW.kind AND uses_delivery = 0) THEN
+        RETURN NEW;
+    END IF;
     NEW.delivery_ref := nextval('{schema}.oban_jobs_id_seq')::text;
     RETURN NEW;
 END $$;
@@ -47,15 +50,18 @@ END $$;
 
 CREATE OR REPLACE FUNCTION pressroom.oban_enlist_again() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF EXISTS (SELECT FROM pressroom.kind WHERE name = NEW.kind AND uses_delivery = 0) THEN
+        RETURN NEW;
+    END IF;
     NEW.delivery_ref := nextval('{schema}.oban_jobs_id_seq')::text;
     PERFORM pressroom.oban_enlist(NEW.delivery_ref::bigint, NEW.uid, NEW.kind, NEW.tier,
                                   CASE WHEN NEW.waits_for = 'time' THEN NEW.run_at END);
     RETURN NEW;
 END $$;
 
--- Webhook deliveries are our own business, and a job behind its key is enlisted when its turn comes.
+-- A job behind its key is enlisted when its turn comes.
 CREATE OR REPLACE TRIGGER oban_number BEFORE INSERT ON pressroom.job FOR EACH ROW
-    WHEN (NEW.status = 'queued' AND (NEW.waits_for IS NULL OR NEW.waits_for = 'time') AND NEW.kind <> 'webhook')
+    WHEN (NEW.status = 'queued' AND (NEW.waits_for IS NULL OR NEW.waits_for = 'time'))
     EXECUTE FUNCTION pressroom.oban_number();
 
 CREATE OR REPLACE TRIGGER oban_enlist_added AFTER INSERT ON pressroom.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT
@@ -64,7 +70,7 @@ CREATE OR REPLACE TRIGGER oban_enlist_added AFTER INSERT ON pressroom.job REFERE
 -- An attempt that fails is snoozed by oban. A job is enlisted anew when its turn comes in the line of its key, when its
 -- worker was lost, when a submit of a more urgent tier joined it, and when it is to start sooner than it was.
 CREATE OR REPLACE TRIGGER oban_enlist_again BEFORE UPDATE ON pressroom.job FOR EACH ROW
-    WHEN (NEW.status = 'queued' AND (NEW.waits_for IS NULL OR NEW.waits_for = 'time') AND NEW.kind <> 'webhook'
+    WHEN (NEW.status = 'queued' AND (NEW.waits_for IS NULL OR NEW.waits_for = 'time')
           AND ((OLD.waits_for = 'key' AND NEW.waits_for IS NULL)
                OR (OLD.status = 'in_progress' AND NEW.crashes > OLD.crashes)
                OR (OLD.status = 'queued' AND NEW.tier < OLD.tier)
