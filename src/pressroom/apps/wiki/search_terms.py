@@ -41,7 +41,7 @@ def fold_text(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """As the regular expression finds them. Most lie between white space and ASCII punctuation, where `split` is much faster."""
+    """As `_WORD` finds them. Most lie between white space and ASCII punctuation, where `split` is much faster."""
     data = fold_text(text).encode(errors="surrogatepass").translate(_ASCII_SEPARATORS_AS_SPACES)
     parts = data.decode(errors="surrogatepass").split()
     if data.isascii() and max(map(len, parts), default=0) <= MAX_TERM_LENGTH:
