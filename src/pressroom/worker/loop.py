@@ -19,6 +19,7 @@ from pressroom.worker.turns import Turns
 log = logging.getLogger("pressroom.worker")
 
 SETTLE_BATCH = 50  # attempts that ended, enough to be worth a commit of their own
+SETTLE_DELAY = 0.005  # seconds that a background attempt that has ended may wait for others, to share a commit with them
 TURNS_IN_FLIGHT = 2  # one is being written while the handlers of the other run
 DELIVERY_RETRY_DELAY = 1.0  # seconds
 
@@ -57,6 +58,9 @@ class ClaimLoop:
         self._announcements = 0
         self._answered = 0  # announcements when the last claim began
         self._has_backlog = False  # the last claim found a job for every slot
+        self._has_news = False  # since the last claim jobs were announced, or a poll found some
+        self._settle_timer: asyncio.TimerHandle | None = None
+        self._settle_is_due = False
         self._wake, self._slot_freed, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
         attempts.on_end = self._attempt_ended
         attempts.on_slot_release = self._slot_released
@@ -70,13 +74,37 @@ class ClaimLoop:
                 retry_delay = await self._turns.release_unknown_claims()
                 if retry_delay:
                     asyncio.get_running_loop().call_later(retry_delay, self._wake.set)
-            while self._may_begin_turn() and (self._attempts.ended or self._should_claim()):
+            while self._may_begin_turn() and self._should_begin_turn():
                 self._begin_turn()
             if self._is_idle():
                 self._idle.set()
 
     def _may_begin_turn(self) -> bool:
         return len(self.turns_in_flight) < TURNS_IN_FLIGHT and not self._turns.claims_unknown
+
+    def _should_begin_turn(self) -> bool:
+        if not self._attempts.ended:
+            return self._should_claim()
+        if self._settle_is_due or not self._may_settle_later():
+            return True
+        if self._settle_timer is None:
+            # A handler that is quick waits in proportion: its slot is free meanwhile, and takes no other job.
+            delay = min(SETTLE_DELAY, self._worker_slots.average_seconds / 4)
+            self._settle_timer = asyncio.get_running_loop().call_later(delay, self._settle_now)
+        return False
+
+    def _may_settle_later(self) -> bool:
+        """While others run, a few background attempts may wait to be settled, and their slots to be filled, by one turn: most
+        of what that costs does not depend on how many it settles. Jobs that were just announced are not kept waiting.
+        """
+        ended = self._attempts.ended
+        if self._has_news or not self.claiming or len(ended) >= self.slots // 4 or self._worker_slots.busy == 0:
+            return False
+        return all(one.claim.tier > 0 for one in ended) and not self._offers.any_for(self._worker_slots.free_for_claims())
+
+    def _settle_now(self) -> None:
+        self._settle_is_due = True
+        self._wake.set()
 
     def _should_claim(self) -> bool:
         """If a slot is free and the worker is not stopping: when the delivery has offered a job, or when some may be ready.
@@ -96,6 +124,9 @@ class ClaimLoop:
         return not busy and not (self.claiming and self._jobs_expected)
 
     def _begin_turn(self) -> None:
+        if self._settle_timer is not None:
+            self._settle_timer.cancel()
+        self._settle_timer, self._settle_is_due = None, False
         offers, slots = [], FreeSlots(0, 0)
         if self._should_claim():
             slots = self._worker_slots.free_for_claims()
@@ -103,7 +134,7 @@ class ClaimLoop:
             if offers:
                 slots = FreeSlots(len(offers), sum(offer.tier > 0 for offer in offers))
             else:
-                self._answered = self._announcements
+                self._answered, self._has_news = self._announcements, False
         self._worker_slots.request(slots)
         turn = self._run_turn(self._attempts.take_ended(), offers, slots)
         task = asyncio.Task(turn, loop=asyncio.get_running_loop(), eager_start=True)
@@ -133,7 +164,7 @@ class ClaimLoop:
 
     def _attempt_ended(self, claim: Claim) -> None:
         if self._delivery.sweep == 0 or claim.key is not None or not self._offers.has_taken(claim):
-            self.expect_jobs()  # a slot is free, and settling this one may make another ready
+            self._look_for_jobs()  # a slot is free, and settling this one may make another ready
         self._slot_freed.set()
         self._wake.set()
 
@@ -142,6 +173,10 @@ class ClaimLoop:
         self.expect_jobs()
 
     def expect_jobs(self) -> None:
+        self._has_news = self._polls
+        self._look_for_jobs()
+
+    def _look_for_jobs(self) -> None:
         self._announcements += 1
         self._jobs_expected = self._polls
         self._wake.set()

@@ -6,7 +6,7 @@ stream-safe text format (UAX 15, section 13) has at most 30; no language needs m
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 MAX_MARKS = 30
 LAST = 0x1FFFF  # no mark has a greater number
@@ -42,6 +42,7 @@ def _any_marks() -> re.Pattern[str]:
 # No mark is ASCII. The set of all marks is slow to test, so it is tested only where there are other characters.
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LONG_NOT_ASCII = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1},}}")
+_SHORT_RUN = 8  # characters; of these a text repeats a few: quotes, dashes, letters with accents
 
 
 def stream_safe(text: str) -> str:
@@ -49,6 +50,20 @@ def stream_safe(text: str) -> str:
     return text if text.isascii() else _LONG_NOT_ASCII.sub(lambda run: _excess_marks().sub(r"\1", run[0]), text)
 
 
-def without_marks(text: str) -> str:
-    """Of text in a decomposed form (NFD or NFKD): the letters alone."""
-    return text if text.isascii() else _NOT_ASCII.sub(lambda run: _any_marks().sub("", run[0]), text)
+def decompose_without_marks(text: str) -> str:
+    """In NFKD, the letters alone. What is not ASCII is decomposed apart: no mark moves across an ASCII character."""
+    return text if text.isascii() else _NOT_ASCII.sub(_decompose_run, text)
+
+
+def _decompose_run(found: re.Match[str]) -> str:
+    run = found[0]
+    return _decompose_short(run) if len(run) <= _SHORT_RUN else _decompose(run)
+
+
+@lru_cache(maxsize=4096)
+def _decompose_short(run: str) -> str:
+    return _decompose(run)
+
+
+def _decompose(run: str) -> str:
+    return _any_marks().sub("", unicodedata.normalize("NFKD", stream_safe(run)))

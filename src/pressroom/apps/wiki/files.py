@@ -85,9 +85,17 @@ def find_title(source: str, url: str) -> str:
     if front and (said := _TITLE.search(front[1])):
         title = said[1].strip("'\"")
     else:
-        heading = _HEADING.search(_FENCED.sub("", source[:20_000]))
+        heading = _find_heading(source[:20_000])
         title = _MARKED.sub(lambda mark: mark[1] or "", heading[1]) if heading else ""
     return " ".join(title.split())[:TITLE_LIMIT] or title_from_url(url)
+
+
+def _find_heading(text: str) -> re.Match[str] | None:
+    """The first outside of fenced code, which is taken out unless the first of all stands before any fence."""
+    heading = _HEADING.search(text)
+    if heading and all(text.find(fence, 0, heading.end()) < 0 for fence in ("```", "~~~")):
+        return heading
+    return _HEADING.search(_FENCED.sub("", text))
 
 
 def article_file(folder: Path, url: str) -> Path:

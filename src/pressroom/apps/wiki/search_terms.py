@@ -1,11 +1,10 @@
 """Terms of the search index: lower case, no accents, nothing but letters and digits. Both databases are given the same."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pressroom.apps.wiki.combining_marks import stream_safe, without_marks
+from pressroom.apps.wiki.combining_marks import decompose_without_marks
 
 MAX_INDEXED = 200_000  # characters of an article, in words
 MAX_QUERY_TERMS = 20
@@ -17,6 +16,7 @@ FOLD_CHUNK = 20_000  # characters that are folded at once
 
 _SPACE = re.compile(r"\s")
 _WORD = re.compile(rf"[^\W_]{{1,{MAX_TERM_LENGTH}}}")
+_ASCII_SEPARATORS_AS_SPACES = bytes(byte if byte > 127 or chr(byte).isalnum() else ord(" ") for byte in range(256))
 
 
 class ArticleTerms(NamedTuple):
@@ -37,11 +37,22 @@ def fold_text(text: str) -> str:
     """Without accents and in small letters, whatever the alphabet."""
     if text.isascii():
         return text.lower()
-    return without_marks(unicodedata.normalize("NFKD", stream_safe(text.casefold())))
+    return decompose_without_marks(text.casefold())
 
 
 def split_words(text: str) -> list[str]:
-    return _WORD.findall(fold_text(text))
+    """As `_WORD` finds them. Most lie between white space and ASCII punctuation, where `split` is much faster."""
+    data = fold_text(text).encode(errors="surrogatepass").translate(_ASCII_SEPARATORS_AS_SPACES)
+    parts = data.decode(errors="surrogatepass").split()
+    if data.isascii() and max(map(len, parts), default=0) <= MAX_TERM_LENGTH:
+        return parts
+    words: list[str] = []
+    for part in parts:
+        if len(part) <= MAX_TERM_LENGTH and part.isalnum():
+            words.append(part)
+        else:
+            words += _WORD.findall(part)
+    return words
 
 
 def index_text(text: str) -> str:

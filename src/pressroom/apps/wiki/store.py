@@ -1,7 +1,7 @@
 """Articles and revisions in the database: units of work."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -75,18 +75,26 @@ def save(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
         return SaveResult(article, article.head, modified=False, created=False)
     if draft.previous != (article.head if article else 0):
         raise EditConflict(article, draft)
-    return (yield from _insert(org_id, article, draft))
+    saved = yield from _insert(org_id, article, draft, (yield from now()))
+    yield from save_search_terms({saved.article.id: draft.terms})
+    return saved
 
 
 def save_many(org_id: str, drafts: Sequence[ArticleDraft]) -> Work[list[SaveResult]]:
     """As the newest revisions, whatever was there. Pages that say of one of them that it is not there are stale."""
+    moment = yield from now()
+    articles = yield from _find_articles(org_id, [draft.url for draft in drafts])
+    terms: dict[int, ArticleTerms] = {}
     saved = []
     for draft in drafts:
-        article = yield from find_article(org_id, draft.url)
+        article = articles.get(draft.url)
         if article is not None and (yield from _is_newest(article, draft)):
             saved.append(SaveResult(article, article.head, modified=False, created=False))
-        else:
-            saved.append((yield from _insert(org_id, article, draft)))
+            continue
+        result = yield from _insert(org_id, article, draft, moment)
+        articles[draft.url], terms[result.article.id] = result.article, draft.terms
+        saved.append(result)
+    yield from save_search_terms(terms)
     if created := [one.article.url for one in saved if one.created]:
         yield Statement("wiki.mark_linking_stale", {"org_id": org_id, "urls": compact(created)})
     return saved
@@ -97,8 +105,7 @@ def _is_newest(article: Article, draft: ArticleDraft) -> Work[bool]:
     return newest == (draft.hash, draft.title)
 
 
-def _insert(org_id: str, article: Article | None, draft: ArticleDraft) -> Work[SaveResult]:
-    moment = yield from now()
+def _insert(org_id: str, article: Article | None, draft: ArticleDraft, moment: int) -> Work[SaveResult]:
     number = 1 if article is None else article.head + 1
     if article is None:
         place = {"org_id": org_id, "url": draft.url, "title": draft.title, "now": moment}
@@ -121,20 +128,20 @@ def _insert(org_id: str, article: Article | None, draft: ArticleDraft) -> Work[S
         },
     )
     yield Statement("wiki.insert_source", {"article": saved.id, "number": number, "source": draft.source})
-    yield from save_search_terms(saved.id, draft.terms)
     return SaveResult(saved, number, modified=True, created=article is None)
 
 
-def save_search_terms(article: int, terms: ArticleTerms) -> Work[None]:
-    """For search: those of the newest revision."""
-    yield Statement("wiki.save_search_terms", {"article": article, "title": terms.title, "words": terms.text})
+def save_search_terms(terms: Mapping[int, ArticleTerms]) -> Work[None]:
+    """For search: those of the newest revision, by the ids of the articles."""
+    if terms:
+        encoded = compact([(article, *of_article) for article, of_article in terms.items()])
+        yield Statement("wiki.save_search_terms", {"some": encoded})
 
 
 def index_articles(limit: int) -> Work[int]:
     """Add articles that are missing from the search index. Returns how many."""
     rows = yield Statement("wiki.list_unindexed", {"limit": limit})
-    for article, title, source in rows:
-        yield from save_search_terms(article, article_terms(title, source))
+    yield from save_search_terms({article: article_terms(title, source) for article, title, source in rows})
     return len(rows)
 
 
@@ -167,6 +174,12 @@ def set_render_jobs(revisions: Sequence[tuple[int, int, str]]) -> Work[None]:
 def find_article(org_id: str, url: str) -> Work[Article | None]:
     rows = yield Statement("wiki.find_article", {"org_id": org_id, "url": url})
     return Article(*rows[0]) if rows else None
+
+
+def _find_articles(org_id: str, urls: Sequence[str]) -> Work[dict[str, Article]]:
+    """Those that there are, by their URLs."""
+    rows = yield Statement("wiki.find_articles", {"org_id": org_id, "urls": compact(urls)})
+    return {article.url: article for article in (Article(*row) for row in rows)}
 
 
 def get_article(org_id: str, url: str) -> Work[Article]:
