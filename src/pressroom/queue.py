@@ -208,7 +208,7 @@ class Queue(Lifecycle):
 
     async def get_queue_position(self, job: Job, *, slots: int) -> QueuePosition:
         """How many come before a queued job, and when to expect it."""
-        return await self._database.read(partial(queue_position.of, job.id, slots)) or QueuePosition(0)
+        return await self._database.read(partial(queue_position.find_queue_position, job.id, slots)) or QueuePosition(0)
 
     async def stats(self) -> QueueStats:
         return await self._database.read(queue_stats.stats)
@@ -263,7 +263,7 @@ class Queue(Lifecycle):
         with self.listeners.listen(current.id) as news:
             while True:
                 news.clear()
-                events, ended = await self._database.read(partial(queries.news_of, current.uid, current.id, after))
+                events, ended = await self._database.read(partial(queries.read_job_news, current.uid, current.id, after))
                 for event in events:
                     after = event.id
                     yield event
@@ -293,7 +293,7 @@ class Queue(Lifecycle):
         with self.listeners.listen(None) as news:
             while not self.listeners.closed:
                 news.clear()
-                events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind))
+                events, seen = await self._database.read(partial(queries.list_filtered_events, last, org_id, kind))
                 for event in events:
                     last = event.id
                     yield event
@@ -335,10 +335,10 @@ class Queue(Lifecycle):
 
         Raises NotFound for a kind that no process ever registered.
         """
-        await self._database.run(lambda: kind_rows.pause(kind, True), name="pause")
+        await self._database.run(lambda: kind_rows.set_paused(kind, True), name="pause")
 
     async def resume(self, kind: str) -> None:
-        await self._database.run(lambda: kind_rows.pause(kind, False), name="pause")
+        await self._database.run(lambda: kind_rows.set_paused(kind, False), name="pause")
         self._backend.delivery.announce(())
 
     async def scale(self, kind: str, slots: int | None) -> None:
@@ -349,7 +349,7 @@ class Queue(Lifecycle):
         """
         if slots is not None and not 1 <= slots <= MOST_SLOTS:
             raise InvalidArgument(f"slots is 1 to {MOST_SLOTS}, not {slots}; to let none of a kind start, pause it")
-        await self._database.run(lambda: concurrency_limits.scale(kind, slots), name="scale")
+        await self._database.run(lambda: concurrency_limits.set_limit(kind, slots), name="scale")
         self._backend.delivery.announce(())
 
     async def members(self) -> Sequence[WorkerState]:
@@ -358,7 +358,7 @@ class Queue(Lifecycle):
 
     async def worker_coverage(self) -> WorkerCoverage:
         """How many workers run, and the kinds whose jobs have been ready for a minute and that none of them takes."""
-        return await self._database.read(worker_coverage.read)
+        return await self._database.read(worker_coverage.read_coverage)
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.
@@ -386,7 +386,9 @@ class Queue(Lifecycle):
         return partial(submitting.submit, new, self._admission.room_for)
 
     def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
-        return submitting.submit_plain(many, self._admission.room_for, single_round_trip=self._database.has_concurrent_writers)
+        return submitting.insert_new_jobs(
+            many, self._admission.room_for, single_round_trip=self._database.has_concurrent_writers
+        )
 
     def _announce(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:

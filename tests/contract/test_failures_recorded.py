@@ -100,7 +100,7 @@ async def test_nothing_more_is_said_when_nothing_fails(file: str) -> None:
 
 async def test_a_failure_needs_no_round_trip_of_its_own(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = PostgresConnection._ask
+    ask = PostgresConnection._execute_after_deferred
 
     def note(self: PostgresConnection, text: str, *args: Any, **how: Any) -> None:
         asked.append(text)
@@ -108,7 +108,7 @@ async def test_a_failure_needs_no_round_trip_of_its_own(on_server: str, monkeypa
 
     async with floor(on_server) as stage:
         claims = [await stage.start(), await stage.start()]
-        monkeypatch.setattr(PostgresConnection, "_ask", note)
+        monkeypatch.setattr(PostgresConnection, "_execute_after_deferred", note)
         counts = []
         for claim, outcome in zip(claims, (GOOD, GaveUp({"code": "x", "message": "no"})), strict=True):
             asked.clear()
@@ -151,7 +151,7 @@ async def test_every_look_is_understood_by_the_server(on_server: str, statement:
     async with floor(on_server):
         pass
     text = translate_parameters(load("postgres")[statement])
-    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.tested}
+    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.null_tested}
     with psycopg.connect(f"{on_server}?options=-csearch_path%3D{SCHEMA}") as connection:
         connection.execute(text.sql, values)  # type: ignore[arg-type]
 
@@ -162,8 +162,8 @@ async def test_groups_are_counted_no_further_than_is_looked_and_say_so(database:
     async with floor(database) as stage:
         for number in range(4):
             await stage.end(GaveUp({"code": "x", "message": f"no {number}"}))
-        found = await stage.press._database.read(lambda: failures.groups(failures.Window(3_600_000, 12), None))
-        everything = await stage.press._database.read(lambda: failures.groups(failures.Window(None, 12), None))
+        found = await stage.press._database.read(lambda: failures.list_groups(failures.FailureWindow(3_600_000, 12), None))
+        everything = await stage.press._database.read(lambda: failures.list_groups(failures.FailureWindow(None, 12), None))
 
     (group,) = found.items
     assert (group.count, group.capped, found.capped) == (4, True, True)

@@ -153,7 +153,7 @@ async def test_many_jobs_are_confirmed_by_their_number(database: str, monkeypatc
 async def test_more_jobs_than_are_counted_are_confirmed_although_few_of_them_are(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "search", partial(search.search, limit=3))
+    monkeypatch.setattr(search, "search_job_ids", partial(search.search_job_ids, limit=3))
     async with on_stage(file, works=False) as stage, member(stage, everywhere=True) as person:
         await ended(stage, 5)
         page = await look(person, "action=retry&kind=shout")

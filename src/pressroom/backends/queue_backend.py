@@ -59,7 +59,7 @@ class QueueBackend(Lifecycle):
             look_up=self._look_up,
             fire_schedules=self._fire_schedules,
             cancel=self._cancel,
-            paused=partial(self._database.read, queries.paused),
+            paused=partial(self._database.read, queries.list_paused_kinds),
             count_error=self._count_error,
         )
         self.delivery = backends.make_delivery(self._settings, self.embedded, self._registry.schedules, callbacks)
@@ -77,7 +77,7 @@ class QueueBackend(Lifecycle):
 
     async def _look_up(self, ids: Sequence[int]) -> list[JobNotice]:
         kinds = self._registry.kinds
-        return make_notices(await self.database.read(partial(queries.notices, ids, kinds)), kinds)
+        return make_notices(await self.database.read(partial(queries.list_notices, ids, kinds)), kinds)
 
 
 def _announce_from_thread(loop: asyncio.AbstractEventLoop, announce: Callable[[], None]) -> None:

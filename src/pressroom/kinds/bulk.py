@@ -138,11 +138,11 @@ class _Run:
         await self._job.phase(f"{order.action} jobs", total=order.counted)
         before: int | None = order.up_to + 1
         while before is not None:
-            found = await self._database.read(partial(search.search, wanted, before=before, limit=FOUND_AT_ONCE))
+            found = await self._database.read(partial(search.search_job_ids, wanted, before=before, limit=FOUND_AT_ONCE))
             for some in batched(found.ids, DONE_AT_ONCE):
                 await (self._retry(some, began_before) if order.action == "retry" else self._cancel(some))
                 await self._job.progress(self._done + self._skipped.total())
-            before = found.rest
+            before = found.next_before
         return {"retry": {"requeued": self._done}, "cancel": {"cancelled": self._done}}[order.action] | {
             "skipped": self._skipped.total(),
             "why": dict(self._skipped),
@@ -158,7 +158,7 @@ class _Run:
 
     async def _retry(self, ids: Sequence[int], began_before: bool) -> None:
         async with self._queue.transaction() as transaction:
-            for seen in _read_rows(await transaction.run(partial(search.look_at, ids), name="bulk")):
+            for seen in _read_rows(await transaction.run(partial(search.load_bulk_rows, ids), name="bulk")):
                 if began_before and seen.retried_by is not None and seen.retried_by > self._job.id:
                     self._done += 1
                 elif reason := self._why_not(seen):
@@ -169,7 +169,7 @@ class _Run:
                     self._done += 1
 
     async def _cancel(self, ids: Sequence[int]) -> None:
-        rows = [*_read_rows(await self._database.read(partial(search.look_at, ids)))]
+        rows = [*_read_rows(await self._database.read(partial(search.load_bulk_rows, ids)))]
         for seen in rows:
             if seen.status == Status.CANCELLED and seen.last_error == self._reason:
                 self._done += 1

@@ -194,7 +194,7 @@ class Rendering:
             is_there = False
         if not is_there:
             log.error("the bytes of artifact %s are gone from the artifact store; what it was made from is rendered again", uid)
-            await self.database.run(partial(render_cache.forget, uid), name="renew")
+            await self.database.run(partial(render_cache.delete_entry, uid), name="renew")
             return False
         self._seen[uid] = moment
         return True
@@ -241,7 +241,7 @@ class Rendering:
             return artifact, left
         found, is_use_due = await self.database.read(partial(_look_up, link))
         if is_use_due:
-            await self.database.run(partial(render_cache.use, found.uid), name="renew", durable=False)
+            await self.database.run(partial(render_cache.record_use, found.uid), name="renew", durable=False)
             found = await self.database.read(partial(artifacts.by_link, link))
         self._links[link] = (moment, found)
         return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
@@ -307,7 +307,7 @@ class Rendering:
 def _look_up(link: str) -> Work[tuple[Artifact, bool]]:
     """The artifact of a link, and whether its use is to be noted."""
     artifact = yield from artifacts.by_link(link)
-    return artifact, (yield from render_cache.is_use_due(artifact.uid))
+    return artifact, (yield from render_cache.is_use_record_due(artifact.uid))
 
 
 def _settle(ending: Ending) -> Work[None]:

@@ -27,7 +27,7 @@ from pressroom.store import Database
 from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
-from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
+from pressroom.store.webhooks.webhooks import DeliveryAttempt, DueDelivery, Webhook, WebhookDelivery
 from pressroom.submission.request import Request, check_request
 from pressroom.worker.maintenance import if_leading, run_every
 from pressroom.worker.worker import Worker
@@ -144,7 +144,7 @@ class Webhooks:
 
     async def enable(self, webhook: Webhook) -> Webhook:
         """Resume deliveries, of events from now on."""
-        await self._database.run(partial(webhooks.disable, webhook.uid, None), name="webhook")
+        await self._database.run(partial(webhooks.set_disabled_reason, webhook.uid, None), name="webhook")
         return await self.get(webhook.uid)
 
     async def rotate(self, webhook: Webhook) -> str:
@@ -175,8 +175,8 @@ class Webhooks:
     async def submit_due_deliveries(self) -> int:
         """Give every delivery that is owed its job. Looks before it writes: an idle process takes no lock."""
         sent = 0
-        while await self._database.read(webhooks.any_due):
-            sent += await self._database.run(partial(webhooks.dispatch, self._delivery_job, BATCH), name="webhook")
+        while await self._database.read(webhooks.any_due_delivery):
+            sent += await self._database.run(partial(webhooks.submit_due_deliveries, self._delivery_job, BATCH), name="webhook")
             self._announce()
         return sent
 
@@ -191,7 +191,9 @@ class Webhooks:
 
     async def forget(self) -> int:
         kept_for = int(DELIVERY_RETENTION.total_seconds() * 1000)
-        return await self._database.run(partial(webhooks.forget, kept_for, 5 * BATCH), name="webhook", durable=False)
+        return await self._database.run(
+            partial(webhooks.delete_old_deliveries, kept_for, 5 * BATCH), name="webhook", durable=False
+        )
 
     async def handle(self, job: Any, payload: Any) -> dict[str, Any]:
         try:
@@ -201,7 +203,7 @@ class Webhooks:
         self._refuse_while_paused(order.webhook)
         uid = order.delivery
         parcel = await self._take(uid, job)
-        note = partial(webhooks.note, uid, job.uid)
+        note = partial(webhooks.record_response, uid, job.uid)
         try:
             answer = await self._post(uid, parcel)
         except NoResponse as reason:
@@ -212,7 +214,7 @@ class Webhooks:
         verdict = rules.judge_response(answer, self._clock.now_ms() / 1000)
         await self._write(partial(note, answer.status, answer.excerpt, verdict.words))
         if verdict.meaning == "gone":
-            await self._write(partial(webhooks.disable, parcel.webhook.uid, verdict.words))
+            await self._write(partial(webhooks.set_disabled_reason, parcel.webhook.uid, verdict.words))
         _raise_unless_delivered(verdict, parcel.attempt)
         return {"status": answer.status, "attempts": parcel.attempt}
 
@@ -222,8 +224,8 @@ class Webhooks:
             raise Backpressure("the receiver did not answer a moment ago, and is left alone for a while", retry_after=left)
         self._paused_until.pop(webhook, None)
 
-    async def _take(self, uid: str, job: Any) -> Parcel:
-        unit = partial(webhooks.take, uid, job.uid, job.org_id or "")
+    async def _take(self, uid: str, job: Any) -> DeliveryAttempt:
+        unit = partial(webhooks.begin_attempt, uid, job.uid, job.org_id or "")
         parcel = await self._database.run(unit, name="webhook", durable=False)
         if parcel is None:
             raise Cancelled("the webhook was deleted, or the delivery is too old")
@@ -248,7 +250,7 @@ class Webhooks:
         except CannotUnseal as reason:
             log.error("webhook secrets stay as they are: %s", reason)
 
-    async def _post(self, uid: str, parcel: Parcel) -> WebhookResponse:
+    async def _post(self, uid: str, parcel: DeliveryAttempt) -> WebhookResponse:
         body = rules.encode_payload(parcel.type, parcel.at, parcel.facts, self._base_url)
         headers = rules.signed_headers(f"msg_{uid}", self._clock.now_ms() // 1000, body, parcel.secrets)
         return await self.client.post(parcel.webhook.url, headers, body)

@@ -141,7 +141,7 @@ class LocalWorkers(Lifecycle):
 
     async def check_database(self) -> None:
         """Raises PressroomError if the database cannot be read now."""
-        await self._backend.database.read(queries.paused)
+        await self._backend.database.read(queries.list_paused_kinds)
 
     async def watch_coverage(self, stopping: asyncio.Event) -> None:
         """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""

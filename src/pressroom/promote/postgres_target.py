@@ -103,7 +103,7 @@ class Target:
     def _create_stage(self, promotion: str, source: str) -> None:
         with self._raw.transaction():
             self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(STAGE)))
-            postgres_migrate.apply_to(STAGE, migrations("postgres", self._schema), self._raw, self._url)
+            postgres_migrate.apply_migrations_in(STAGE, migrations("postgres", self._schema), self._raw, self._url)
             self._raw.execute(_statement("create_progress"))
             self._raw.execute(_statement("begin_promotion"), {"promotion": promotion, "source": source})
             for name, table in self._filled.items():

@@ -104,7 +104,7 @@ class Admission:
         self._unchecked += len(new)
         if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
             coming = Counter(one.org_id for one in new)
-            yield from submitting.refuse_when_full(self._limit, coming, retry_after=1.0, counted=self._set_estimate)
+            yield from submitting.refuse_when_full(self._limit, coming, retry_after=1.0, on_count=self._set_estimate)
         self._estimate += len(new)
 
     def _set_estimate(self, queued: int) -> None:

@@ -238,7 +238,7 @@ class RunningJob:
     async def _save_progress(self) -> None:
         fields = dict(self._progress)
         self._saved_at = time.monotonic()
-        await self._write(lambda: progress.show(self.id, self._claim.token, fields))
+        await self._write(lambda: progress.save_progress(self.id, self._claim.token, fields))
 
     async def _write(self, unit: Callable[[], Work[bool]]) -> None:
         self._stop_if_cancelled()

@@ -216,7 +216,7 @@ class Maintenance:
             self._coverage_watch.reset()
 
     async def _ready_notices(self) -> list[JobNotice]:
-        return make_notices(await self._database.read(partial(queries.waiting, self._kinds)), self._kinds)
+        return make_notices(await self._database.read(partial(queries.list_waiting_jobs, self._kinds)), self._kinds)
 
     async def fire_schedules(self, *, overdue: int = 0) -> int:
         """Submit the jobs of ticks that are due. A unique index on the tick decides between processes.

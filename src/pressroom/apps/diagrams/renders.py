@@ -91,16 +91,16 @@ class Diagrams:
             return lookup
         if not await self._rendering.has_bytes(lookup.hit.artifact):
             return msgspec.structs.replace(lookup, hit=None)
-        if lookup.hit.left < min(RENEWED, self._kept_for // 5):
-            await database.run(partial(render_cache.renew, lookup.hit.artifact, self._kept_for), name="renew")
+        if lookup.hit.remaining_ms < min(RENEWED, self._kept_for // 5):
+            await database.run(partial(render_cache.renew_entry, lookup.hit.artifact, self._kept_for), name="renew")
             return CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
-        if render_cache.is_due(lookup.hit.last_used, lookup.hit.at):
-            await database.run(partial(render_cache.use, lookup.hit.artifact), name="renew", durable=False)
+        if render_cache.is_last_use_old(lookup.hit.last_used, lookup.hit.at):
+            await database.run(partial(render_cache.record_use, lookup.hit.artifact), name="renew", durable=False)
         return lookup
 
     async def keep(self, artifact: str) -> datetime | None:
         """Keep a picture, its link and its source for as long as the settings say after each use. None: it has expired."""
-        kept = partial(render_cache.keep, artifact, self._link_kept_for)
+        kept = partial(render_cache.keep_entry, artifact, self._link_kept_for)
         until = await self._rendering.database.run(kept, name="renew")
         return None if until is None else from_ms(until)
 

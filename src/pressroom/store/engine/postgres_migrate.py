@@ -42,7 +42,7 @@ def bring_up_to_date(url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
             missing = pending(connection, url, schema)  # another process may have been quicker
             try:
                 _replace_old_ledger(connection, schema)
-                apply_to(SCHEMA, missing, connection, url)
+                apply_migrations_in(SCHEMA, missing, connection, url)
             except psycopg.errors.InsufficientPrivilege as refused:
                 raise _privileges_missing(connection, missing, url, refused) from None
             failpoints.hit("migrate.before_commit")
@@ -50,7 +50,7 @@ def bring_up_to_date(url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
         return missing
 
 
-def apply_to(namespace: str, missing: list[Migration], connection: Raw, url: str) -> None:
+def apply_migrations_in(namespace: str, missing: list[Migration], connection: Raw, url: str) -> None:
     """Within a transaction of the caller's, whose search path is this PostgreSQL schema from here on."""
     # IF NOT EXISTS alone asks for CREATE on the database also where the schema is there.
     if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (namespace,)).fetchone() is None:
@@ -61,13 +61,13 @@ def apply_to(namespace: str, missing: list[Migration], connection: Raw, url: str
         _apply(connection, migration, url)
 
 
-def _privileges_missing(connection: Raw, missing: list[Migration], url: str, refused: psycopg.Error) -> PrivilegesMissing:
+def _privileges_missing(connection: Raw, missing: list[Migration], url: str, error: psycopg.Error) -> PrivilegesMissing:
     """Names roles and databases as they are to be written in SQL."""
     info = connection.info
     role, database = (sql.Identifier(name).as_string(connection) for name in (info.user, info.dbname))
     what = f"{len(missing)} migrations to apply" if missing else "the ledger of migrations of an older version"
     return PrivilegesMissing(
-        f"{masked(url)} has {what}, and its role may not: {refused.diag.message_primary}; run "
+        f"{masked(url)} has {what}, and its role may not: {error.diag.message_primary}; run "
         f"`pressroom migrate` as the role that owns the schema {SCHEMA}, or for a new database "
         f"GRANT CREATE ON DATABASE {database} TO {role} (docs/deployment.md, Roles on PostgreSQL)"
     )

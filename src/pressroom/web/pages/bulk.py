@@ -66,7 +66,7 @@ def router(site: Site) -> Routes:
     async def redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
         """To the page that shows what would happen, under its frozen address."""
         action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
-        newest, moment = await site.service.rendering.database.read(search.newest_job)
+        newest, moment = await site.service.rendering.database.read(search.newest_job_and_time)
         return RedirectResponse(site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
 
     async def look(request: PageRequest) -> Response:
@@ -145,15 +145,15 @@ _MAX_TIME = 253_402_300_799_000  # the end of the year 9999
 def _preview_bulk(
     action: Action, wanted: SearchFilter, up_to: int, as_of: int, may_retry: Callable[[str], bool]
 ) -> Work[BulkPreview]:
-    found = yield from search.search(wanted, before=up_to + 1)
-    seen = [BulkJobRow(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
+    found = yield from search.search_job_ids(wanted, before=up_to + 1)
+    seen = [BulkJobRow(*row) for row in (yield from search.load_bulk_rows(found.ids[:COUNTED]))]
     reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
     show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
-    jobs = yield from search.show(show_preview)
+    jobs = yield from search.load_jobs(show_preview)
     return BulkPreview(
         counted=len(seen),
-        is_all=found.rest is None,
+        is_all=found.next_before is None,
         skipped=Counter(reason for reason in reasons.values() if reason is not None),
         sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: show_preview.index(pair[0].id)),
     )

@@ -65,7 +65,7 @@ def router(site: Site) -> Routes:
     async def run(request: PageRequest) -> Response:
         name = request.form.get("name")
         if not request.caller.owns(None):
-            raise figures.no_schedule(name)
+            raise figures.schedule_not_found(name)
         schedule = await database.read(partial(figures.schedule, name))
         require_repeat(request.caller, queue.kinds, schedule.kind)
         async with queue.transaction() as transaction:

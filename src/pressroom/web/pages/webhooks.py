@@ -54,7 +54,7 @@ async def create(request: PageRequest) -> Response:
 async def show(request: PageRequest, id: str) -> Response:
     webhook = await _own_webhook(request, id)
     state, before = _parse_delivery_filter(request)
-    unit = partial(lookup.deliveries, webhook.uid, state, before, PAGE_SIZE)
+    unit = partial(lookup.list_deliveries, webhook.uid, state, before, PAGE_SIZE)
     deliveries, older = await request.site.service.rendering.database.read(unit)
     return request.page(
         "webhook.html",
@@ -124,7 +124,7 @@ async def _webhooks_page(request: PageRequest, *, status: int = 200, wrong: str 
         raise refuse("that is not a cursor; follow the link to the next page")
     webhooks = await request.site.webhooks.list(request.org_id, after=cursor, limit=PAGE_SIZE + 1)
     shown = webhooks[:PAGE_SIZE]
-    health = await request.site.service.rendering.database.read(partial(lookup.health_of, [one.uid for one in shown]))
+    health = await request.site.service.rendering.database.read(partial(lookup.read_webhook_health, [one.uid for one in shown]))
     return request.page(
         "webhooks.html",
         status=status,
