@@ -278,7 +278,7 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
 
 
 def _a_dead_process():
-    place, _, started = process.identity().rpartition("/")
+    place, _, started = process.process_identity().rpartition("/")
     return f"{place}/{int(started) + 1}"
 
 
@@ -373,7 +373,7 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
     clock = ManualClock()
     store = backends.open_database(Settings(database=database), clock, BUILT_IN_SCHEMA)
     delivery = Embedded()
-    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, random=lambda: 0.5)
+    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll_interval=0.01, random=lambda: 0.5)
     maintenance = Maintenance(
         store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60
     )

@@ -23,7 +23,7 @@ async def any_kind(job, payload):
 
 def a_dead_process():
     """A process on this machine that had our pid before us."""
-    place, _, started = process.identity().rpartition("/")
+    place, _, started = process.process_identity().rpartition("/")
     return f"{place}/{int(started) - 1}"
 
 

@@ -282,7 +282,7 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
         async with press_on(database, clock) as press:
             await press.pause("tick")
             job = await press.submit("tick")
-            place, _, started = process.identity().rpartition("/")
+            place, _, started = process.process_identity().rpartition("/")
             ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
             await store.run(lambda: worker_records.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)

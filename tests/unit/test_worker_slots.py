@@ -140,7 +140,7 @@ class NotedOffer(Offer):
 def claim_loop(offers: Offers, turns: Any = None, *, sweep: float = 0.0) -> ClaimLoop:
     attempts: Any = SimpleNamespace(running={}, ended=[], take_ended=list, record_settled=list)
     delivery: Any = SimpleNamespace(sweep=sweep)
-    return ClaimLoop("w", (), delivery, WorkerSlots(1), offers, attempts, turns, poll=1.0, on_delivery_error=print)
+    return ClaimLoop("w", (), delivery, WorkerSlots(1), offers, attempts, turns, poll_interval=1.0, on_delivery_error=print)
 
 
 async def test_an_offer_to_a_worker_that_claims_no_more_is_refused_at_once() -> None:
@@ -191,6 +191,6 @@ def test_of_two_offers_of_one_job_one_is_taken_and_the_other_refused_for_good() 
             said.append(again)
 
     claim: Any = SimpleNamespace(uid="job", id=1, token=1)
-    Offers().answer([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
+    Offers().answer_offers([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
 
     assert said == ["taken", None]

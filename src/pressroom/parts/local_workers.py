@@ -157,6 +157,6 @@ class LocalWorkers(Lifecycle):
             name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
             slots=slots,
             lease=self._settings.lease,
-            poll=self._settings.poll_interval,
+            poll_interval=self._settings.poll_interval,
             counters=self.worker_counters,
         )

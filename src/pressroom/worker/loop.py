@@ -36,7 +36,7 @@ class ClaimLoop:
         attempts: Attempts,
         turns: Turns,
         *,
-        poll: float,
+        poll_interval: float,
         on_delivery_error: Callable[[BaseException], None],
     ) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class ClaimLoop:
         self._offers = offers
         self._attempts = attempts
         self._turns = turns
-        self._poll = poll
+        self._poll = poll_interval
         self._on_delivery_error = on_delivery_error
         self.turns_in_flight: set[asyncio.Task[None]] = set()
         self._polls = math.isfinite(delivery.sweep)  # else the delivery names every job
@@ -58,8 +58,8 @@ class ClaimLoop:
         self._answered = 0  # announcements when the last claim began
         self._has_backlog = False  # the last claim found a job for every slot
         self._wake, self._slot_freed, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        attempts.on_end = self._attempt_ended
-        attempts.on_slot_release = self._slot_released
+        attempts.on_end = self._on_attempt_ended
+        attempts.on_slot_release = self._on_slot_released
 
     async def claim_and_settle_forever(self) -> None:
         self._wake.set()
@@ -86,7 +86,7 @@ class ClaimLoop:
         free = self._worker_slots.free_for_claims()
         if not self.claiming or free.total == 0:
             return False
-        if self._offers.any_for(free):
+        if self._offers.has_offer_for(free):
             return True
         needs_claim = self._has_backlog or self._announcements > self._answered or not self._worker_slots.has_requests
         return self._jobs_expected and needs_claim
@@ -99,13 +99,13 @@ class ClaimLoop:
         offers, slots = [], FreeSlots(0, 0)
         if self._should_claim():
             slots = self._worker_slots.free_for_claims()
-            offers = self._offers.pick(slots)
+            offers = self._offers.take_for_slots(slots)
             if offers:
                 slots = FreeSlots(len(offers), sum(offer.tier > 0 for offer in offers))
             else:
                 self._answered = self._announcements
         self._worker_slots.request(slots)
-        turn = self._run_turn(self._attempts.take_ended(), offers, slots)
+        turn = self._run_turn(self._attempts.take_settlements(), offers, slots)
         task = asyncio.Task(turn, loop=asyncio.get_running_loop(), eager_start=True)
         if not task.done():
             self.turns_in_flight.add(task)
@@ -120,24 +120,24 @@ class ClaimLoop:
             self._offers.record_settled(turn.settled)
             self._attempts.record_settled(turn.settled)
             if offers:
-                self._offers.answer(offers, turn)
+                self._offers.answer_offers(offers, turn)
             elif slots.total:
                 self._has_backlog = len(turn.claims) == slots.total
                 if not self._has_backlog and announcements == self._announcements:
                     self._jobs_expected = False
             for claim in turn.claims:
-                self._attempts.begin(claim)
+                self._attempts.begin_attempt(claim)
                 if len(self._attempts.ended) >= SETTLE_BATCH and self._may_begin_turn():
                     self._begin_turn()  # these are written while the handlers of the rest run
         self._wake.set()
 
-    def _attempt_ended(self, claim: Claim) -> None:
+    def _on_attempt_ended(self, claim: Claim) -> None:
         if self._delivery.sweep == 0 or claim.key is not None or not self._offers.has_taken(claim):
             self.expect_jobs()  # a slot is free, and settling this one may make another ready
         self._slot_freed.set()
         self._wake.set()
 
-    def _slot_released(self) -> None:
+    def _on_slot_released(self) -> None:
         self._slot_freed.set()
         self.expect_jobs()
 

@@ -75,7 +75,7 @@ class Maintenance:
         delivery: Delivery,
         kinds: dict[str, Kind],
         schedules: Sequence[Schedule],
-        tell: Callable[[list[int]], None],
+        notify: Callable[[list[int]], None],
         make_job: Callable[[Schedule], CheckedJob],
         clock: Clock,
         *,
@@ -87,7 +87,7 @@ class Maintenance:
         self._delivery = delivery
         self._kinds = kinds
         self._schedules = schedules
-        self._tell = tell
+        self._notify = notify
         self._make_job = make_job
         self._clock = clock
         self._lease = int(lease * 1000)
@@ -156,7 +156,7 @@ class Maintenance:
         if status is None:
             return False
         log.warning("worker %s went silent; its job %d is now %s", lost.worker, lost.id, status)
-        self._tell([lost.id])
+        self._notify([lost.id])
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
@@ -177,7 +177,7 @@ class Maintenance:
     async def _end_deferred_cancels(self) -> None:
         for deferred in await self._database.read(lambda: rescue.find_deferred_cancels(self._kinds)):
             await self._end_with_or_without_hook(deferred.kind, partial(rescue.end_deferred_cancel, deferred), "cancel")
-            self._tell([deferred.id])
+            self._notify([deferred.id])
 
     async def _end_with_or_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
         """End a job with its kind's settling hook; if the hook fails, without. None if neither worked: it is tried again."""

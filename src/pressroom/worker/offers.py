@@ -29,10 +29,10 @@ class Offers:
     def add(self, offer: Offer) -> None:
         self._queue_of(offer).append(offer)
 
-    def any_for(self, slots: FreeSlots) -> bool:
+    def has_offer_for(self, slots: FreeSlots) -> bool:
         return bool(self._interactive) or (bool(self._background) and slots.background > 0)
 
-    def pick(self, slots: FreeSlots) -> list[Offer]:
+    def take_for_slots(self, slots: FreeSlots) -> list[Offer]:
         chosen = [self._interactive.popleft() for _ in range(min(slots.total, self.interactive))]
         left = min(slots.total - len(chosen), slots.background)
         return chosen + [self._background.popleft() for _ in range(min(left, self.background))]
@@ -41,7 +41,7 @@ class Offers:
         for offer in reversed(offers):
             self._queue_of(offer).appendleft(offer)
 
-    def answer(self, offers: Sequence[Offer], turn: Turn) -> None:
+    def answer_offers(self, offers: Sequence[Offer], turn: Turn) -> None:
         """After the turn that was to claim them."""
         claims = {claim.uid: claim for claim in turn.claims}
         known = frozenset(claims)

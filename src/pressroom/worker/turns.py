@@ -68,7 +68,7 @@ class Turns:
             self.outage.recovered()
             return turn
         except StoreUnavailable as reason:
-            self._attempts.put_back(settlements)
+            self._attempts.put_back_settlements(settlements)
             self._offers.put_back(offers)
             await asyncio.sleep(self.outage.failed(reason))
         except Exception:
@@ -109,7 +109,7 @@ class Turns:
             return False
         self._survey_outage.recovered()
         self.several_orgs_wait = found.shared
-        self._attempts.cancel(found.cancelling)
+        self._attempts.cancel_claims(found.cancelling)
         self._attempts.preempt(found.preempted)
         if look_for_work:
             self._limited_kinds = found.limited
@@ -119,12 +119,14 @@ class Turns:
     async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], slots: FreeSlots) -> Turn:
         shared_lock = self._may_share_lock(settlements)
         self._counters.claim_statements += slots.total > 0
-        unit = partial(self._unit, settlements, [offer.uid for offer in offers], slots, shared_lock)
+        unit = partial(self._turn_unit, settlements, [offer.uid for offer in offers], slots, shared_lock)
         turn = await self._database.run(unit, name="turn", durable=bool(settlements), shared_lock=shared_lock)
         self._last_served_org = fairness.last_org_served(turn.claims, self._last_served_org)
         return turn
 
-    def _unit(self, settlements: Sequence[Settlement], uids: Sequence[str], slots: FreeSlots, shared_lock: bool) -> Work[Turn]:
+    def _turn_unit(
+        self, settlements: Sequence[Settlement], uids: Sequence[str], slots: FreeSlots, shared_lock: bool
+    ) -> Work[Turn]:
         """Called when the transaction begins: by then the turn before this one may have served an organisation."""
         return claiming.settle_and_claim(
             settlements,

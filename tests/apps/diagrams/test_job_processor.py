@@ -290,7 +290,7 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
 
     async with staged(workers=None) as stage:
         (answer,) = await submit(stage, "left rendering")
-        place, _, started = process.identity().rpartition("/")
+        place, _, started = process.process_identity().rpartition("/")
         ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
         database = stage.press.rendering.database
         await database.run(lambda: worker_records.save_worker(ghost), name="heartbeat")
