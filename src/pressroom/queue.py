@@ -38,7 +38,7 @@ from pressroom.store.operators.queue_position import QueuePosition
 from pressroom.store.operators.stats import QueueStats
 from pressroom.store.operators.worker_coverage import WorkerCoverage
 from pressroom.store.operators.worker_list import WorkerState
-from pressroom.submission.admission import Admission, LastSubmit, SubmitBatcher, is_plain
+from pressroom.submission.admission import Admission, LastSubmit, SubmitBatcher, needs_no_lookup
 from pressroom.submission.request import JobLike, Request, check_request, copy_for_retry, kind_name, uid_of
 
 PAGE_LIMIT = 500
@@ -80,7 +80,7 @@ class Queue(Lifecycle):
     async def open(self) -> None:
         self.listeners = JobListeners()
         self._admission = Admission(self._max_queued)
-        self._batcher = SubmitBatcher(self._database, self._plain_unit, self._submitted_many)
+        self._batcher = SubmitBatcher(self._database, self._insert_unit, self._announce_submitted)
         self._last_submit = LastSubmit()
         self._accepting = True
 
@@ -134,14 +134,14 @@ class Queue(Lifecycle):
             request = Request(name, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
                               parent, traced, max_attempts)
             # fmt: on
-            new = self._check(request)
+            new = self._check_request(request)
             failpoints.hit("submit.validated")
             with self._last_submit:
                 if within is not None:
-                    return await within.run(self._unit(new), name="submit", after=self._announce)
-                if is_plain(new):
+                    return await within.run(self._submit_unit(new), name="submit", after=self._announce)
+                if needs_no_lookup(new):
                     return await self._batcher.submit(new)
-                return await self._database.run(self._unit(new), name="submit", after=self._announce)
+                return await self._database.run(self._submit_unit(new), name="submit", after=self._announce)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
@@ -149,18 +149,18 @@ class Queue(Lifecycle):
         if not asked:
             return []
         with tracing.submit_span(_kinds_of(asked), None) as traced:
-            return await self._submit_checked([self._check(_with_trace(request, traced)) for request in asked], within)
+            return await self._submit_checked([self._check_request(_with_trace(request, traced)) for request in asked], within)
 
     async def _submit_checked(self, checked: Sequence[CheckedJob], within: Transaction | None) -> Answers:
 
         def unit() -> Work[Answers]:
-            if all(map(is_plain, checked)):
-                return (yield from self._plain_unit(checked))
-            return (yield from submitting.submit_many(checked, self._admission.room_for))
+            if all(map(needs_no_lookup, checked)):
+                return (yield from self._insert_unit(checked))
+            return (yield from submitting.submit_many(checked, self._admission.check_room))
 
         run = self._database.run if within is None else within.run
         with self._last_submit:
-            return await run(unit, name="submit", after=self._submitted_many)
+            return await run(unit, name="submit", after=self._announce_submitted)
 
     async def get(self, job: JobLike) -> Job:
         """A job as it is now. Raises NotFound."""
@@ -254,7 +254,7 @@ class Queue(Lifecycle):
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ended = await self.wait_until_ended(job, timeout=left)
             if ended.superseded_by is None:
-                return _value_of(ended)
+                return _result_of(ended)
             job = ended.superseded_by
 
     async def watch(self, job: JobLike, *, after: int = 0) -> AsyncGenerator[Event]:
@@ -308,12 +308,12 @@ class Queue(Lifecycle):
         """
         uid = uid_of(job)
 
-        def then(id: int) -> None:
+        def notify_cancelled(id: int) -> None:
             if self._stop_running is not None:
                 self._stop_running(id)
             self.listeners.notify([id])
 
-        await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=then)
+        await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=notify_cancelled)
         return await self.get(uid)
 
     async def retry(self, job: JobLike, *, within: Transaction | None = None) -> Submitted:
@@ -325,7 +325,7 @@ class Queue(Lifecycle):
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return submitting.retry(uid, copy_for_retry, self._admission.room_for)
+            return submitting.retry(uid, copy_for_retry, self._admission.check_room)
 
         run = self._database.run if within is None else within.run
         return await run(unit, name="submit", after=self._announce)
@@ -382,12 +382,12 @@ class Queue(Lifecycle):
         request = Request(schedule.kind, schedule.payload, key=schedule.key, subject=f"schedule {schedule.name}")
         return check_request(request, self.kinds)
 
-    def _unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
-        return partial(submitting.submit, new, self._admission.room_for)
+    def _submit_unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
+        return partial(submitting.submit, new, self._admission.check_room)
 
-    def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
+    def _insert_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
         return submitting.insert_new_jobs(
-            many, self._admission.room_for, single_round_trip=self._database.has_concurrent_writers
+            many, self._admission.check_room, single_round_trip=self._database.has_concurrent_writers
         )
 
     def _announce(self, job: Submitted) -> None:
@@ -396,12 +396,12 @@ class Queue(Lifecycle):
         if job.answer is not Answer.NEW:
             self.listeners.notify((job.id,))
 
-    def _submitted_many(self, submitted: Answers) -> None:
+    def _announce_submitted(self, submitted: Answers) -> None:
         if announced := [job for job in submitted if job.answer is not Answer.HIT]:
             self._backend.delivery.announce(announced)
         self.listeners.notify(job.id for job in submitted if job.answer is not Answer.NEW)
 
-    def _check(self, request: Request) -> CheckedJob:
+    def _check_request(self, request: Request) -> CheckedJob:
         self.refuse_when_closed()
         return check_request(request, self.kinds)
 
@@ -420,7 +420,7 @@ def _with_trace(request: Request, traced: Mapping[str, str] | None) -> Request:
     return request if traced is None else msgspec.structs.replace(request, trace={**traced, **(request.trace or {})})
 
 
-def _value_of(job: Job) -> Any:
+def _result_of(job: Job) -> Any:
     match job.status:
         case Status.COMPLETED | Status.COMPLETED_WITH_ERRORS:
             return job.result

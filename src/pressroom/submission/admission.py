@@ -11,7 +11,7 @@ from pressroom.store.jobs import submitting
 from pressroom.store.jobs.submitting import CheckedJob
 
 
-def is_plain(new: CheckedJob) -> bool:
+def needs_no_lookup(new: CheckedJob) -> bool:
     """Whether there is nothing to look up before it is inserted."""
     return new.key is None and new.fingerprint is None
 
@@ -39,10 +39,10 @@ class SubmitBatcher:
         answer: asyncio.Future[Submitted] = loop.create_future()
         self._waiting.append((new, answer))
         if len(self._waiting) == 1:
-            loop.call_soon(self._send)
+            loop.call_soon(self._flush)
         return await answer
 
-    def _send(self) -> None:
+    def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
         task = asyncio.ensure_future(self._submit_all(waiting))
         self._tasks.add(task)
@@ -100,7 +100,7 @@ class Admission:
         self._estimate = limit
         self._unchecked = 0
 
-    def room_for(self, new: Sequence[CheckedJob]) -> Work[None]:
+    def check_room(self, new: Sequence[CheckedJob]) -> Work[None]:
         self._unchecked += len(new)
         if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
             coming = Counter(one.org_id for one in new)

@@ -20,7 +20,7 @@ from pressroom.model import Ending, Job, Status, Tier, Work, from_ms
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry
-from pressroom.submission.fair_slots import RenderWaiters, Slots
+from pressroom.submission.fair_slots import FairSlots, RenderWaiters
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed
@@ -63,7 +63,7 @@ class Diagrams:
     def __init__(self, rendering: Rendering, settings: DiagramsSettings) -> None:
         self._rendering = rendering
         self.max_versions = settings.max_versions
-        self.slots = Slots(settings.max_concurrent, settings.max_waiting)
+        self.slots = FairSlots(settings.max_concurrent, settings.max_waiting)
         self._room = settings.max_concurrent + settings.max_waiting
         self.render_waiters = RenderWaiters(self._room)
         self._kept_for = int(settings.cache_ttl * 1000)
@@ -111,7 +111,7 @@ class Diagrams:
         return _format_job(base_url, job, shown, expiry)
 
     async def _handle(self, job: Any, payload: Any) -> Any:
-        async with self.slots.slot(job.org_id):
+        async with self.slots.hold_slot(job.org_id):
             result = await self._rendering.handle(job, payload)
         return result | {"kept_for": self._kept_for}
 
