@@ -14,7 +14,7 @@ import pytest
 
 from pressroom import Pressroom, backends
 from pressroom import app as apps
-from pressroom.app import BUILT_IN, App, find_apps, schema_of
+from pressroom.app import BUILT_IN, App, database_schema, find_apps
 from pressroom.config import Settings, load
 from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
@@ -156,11 +156,11 @@ async def test_fsck_reads_its_invariants(database: str) -> None:
     settings = Settings(database=database)
     async with Pressroom(database, apps=[APP], workers=1) as press:
         await press.wait(await press.submit("toy.stamp", {"name": "paid"}), timeout=60)
-    assert await asyncio.to_thread(backends.audit, settings, schema_of([APP])) == []
+    assert await asyncio.to_thread(backends.audit, settings, database_schema([APP])) == []
 
     looking.change(database, "UPDATE toy_stamp SET text = ''")
 
-    (violation,) = await asyncio.to_thread(backends.audit, settings, schema_of([APP]))
+    (violation,) = await asyncio.to_thread(backends.audit, settings, database_schema([APP]))
     assert (violation.check, violation.detail) == ("toy.empty_stamp", "paid")
 
 
@@ -235,6 +235,6 @@ def test_nothing_in_the_source_knows_it() -> None:
 
 
 def test_all_apps_apply_after_the_core() -> None:
-    found = [one.app for one in migrations.migrations("sqlite", schema_of(find_apps(EVERYTHING)))]
+    found = [one.app for one in migrations.migrations("sqlite", database_schema(find_apps(EVERYTHING)))]
 
     assert list(dict.fromkeys(found)) == ["core", *BUILT_IN, "toy"]

@@ -59,9 +59,9 @@ def load_settings(args: Namespace) -> Settings:
 
 
 def schema_for(settings: Settings) -> "Schema":
-    from pressroom.app import find_apps, schema_of
+    from pressroom.app import database_schema, find_apps
 
-    return schema_of(find_apps(settings.apps))
+    return database_schema(find_apps(settings.apps))
 
 
 def on_queue(act: "Act[Queue]") -> RunCommand:

@@ -31,9 +31,9 @@ SCHEDULE = (0.0, 5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_00
 class WebhookBackoff(Backoff):
     """Waits as the schedule says."""
 
-    def delay(self, failures: int, luck: float) -> float:
+    def delay(self, failures: int, random: float) -> float:
         plain = SCHEDULE[min(failures, len(SCHEDULE) - 1)]
-        return plain * (1 + self.jitter * (2 * luck - 1))
+        return plain * (1 + self.jitter * (2 * random - 1))
 
 
 class JobData(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,7 +52,7 @@ class LeaderTasks(Lifecycle):
         settings, rendering = self._settings, self._rendering
         a_day = max(1, int(A_DAY / settings.cleanup_interval))
         try:
-            if rendering.in_use or await rendering.database.read(queries.has_any_blob):
+            if rendering.has_artifact_store or await rendering.database.read(queries.has_any_blob):
                 orphans = rounds % a_day == 0
                 await collect(rendering.blobs, rendering.database, orphans=orphans, cache_limit=settings.cache_limit)
         except PressroomError as reason:

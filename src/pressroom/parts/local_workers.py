@@ -109,7 +109,7 @@ class LocalWorkers(Lifecycle):
         self._finished = True
         drain = self._backend.database.volatile
         self.released = sum(
-            await asyncio.gather(self.worker.stop(grace, drain=drain), self._webhooks.finish(grace, drain=drain))
+            await asyncio.gather(self.worker.stop(grace, drain=drain), self._webhooks.stop_worker(grace, drain=drain))
         )
 
     async def stop(self) -> None:

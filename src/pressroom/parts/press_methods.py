@@ -79,7 +79,7 @@ class PressMethods:
 
         What was rendered before, from the same source with the same options by the same version, is the answer at once.
         """
-        asked = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
+        asked = RenderRequest(language, output, rendering.source_for_payload(source)[0], options or {}, engine)
         return await self.rendering.submit(self.queue, asked, filename=filename, **how)
 
     async def preview(
@@ -93,7 +93,7 @@ class PressMethods:
     ) -> Rendered:
         """Render now, without a job, inside the same limits. Nothing is kept."""
         self.queue.refuse_when_closed()
-        request = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
+        request = RenderRequest(language, output, rendering.source_for_payload(source)[0], options or {}, engine)
         return await self.rendering.preview(documents.prepare(request))
 
     async def artifact(self, name: str) -> Artifact:

@@ -89,7 +89,7 @@ class Diagrams:
             lookup = CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
         if lookup.hit is None:
             return lookup
-        if not await self._rendering.has_bytes(lookup.hit.artifact):
+        if not await self._rendering.has_cached_bytes(lookup.hit.artifact):
             return msgspec.structs.replace(lookup, hit=None)
         if lookup.hit.remaining_ms < min(RENEWED, self._kept_for // 5):
             await database.run(partial(render_cache.renew_entry, lookup.hit.artifact, self._kept_for), name="renew")

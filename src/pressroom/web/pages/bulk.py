@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.kinds import bulk
-from pressroom.kinds.bulk import Action, BulkJobRow, Order, why_not
+from pressroom.kinds.bulk import Action, BulkJobRow, BulkOrder, skip_reason
 from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
 from pressroom.store.operators.search import COUNTED, SearchFilter
@@ -108,7 +108,7 @@ def router(site: Site) -> Routes:
         return await submit(request, bulk_request, preview)
 
     async def submit(request: PageRequest, bulk_request: BulkRequest, preview: BulkPreview) -> Response:
-        order = Order(
+        order = BulkOrder(
             action=bulk_request.action,
             wanted=bulk_request.selection.filter,
             up_to=bulk_request.up_to,
@@ -126,7 +126,7 @@ def router(site: Site) -> Routes:
         }
         queue = site.service.queue
         async with queue.transaction() as transaction:
-            job = await bulk.submit(queue, order, org_id=request.org_id, within=transaction)
+            job = await bulk.submit_bulk_job(queue, order, org_id=request.org_id, within=transaction)
             await transaction.run(
                 lambda: request.audit_entry(f"bulk.{bulk_request.action}", str(job), after=told), name="audit"
             )
@@ -147,7 +147,7 @@ def _preview_bulk(
 ) -> Work[BulkPreview]:
     found = yield from search.search_job_ids(wanted, before=up_to + 1)
     seen = [BulkJobRow(*row) for row in (yield from search.load_bulk_rows(found.ids[:COUNTED]))]
-    reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
+    reasons = {one.id: skip_reason(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
     show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
     jobs = yield from search.load_jobs(show_preview)
