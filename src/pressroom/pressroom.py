@@ -98,7 +98,7 @@ class Pressroom(PressMethods):
         running_apps = RunningApps(self.installed, self.settings, self.clock, self.keyring, self.queue, self.rendering)
         self.apps = running_apps.by_name
         self.local_workers = LocalWorkers(
-            self.settings, self.clock, self._backend, registry, self.queue, self.webhooks, counters, works=works
+            self.settings, self.clock, self._backend, registry, self.queue, self.webhooks, counters, has_workers=works
         )
         self.leader_tasks = LeaderTasks(self.settings, self.local_workers, self.rendering, self.apps)
         registry.register_all(

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.errors import JobFailed
 from pressroom.model import GaveUp, Retry, Row, Work
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection, translate_parameters
@@ -33,7 +33,7 @@ async def test_only_what_fails_is_recorded(database: str) -> None:
         tried_again = await stage.start()
         await stage.run(settle([Settlement(tried_again, Retry({"code": "x", "message": "no", "attempt": 1}, 1.0))], KINDS))
 
-    assert recorded(database) == [(failed.id, print_of("build", "handler_error", "no"), None)]
+    assert recorded(database) == [(failed.id, failure_signature("build", "handler_error", "no"), None)]
 
 
 async def test_an_attempt_that_lost_its_claim_or_was_cancelled_records_nothing(database: str) -> None:
@@ -168,7 +168,7 @@ async def test_groups_are_counted_no_further_than_is_looked_and_say_so(database:
     (group,) = found.items
     assert (group.count, group.capped, found.capped) == (4, True, True)
     assert sum(group.columns) == 2
-    assert everything.items[0].print == group.print == print_of("build", "x", "no 7")
+    assert everything.items[0].print == group.print == failure_signature("build", "x", "no 7")
 
 
 async def test_the_engines_at_whose_work_it_happened_are_recorded(database: str) -> None:

@@ -55,7 +55,7 @@ def load_settings(args: Namespace) -> Settings:
     flags = {name: getattr(args, name, None) for name in _SETTINGS}
     if not (flags["database"] or flags["home"]):
         flags["home"] = getattr(args, "default_home", None)
-    return config.load(flags, file=args.config, find_sections=settings_types)
+    return config.load_settings(flags, file=args.config, find_sections=settings_types)
 
 
 def schema_for(settings: Settings) -> "Schema":

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from redis.exceptions import RedisError, ResponseError
 
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery import JobNotice, Offer, Taker, Waiting, messages
 from pressroom.delivery.embedded import Embedded
 from pressroom.delivery.lists import Lists, connect
@@ -51,7 +51,7 @@ class Redis(Embedded):
     ) -> None:
         super().__init__()
         self._count_error = count_error
-        self._place = masked(url).partition("?")[0]
+        self._place = mask_password(url).partition("?")[0]
         self._queue = queue
         self._look_up = look_up
         self._lists = Lists(connect(url, self._place), self._note_reachable)

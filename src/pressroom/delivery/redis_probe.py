@@ -15,7 +15,7 @@ from redis.exceptions import (
 )
 
 from pressroom.base.dependencies import DependencyFailed
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery.lists import connect
 
 ANSWER_WITHIN = 4.0  # seconds
@@ -39,7 +39,7 @@ redis.call('DEL', KEYS[1], KEYS[1] .. ':taken:probe', KEYS[1] .. ':workers', KEY
 
 async def probe(url: str, queue: str) -> str:
     """`queue` is the setting `render_queue`. Raises DependencyFailed, or InvalidSettings."""
-    place = masked(url).partition("?")[0]
+    place = mask_password(url).partition("?")[0]
     client = connect(url, place)
     try:
         async with asyncio.timeout(ANSWER_WITHIN):

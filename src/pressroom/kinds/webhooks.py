@@ -212,9 +212,9 @@ class Webhooks:
             await self._run_unit(partial(note, None, None, str(reason)))
             raise
         verdict = rules.judge_response(answer, self._clock.now_ms() / 1000)
-        await self._run_unit(partial(note, answer.status, answer.excerpt, verdict.words))
+        await self._run_unit(partial(note, answer.status, answer.excerpt, verdict.error))
         if verdict.meaning == "gone":
-            await self._run_unit(partial(webhooks.set_disabled_reason, parcel.webhook.uid, verdict.words))
+            await self._run_unit(partial(webhooks.set_disabled_reason, parcel.webhook.uid, verdict.error))
         _raise_unless_delivered(verdict, parcel.attempt)
         return {"status": answer.status, "attempts": parcel.attempt}
 
@@ -277,11 +277,11 @@ def _raise_unless_delivered(verdict: rules.ResponseVerdict, attempt: int) -> Non
     """A receiver that names a time is left alone until then. That costs the job no attempt, so they are counted here."""
     if verdict.meaning == "delivered":
         return
-    words = verdict.words or ""
+    words = verdict.error or ""
     if verdict.meaning == "gone" or attempt >= MAX_ATTEMPTS:
         raise Undeliverable(words)
-    if verdict.wait:
-        raise Backpressure(words, retry_after=max(verdict.wait, rules.SCHEDULE[attempt]))
+    if verdict.retry_after:
+        raise Backpressure(words, retry_after=max(verdict.retry_after, rules.SCHEDULE[attempt]))
     raise Transient(words)
 
 

@@ -45,9 +45,9 @@ class LocalWorkers(Lifecycle):
         webhooks: Webhooks,
         counters: WorkerCounters,
         *,
-        works: bool,
+        has_workers: bool,
     ) -> None:
-        self.works = works
+        self.works = has_workers
         self.worker_counters = counters
         self.worker: Worker | None = None
         self.leadership: Leadership | None = None

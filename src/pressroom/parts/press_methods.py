@@ -73,14 +73,15 @@ class PressMethods:
         options: Mapping[str, Any] | None = None,
         engine: str | None = None,
         filename: str | None = None,
-        **how: Any,
+        **submit_options: Any,
     ) -> Submitted:
-        """Queue a render; `wait` for it returns the artifact's uid and short link. `how` is as for `submit`: tier, key, org_id.
+        """Queue a render; `wait` for it returns the artifact's uid and short link. `submit_options` is as for `submit`: tier,
+        key, org_id.
 
         What was rendered before, from the same source with the same options by the same version, is the answer at once.
         """
         asked = RenderRequest(language, output, rendering.source_for_payload(source)[0], options or {}, engine)
-        return await self.rendering.submit(self.queue, asked, filename=filename, **how)
+        return await self.rendering.submit(self.queue, asked, filename=filename, **submit_options)
 
     async def preview(
         self,

@@ -45,9 +45,9 @@ async def run_every(seconds: float, task: PeriodicTask, stopping: asyncio.Event)
     while not stopping.is_set():
         try:
             await task()
-            outage.recovered()
+            outage.record_success()
         except Exception as reason:
-            outage.failed(reason)
+            outage.record_failure(reason)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await stopping.wait()

@@ -65,12 +65,12 @@ class Turns:
         turn = None
         try:
             turn = await self._settle_and_claim(settlements, offers, slots)
-            self.outage.recovered()
+            self.outage.record_success()
             return turn
         except StoreUnavailable as reason:
             self._attempts.put_back_settlements(settlements)
             self._offers.put_back(offers)
-            await asyncio.sleep(self.outage.failed(reason))
+            await asyncio.sleep(self.outage.record_failure(reason))
         except Exception:
             log.exception("a turn failed")
             settled = await self._settle_one_by_one(settlements)
@@ -88,8 +88,8 @@ class Turns:
         try:
             released = await self._database.run(unit, name="turn")
         except Exception as reason:
-            return self.release_outage.failed(reason)
-        self.release_outage.recovered()
+            return self.release_outage.record_failure(reason)
+        self.release_outage.record_success()
         self.claims_unknown = False
         for one in released:
             log.warning("job_%s was claimed, but the answer was lost; it goes back to the queue", one.claim.uid)
@@ -105,9 +105,9 @@ class Turns:
         try:
             found = await self._database.read(unit)
         except Exception as reason:
-            await asyncio.sleep(self._survey_outage.failed(reason))
+            await asyncio.sleep(self._survey_outage.record_failure(reason))
             return False
-        self._survey_outage.recovered()
+        self._survey_outage.record_success()
         self.several_orgs_wait = found.shared
         self._attempts.cancel_claims(found.cancelling)
         self._attempts.preempt(found.preempted)
@@ -166,7 +166,7 @@ class Turns:
                     settled += await self._settle_alone(settlement, kinds)
                     break
                 except StoreUnavailable as reason:  # not the hook's fault: settled when the store is available again
-                    self.outage.failed(reason)
+                    self.outage.record_failure(reason)
                     self._attempts.ended.append(settlement)
                     break
                 except Exception as error:

@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery import Taker, Waiting
 from pressroom.delivery.oban import hooks, registry
 from pressroom.delivery.oban.internals import Instance, can_parse_cron
@@ -122,7 +122,7 @@ async def install(url: str, schema: str = "public") -> None:
             await _install_triggers(connection, schema)
     except psycopg.errors.InsufficientPrivilege as refused:
         raise PrivilegesMissing(
-            f"{masked(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
+            f"{mask_password(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
             f"{refused.diag.message_primary}; run `pressroom migrate` with delivery = oban as the role that owns the schema "
             "pressroom (docs/deployment.md, Roles on PostgreSQL)"
         ) from None

@@ -8,7 +8,7 @@ import psycopg
 from oban.schema import install_sql
 
 from pressroom.base.dependencies import DependencyFailed
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery.oban import hooks
 from pressroom.delivery.oban.reconciler import compare_schemas
 from pressroom.errors import ObanSchemaMismatch
@@ -26,7 +26,9 @@ async def probe(url: str, schema: str = "public") -> str:
             triggers = await (await connection.execute(hooks.statement("list_triggers"))).fetchall()
             of_triggers = await (await connection.execute(hooks.statement("find_schema"))).fetchall()
     except psycopg.Error:
-        raise DependencyFailed("store_unavailable", f"oban's tables at {masked(url)}: the database cannot be read") from None
+        raise DependencyFailed(
+            "store_unavailable", f"oban's tables at {mask_password(url)}: the database cannot be read"
+        ) from None
     try:
         compare_schemas(of_triggers, schema)
     except ObanSchemaMismatch as mismatch:

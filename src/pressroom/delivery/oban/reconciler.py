@@ -68,9 +68,9 @@ class Reconciler:
         try:
             compare_schemas(await self._run("find_schema"), self._schema)
         except ObanSchemaMismatch as mismatch:
-            self._mismatch.failed(mismatch)
+            self._mismatch.record_failure(mismatch)
             return 0
-        self._mismatch.recovered()
+        self._mismatch.record_success()
         after = {kind: (-1, -1) for kind in kinds if kind != "webhook"}
         enlisted = 0
         while after:

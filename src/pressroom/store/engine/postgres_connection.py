@@ -12,7 +12,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import TransactionStatus
 
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 from pressroom.model import NOT_SUPPORTED, Row, SingleRoundTrip, Statement, Work
 from pressroom.store.engine.schema import CORE_ONLY, Schema
@@ -333,7 +333,7 @@ class PostgresConnection:
     def _require_committed(self, status_message: str | None) -> None:
         """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
         if status_message != "COMMIT":
-            raise StoreUnavailable(f"{masked(self._url)} rolled the transaction back")
+            raise StoreUnavailable(f"{mask_password(self._url)} rolled the transaction back")
 
     def _clear_transaction_state(self) -> None:
         self._history.clear()
@@ -421,7 +421,7 @@ class PostgresErrors:
 
 
 def translate_error(error: psycopg.Error, url: str) -> BaseException:
-    place = masked(url)
+    place = mask_password(url)
     match error:
         case errors.InsufficientPrivilege():
             return PrivilegesMissing(

@@ -6,7 +6,7 @@ from contextlib import closing
 import psycopg
 
 from pressroom.clock import SystemClock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import PressroomError
 from pressroom.store.engine import fsck, postgres_migrate
 from pressroom.store.engine.fsck import Violation
@@ -33,7 +33,7 @@ def _server_findings(url: str, schema: Schema) -> Iterator[HealthFinding]:
     except PressroomError as problem:
         yield HealthFinding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
         return
-    yield HealthFinding("database", True, masked(url))
+    yield HealthFinding("database", True, mask_password(url))
     yield HealthFinding(
         "postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer"
     )

@@ -6,7 +6,7 @@ import psycopg
 from psycopg import sql
 
 from pressroom import failpoints
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import NotADatabase, PrivilegesMissing
 from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, pending_migrations
 from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA, PostgresErrors
@@ -67,14 +67,14 @@ def _privileges_missing(connection: Raw, missing: list[Migration], url: str, err
     role, database = (sql.Identifier(name).as_string(connection) for name in (info.user, info.dbname))
     what = f"{len(missing)} migrations to apply" if missing else "the ledger of migrations of an older version"
     return PrivilegesMissing(
-        f"{masked(url)} has {what}, and its role may not: {error.diag.message_primary}; run "
+        f"{mask_password(url)} has {what}, and its role may not: {error.diag.message_primary}; run "
         f"`pressroom migrate` as the role that owns the schema {SCHEMA}, or for a new database "
         f"GRANT CREATE ON DATABASE {database} TO {role} (docs/deployment.md, Roles on PostgreSQL)"
     )
 
 
 def pending(connection: Raw, url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
-    return pending_migrations("postgres", schema, applied(connection), masked(url))
+    return pending_migrations("postgres", schema, applied(connection), mask_password(url))
 
 
 def applied(connection: Raw, namespace: str = SCHEMA) -> Applied:
@@ -123,7 +123,7 @@ def _apply(connection: Raw, migration: Migration, url: str) -> None:
     except psycopg.errors.InsufficientPrivilege:
         raise
     except (psycopg.ProgrammingError, psycopg.IntegrityError) as reason:
-        raise NotADatabase(f"{masked(url)} cannot take Pressroom's tables: {reason}") from reason
+        raise NotADatabase(f"{mask_password(url)} cannot take Pressroom's tables: {reason}") from reason
     _record(connection, migration)
 
 

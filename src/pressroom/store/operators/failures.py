@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.errors import NotFound
 from pressroom.model import Row, Statement, Work, from_ms, to_ms
 from pressroom.store.jobs.rows import compact
@@ -35,7 +35,7 @@ class FailedJob(msgspec.Struct, frozen=True):
 
     @property
     def print(self) -> str:
-        return print_of(self.kind, self.error.get("code", ""), self.error.get("message", ""))
+        return failure_signature(self.kind, self.error.get("code", ""), self.error.get("message", ""))
 
     @property
     def version(self) -> str | None:
