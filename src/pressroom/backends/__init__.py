@@ -76,9 +76,9 @@ def make_delivery(
             crons = [schedule.cron for schedule in schedules]
             make = partial(
                 _import_delivery("oban").Oban,
-                fire=callbacks.fire_schedules,
+                fire_schedules=callbacks.fire_schedules,
                 cancel=callbacks.cancel,
-                paused=callbacks.list_paused_kinds,
+                list_paused_kinds=callbacks.list_paused_kinds,
             )
             count_error = partial(callbacks.count_error, "oban")
             oban: Delivery = make(settings.database, crons, count_error=count_error, schema=settings.oban_schema)

@@ -16,7 +16,7 @@ from redis.exceptions import (
 
 from pressroom.base.dependencies import DependencyFailed
 from pressroom.config import mask_password
-from pressroom.delivery.lists import connect
+from pressroom.delivery.lists import make_client
 
 ANSWER_WITHIN = 4.0  # seconds
 
@@ -40,7 +40,7 @@ redis.call('DEL', KEYS[1], KEYS[1] .. ':taken:probe', KEYS[1] .. ':workers', KEY
 async def probe(url: str, queue: str) -> str:
     """`queue` is the setting `render_queue`. Raises DependencyFailed, or InvalidSettings."""
     place = mask_password(url).partition("?")[0]
-    client = connect(url, place)
+    client = make_client(url, place)
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
             await client.eval(EVERY_COMMAND, 1, f"{queue.replace('{kind}', 'probe')}:probe")

@@ -51,7 +51,7 @@ class ClaimLoop:
         self._poll = poll_interval
         self._on_delivery_error = on_delivery_error
         self.turns_in_flight: set[asyncio.Task[None]] = set()
-        self._polls = math.isfinite(delivery.sweep)  # else the delivery names every job
+        self._polls = math.isfinite(delivery.min_poll_interval)  # else the delivery names every job
         self._polled_at = 0.0
         self._jobs_expected = self._polls  # False once a claim found fewer jobs than there were free slots
         self._announcements = 0
@@ -132,7 +132,7 @@ class ClaimLoop:
         self._wake.set()
 
     def _on_attempt_ended(self, claim: Claim) -> None:
-        if self._delivery.sweep == 0 or claim.key is not None or not self._offers.has_taken(claim):
+        if self._delivery.min_poll_interval == 0 or claim.key is not None or not self._offers.has_taken(claim):
             self.expect_jobs()  # a slot is free, and settling this one may make another ready
         self._slot_freed.set()
         self._wake.set()
@@ -148,7 +148,7 @@ class ClaimLoop:
 
     def offer(self, offer: Offer) -> None:
         if not self.claiming:
-            offer.refused(0.0)
+            offer.refuse(0.0)
             return
         self._offers.add(offer)
         self._wake.set()
@@ -178,7 +178,7 @@ class ClaimLoop:
             await asyncio.sleep(self._poll)
             look_for_work = self._should_poll()
             if look_for_work or self._attempts.running:
-                found_work = await self._turns.survey(look_for_work=look_for_work, by_name=self._delivery.sweep > 0)
+                found_work = await self._turns.survey(look_for_work=look_for_work, by_name=self._delivery.min_poll_interval > 0)
                 if found_work:
                     self.expect_jobs()
 
@@ -187,7 +187,7 @@ class ClaimLoop:
         if self._jobs_expected or not self._polls or not self.claiming or self._worker_slots.free_for_claims().total == 0:
             return False
         now = time.monotonic()
-        if now - self._polled_at < self._delivery.sweep:
+        if now - self._polled_at < self._delivery.min_poll_interval:
             return False
         self._polled_at = now
         return True

@@ -120,7 +120,7 @@ class Maintenance:
         await self.rescue(overdue=self._leader_grace)
 
     async def _fire_schedules_if_due(self) -> None:
-        await self.fire_schedules(overdue=LEADER_GRACE if self._delivery.keeps_time else self._leader_grace)
+        await self.fire_schedules(overdue=LEADER_GRACE if self._delivery.fires_schedules else self._leader_grace)
 
     @property
     def _leader_grace(self) -> int:
@@ -203,7 +203,7 @@ class Maintenance:
         """Announce ready jobs once more, in case a message was lost. Other processes than the leader do it too, less often: the
         leader does not announce jobs of kinds that it does not know."""
         self._rounds += 1
-        if self._delivery.sweep > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
+        if self._delivery.min_poll_interval > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
             return
         if (await self._database.read(lambda: claiming.survey(self._kinds, look_for_work=True))).ready:
             await self._delivery.announce_again(self._kinds, self._ready_notices)

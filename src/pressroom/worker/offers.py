@@ -50,16 +50,16 @@ class Offers:
             if claim is None:
                 if offer.uid not in turn.again and offer.uid not in known:
                     log.warning("job_%s was announced, but there is no such job; it is left alone", offer.uid)
-                offer.refused(turn.again.get(offer.uid))
+                offer.refuse(turn.again.get(offer.uid))
             else:
                 self._taken[claim.id, claim.token] = offer
-                offer.taken()
+                offer.accept()
 
     def refuse_all(self) -> None:
         """This worker stops: the delivery may offer them to another one at once."""
         for offers in (self._interactive, self._background):
             while offers:
-                offers.popleft().refused(0.0)
+                offers.popleft().refuse(0.0)
 
     def has_taken(self, claim: Claim) -> bool:
         return (claim.id, claim.token) in self._taken
@@ -68,7 +68,7 @@ class Offers:
         for one in settled:
             offer = self._taken.pop((one.claim.id, one.claim.token), None)
             if offer is not None:
-                offer.settled(_retry_delay(one))
+                offer.settle(_retry_delay(one))
 
     def _queue_of(self, offer: Offer) -> deque[Offer]:
         return self._background if offer.tier > 0 else self._interactive

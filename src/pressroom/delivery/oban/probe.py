@@ -22,9 +22,9 @@ async def probe(url: str, schema: str = "public") -> str:
     """Raises DependencyFailed."""
     try:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
-            columns = await (await connection.execute(hooks.statement("list_columns"), {"schema": schema})).fetchall()
-            triggers = await (await connection.execute(hooks.statement("list_triggers"))).fetchall()
-            of_triggers = await (await connection.execute(hooks.statement("find_schema"))).fetchall()
+            columns = await (await connection.execute(hooks.load_statement("list_columns"), {"schema": schema})).fetchall()
+            triggers = await (await connection.execute(hooks.load_statement("list_triggers"))).fetchall()
+            of_triggers = await (await connection.execute(hooks.load_statement("find_schema"))).fetchall()
     except psycopg.Error:
         raise DependencyFailed(
             "store_unavailable", f"oban's tables at {mask_password(url)}: the database cannot be read"
