@@ -58,7 +58,7 @@ def fresh(count: int, *, delay: int = 0) -> list[CheckedJob]:
 
 def _fill(store: SteppedStore, count: int, *, delay: int = 0) -> None:
     for start in range(0, count, BATCH):
-        store.run(submitting.submit_plain(fresh(min(BATCH, count - start), delay=delay)))
+        store.run(submitting.insert_new_jobs(fresh(min(BATCH, count - start), delay=delay)))
 
 
 def _line_up(store: SteppedStore, count: int) -> None:

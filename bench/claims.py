@@ -52,7 +52,7 @@ class Claimant:
         self._taken.append(time.perf_counter() - started)
         assert len(claims) == AT_ONCE
         self._store.run(endings.settle([Settlement(claim, Succeeded("null")) for claim in claims], {}))
-        self._store.run(submitting.submit_plain(fresh(AT_ONCE)))
+        self._store.run(submitting.insert_new_jobs(fresh(AT_ONCE)))
 
     @property
     def typical(self) -> float:

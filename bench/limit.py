@@ -38,7 +38,7 @@ def script_of_submits(folder: Path, count: int) -> Script:
     path = folder / "recorded.db"
     new = [checked() for _ in range(count)]
     store = open_store(path)
-    script = [_record(store, submitting.submit_plain(new[start : start + GROUP]))[1] for start in range(0, count, GROUP)]
+    script = [_record(store, submitting.insert_new_jobs(new[start : start + GROUP]))[1] for start in range(0, count, GROUP)]
     store.close()
     place.remove(path)
     return script
@@ -48,10 +48,12 @@ def script_of_drain(template: Path) -> Script:
     """What is said to a database to run all its jobs: each transaction settles a group and claims the next."""
     path = place.copy_of(template, "recorded.db")
     store = open_store(path)
-    script = [_record(store, kind_rows.pause(noop.name, False))[1]]
+    script = [_record(store, kind_rows.set_paused(noop.name, False))[1]]
     settlements: list[Settlement] = []
     while True:
-        turn, said = _record(store, claiming.turn(settlements, "limit", [noop.name], FreeSlots(GROUP, GROUP), LEASE, {}))
+        turn, said = _record(
+            store, claiming.settle_and_claim(settlements, "limit", [noop.name], FreeSlots(GROUP, GROUP), LEASE, {})
+        )
         script.append(said)
         if not turn.claims:
             break

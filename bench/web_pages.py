@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from bench.web_rows import KINDS, WORKERS, Rows, link_of, scattered, uid_of
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.model import from_ms
 
 
@@ -97,7 +97,7 @@ def _print(rows: Rows) -> str:
     failed = (number for number in range(1, rows.jobs + 1) if rows.status(number) == "failed")
     number = min((next(failed) for _ in range(5)), key=rows.group)
     error = rows.error_of(number)
-    return print_of(KINDS[scattered(number, 1) % len(KINDS)], error["code"], error["message"])
+    return failure_signature(KINDS[scattered(number, 1) % len(KINDS)], error["code"], error["message"])
 
 
 def _moment(milliseconds: int) -> str:

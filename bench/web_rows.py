@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.ids import _format_uid
 
 EDITION = 1  # to be raised when other rows are made
@@ -168,7 +168,7 @@ class Rows:
         for number in self._numbers():
             if self.status(number) == "failed":
                 error = self.error_of(number)
-                print = print_of(KINDS[scattered(number, 1) % len(KINDS)], error["code"], error["message"])
+                print = failure_signature(KINDS[scattered(number, 1) % len(KINDS)], error["code"], error["message"])
                 yield number, print, f"mermaid: {_ENGINES[min(2, number * 3 // self.jobs)]}"
 
     def _blobs(self) -> Iterator[Values]:

@@ -141,7 +141,7 @@ def _load(name: str) -> App:
     return app
 
 
-def schema_of(apps: Iterable[App]) -> Schema:
+def database_schema(apps: Iterable[App]) -> Schema:
     """The SQL of the core and of these apps."""
     return (CORE, *(SqlPackage(app.name, app.package) for app in apps))
 

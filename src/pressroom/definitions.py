@@ -20,10 +20,10 @@ class Backoff:
     cap: float = 60.0
     jitter: float = 0.1
 
-    def delay(self, failures: int, luck: float) -> float:
-        """`luck` in [0, 1) places the delay within the jitter; 0.5 is the middle."""
+    def delay(self, failures: int, random: float) -> float:
+        """`random` in [0, 1) places the delay within the jitter; 0.5 is the middle."""
         plain = min(self.cap, self.base * 2.0 ** min(failures - 1, 60))
-        return max(0.0, plain * (1 + self.jitter * (2 * luck - 1)))
+        return max(0.0, plain * (1 + self.jitter * (2 * random - 1)))
 
 
 POOLS = ("default", "render", "outbound")
@@ -79,7 +79,7 @@ class Kind:
     uses_delivery: bool = True
 
     def __post_init__(self) -> None:
-        problems = [*_coerce_fields(self, tier=Tier, on_key=OnKey, retention=_length, cache_for=_length)]
+        problems = [*_coerce_fields(self, tier=Tier, on_key=OnKey, retention=_as_timedelta, cache_for=_as_timedelta)]
         problems = problems or [*self._problems()]
         if problems:
             raise InvalidArgument(f"kind {self.name!r}: {'; '.join(problems)}")
@@ -119,15 +119,15 @@ class Kind:
             yield "message_fields is a function of the payload"
 
 
-def kind(name: str, **promises: Any) -> Callable[[Handler], Kind]:
+def kind(name: str, **options: Any) -> Callable[[Handler], Kind]:
     """Turn a function into a kind of work: `@kind("shout", max_attempts=3, timeout=5)`. Options are the fields of `Kind`.
 
     Tokens with the scope submitter may submit it over HTTP, unless `submit_scope` says otherwise.
     """
-    promises.setdefault("submit_scope", "submitter")
+    options.setdefault("submit_scope", "submitter")
 
     def register(handler: Handler) -> Kind:
-        return Kind(name, handler, **promises)
+        return Kind(name, handler, **options)
 
     return register
 
@@ -168,5 +168,5 @@ def _coerce_fields(value: Any, **types: Callable[[Any], Any]) -> Generator[str]:
             )
 
 
-def _length(given: timedelta | float | None) -> timedelta | None:
+def _as_timedelta(given: timedelta | float | None) -> timedelta | None:
     return given if given is None or isinstance(given, timedelta) else timedelta(seconds=given)

@@ -70,14 +70,14 @@ def arm(spec: str) -> None:
         if name not in POINTS:
             raise ValueError(f"there is no failpoint {name!r}")
         action, _, trigger = rest.partition("@")
-        _registry.armed[name] = _Armed(_action(name, action), _trigger(trigger))
+        _registry.armed[name] = _Armed(_parse_action(name, action), _parse_trigger(trigger))
 
 
 def disarm() -> None:
     _registry.armed.clear()
 
 
-def _action(name: str, text: str) -> Callable[[], None]:
+def _parse_action(name: str, text: str) -> Callable[[], None]:
     verb, _, argument = text.partition(":")
     match verb:
         case "kill":
@@ -85,7 +85,7 @@ def _action(name: str, text: str) -> Callable[[], None]:
         case "exit":
             return lambda: os._exit(70)
         case "raise":
-            return lambda: _raise(name)
+            return lambda: _raise_hit(name)
         case "sleep":
             return lambda: time.sleep(float(argument))
         case "wait":
@@ -94,7 +94,7 @@ def _action(name: str, text: str) -> Callable[[], None]:
             raise ValueError(f"failpoint {name}: unknown action {text!r}")
 
 
-def _raise(name: str) -> None:
+def _raise_hit(name: str) -> None:
     raise FailpointHit(name)
 
 
@@ -103,7 +103,7 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.002)
 
 
-def _trigger(text: str) -> Callable[[int], bool]:
+def _parse_trigger(text: str) -> Callable[[int], bool]:
     if not text:
         return lambda _: True
     if text.startswith("p"):

@@ -31,7 +31,7 @@ class Overview:
         self, *, org_id: str | None = None, kind: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> ActiveList:
         """What every job in progress does, those that have run longest first."""
-        return await self._active(OverviewFilter(org_id=org_id, kind=kind, after=_parse_cursor(cursor)), limit)
+        return await self._list_active(OverviewFilter(org_id=org_id, kind=kind, after=_parse_cursor(cursor)), limit)
 
     async def slow(
         self,
@@ -43,8 +43,8 @@ class Overview:
         cursor: str | None = None,
     ) -> ActiveList:
         """Jobs that have been in progress for longer than `over`, the slowest first."""
-        return await self._active(
-            OverviewFilter(org_id=org_id, kind=kind, over=_length(over), after=_parse_cursor(cursor)), limit
+        return await self._list_active(
+            OverviewFilter(org_id=org_id, kind=kind, over=_check_over(over), after=_parse_cursor(cursor)), limit
         )
 
     async def conflicts(
@@ -67,7 +67,7 @@ class Overview:
         chosen = OverviewFilter(
             org_id=org_id, project_id=project_id, phase=noun, has_items=True, item=item, after=_parse_cursor(cursor)
         )
-        size = _size(limit)
+        size = _check_limit(limit)
         return await self._database.read(lambda: overview.conflicts(chosen, size))
 
     async def error_rate(self, *, org_id: str | None = None) -> ErrorRate:
@@ -76,21 +76,21 @@ class Overview:
 
     async def throughput(self, *, org_id: str | None = None, limit: int = 50) -> Throughput:
         """How many jobs of each organisation ended within the last hour, the busiest first."""
-        size = _size(limit)
+        size = _check_limit(limit)
         return await self._database.read(lambda: overview.throughput(org_id, size))
 
-    async def _active(self, chosen: OverviewFilter, limit: int) -> ActiveList:
-        size = _size(limit)
-        return await self._database.read(lambda: overview.active(chosen, size))
+    async def _list_active(self, filter: OverviewFilter, limit: int) -> ActiveList:
+        size = _check_limit(limit)
+        return await self._database.read(lambda: overview.active(filter, size))
 
 
-def _size(limit: int) -> int:
+def _check_limit(limit: int) -> int:
     if not 1 <= limit <= PAGE_LIMIT:
         raise InvalidArgument(f"limit is a whole number from 1 to {PAGE_LIMIT}")
     return limit
 
 
-def _length(over: float | timedelta) -> int:
+def _check_over(over: float | timedelta) -> int:
     seconds = over.total_seconds() if isinstance(over, timedelta) else over
     if not 0 <= seconds <= LONGEST.total_seconds():  # also false for NaN
         raise InvalidArgument(f"over is 0 to {LONGEST.total_seconds():.0f} seconds")

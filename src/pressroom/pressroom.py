@@ -8,7 +8,7 @@ from functools import cached_property
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self
 
-from pressroom.app import App, find_apps, schema_of
+from pressroom.app import App, database_schema, find_apps
 from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import start_parts, stop_parts
 from pressroom.clock import Clock, SystemClock
@@ -80,7 +80,7 @@ class Pressroom(PressMethods):
         self._backend = QueueBackend(
             self.settings,
             self.clock,
-            schema_of(self.installed),
+            database_schema(self.installed),
             registry,
             fire_schedules=lambda: self.maintenance.fire_schedules(),
             cancel=lambda uid: self.cancel(uid, reason="cancelled in oban"),
@@ -98,10 +98,10 @@ class Pressroom(PressMethods):
         running_apps = RunningApps(self.installed, self.settings, self.clock, self.keyring, self.queue, self.rendering)
         self.apps = running_apps.by_name
         self.local_workers = LocalWorkers(
-            self.settings, self.clock, self._backend, registry, self.queue, self.webhooks, counters, works=works
+            self.settings, self.clock, self._backend, registry, self.queue, self.webhooks, counters, has_workers=works
         )
         self.leader_tasks = LeaderTasks(self.settings, self.local_workers, self.rendering, self.apps)
-        registry.fill(
+        registry.register_all(
             [*(() if is_bare else core.kinds), *running_apps.kinds],
             kinds,
             running_apps.schedules,

@@ -81,7 +81,7 @@ class Queue(Lifecycle):
     async def open(self) -> None:
         self.listeners = JobListeners()
         self._admission = Admission(self._max_queued)
-        self._batcher = SubmitBatcher(self._database, self._plain_unit, self._submitted_many)
+        self._batcher = SubmitBatcher(self._database, self._insert_unit, self._announce_submitted)
         self._submit_failed = False
         vars(self).pop("_database", None)  # of the last time that it was open
         self._accepting = True
@@ -135,14 +135,14 @@ class Queue(Lifecycle):
             request = Request(kind, payload, tier, key, delay, run_at, fingerprint, org_id, project_id, build_id, subject,
                               parent, traced, max_attempts)
             # fmt: on
-            new = self._check(request)
+            new = self._check_request(request)
             failpoints.hit("submit.validated")
             with self._noting_failure():
                 if within is not None:
-                    return await within.run(self._unit(new), name="submit", after=self._announce)
+                    return await within.run(self._submit_unit(new), name="submit", after=self._announce)
                 if new.is_plain:
                     return await self._batcher.submit(new)
-                return await self._database.run(self._unit(new), name="submit", after=self._announce)
+                return await self._database.run(self._submit_unit(new), name="submit", after=self._announce)
 
     async def submit_many(self, requests: Iterable[Request], *, within: Transaction | None = None) -> Answers:
         """Accept many jobs in one transaction: all of them, or none."""
@@ -150,18 +150,18 @@ class Queue(Lifecycle):
         if not asked:
             return []
         with tracing.submit_span(_kinds_of(asked), None) as traced:
-            return await self._submit_checked([self._check(_with_trace(request, traced)) for request in asked], within)
+            return await self._submit_checked([self._check_request(_with_trace(request, traced)) for request in asked], within)
 
     async def _submit_checked(self, checked: Sequence[CheckedJob], within: Transaction | None) -> Answers:
 
         def unit() -> Work[Answers]:
             if all(new.is_plain for new in checked):
-                return (yield from self._plain_unit(checked))
-            return (yield from submitting.submit_many(checked, self._admission.room_for))
+                return (yield from self._insert_unit(checked))
+            return (yield from submitting.submit_many(checked, self._admission.check_room))
 
         run = self._database.run if within is None else within.run
         with self._noting_failure():
-            return await run(unit, name="submit", after=self._submitted_many)
+            return await run(unit, name="submit", after=self._announce_submitted)
 
     async def get(self, job: JobLike) -> Job:
         """A job as it is now. Raises NotFound."""
@@ -209,7 +209,7 @@ class Queue(Lifecycle):
 
     async def get_queue_position(self, job: Job, *, slots: int) -> QueuePosition:
         """How many come before a queued job, and when to expect it."""
-        return await self._database.read(partial(queue_position.of, job.id, slots)) or QueuePosition(0)
+        return await self._database.read(partial(queue_position.find_queue_position, job.id, slots)) or QueuePosition(0)
 
     async def stats(self) -> QueueStats:
         return await self._database.read(queue_stats.stats)
@@ -255,7 +255,7 @@ class Queue(Lifecycle):
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ended = await self.wait_until_ended(job, timeout=left)
             if ended.superseded_by is None:
-                return _value_of(ended)
+                return _result_of(ended)
             job = ended.superseded_by
 
     async def watch(self, job: JobLike, *, after: int = 0) -> AsyncGenerator[Event]:
@@ -264,7 +264,7 @@ class Queue(Lifecycle):
         with self.listeners.listen(current.id) as news:
             while True:
                 news.clear()
-                events, ended = await self._database.read(partial(queries.news_of, current.uid, current.id, after))
+                events, ended = await self._database.read(partial(queries.read_job_news, current.uid, current.id, after))
                 for event in events:
                     after = event.id
                     yield event
@@ -300,7 +300,7 @@ class Queue(Lifecycle):
         with self.listeners.listen(None) as news:
             while not self.listeners.closed:
                 news.clear()
-                events, seen = await self._database.read(partial(queries.chosen_events, last, org_id, kind, key_prefix))
+                events, seen = await self._database.read(partial(queries.list_filtered_events, last, org_id, kind, key_prefix))
                 for event in events:
                     last = event.id
                     yield event
@@ -315,12 +315,12 @@ class Queue(Lifecycle):
         """
         uid = uid_of(job)
 
-        def then(id: int) -> None:
+        def notify_cancelled(id: int) -> None:
             if self._stop_running is not None:
                 self._stop_running(id)
             self.listeners.notify([id])
 
-        await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=then)
+        await self._database.run(lambda: endings.cancel(uid, self.kinds, reason), name="cancel", after=notify_cancelled)
         return await self.get(uid)
 
     async def retry(self, job: JobLike, *, within: Transaction | None = None) -> Submitted:
@@ -332,7 +332,7 @@ class Queue(Lifecycle):
         uid = uid_of(job)
 
         def unit() -> Work[Submitted]:
-            return submitting.retry(uid, copy_for_retry, self._admission.room_for)
+            return submitting.retry(uid, copy_for_retry, self._admission.check_room)
 
         run = self._database.run if within is None else within.run
         return await run(unit, name="submit", after=self._announce)
@@ -342,10 +342,10 @@ class Queue(Lifecycle):
 
         Raises NotFound for a kind that no process ever registered.
         """
-        await self._database.run(lambda: kind_rows.pause(kind, True), name="pause")
+        await self._database.run(lambda: kind_rows.set_paused(kind, True), name="pause")
 
     async def resume(self, kind: str) -> None:
-        await self._database.run(lambda: kind_rows.pause(kind, False), name="pause")
+        await self._database.run(lambda: kind_rows.set_paused(kind, False), name="pause")
         self._backend.delivery.announce(())
 
     async def scale(self, kind: str, slots: int | None) -> None:
@@ -356,7 +356,7 @@ class Queue(Lifecycle):
         """
         if slots is not None and not 1 <= slots <= MOST_SLOTS:
             raise InvalidArgument(f"slots is 1 to {MOST_SLOTS}, not {slots}; to let none of a kind start, pause it")
-        await self._database.run(lambda: concurrency_limits.scale(kind, slots), name="scale")
+        await self._database.run(lambda: concurrency_limits.set_limit(kind, slots), name="scale")
         self._backend.delivery.announce(())
 
     async def members(self) -> Sequence[WorkerState]:
@@ -365,7 +365,7 @@ class Queue(Lifecycle):
 
     async def worker_coverage(self) -> WorkerCoverage:
         """How many workers run, and the kinds whose jobs have been ready for a minute and that none of them takes."""
-        return await self._database.read(worker_coverage.read)
+        return await self._database.read(worker_coverage.read_coverage)
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Write rows of your own and submit jobs in one transaction: `async with press.transaction() as tx`.
@@ -401,11 +401,13 @@ class Queue(Lifecycle):
             raise
         self._submit_failed = False
 
-    def _unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
-        return partial(submitting.submit, new, self._admission.room_for)
+    def _submit_unit(self, new: CheckedJob) -> Callable[[], Work[Submitted]]:
+        return partial(submitting.submit, new, self._admission.check_room)
 
-    def _plain_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
-        return submitting.submit_plain(many, self._admission.room_for, single_round_trip=self._database.has_concurrent_writers)
+    def _insert_unit(self, many: Sequence[CheckedJob]) -> Work[Answers]:
+        return submitting.insert_new_jobs(
+            many, self._admission.check_room, single_round_trip=self._database.has_concurrent_writers
+        )
 
     def _announce(self, job: Submitted) -> None:
         if job.answer is not Answer.HIT:
@@ -413,12 +415,12 @@ class Queue(Lifecycle):
         if job.answer is not Answer.NEW:
             self.listeners.notify((job.id,))
 
-    def _submitted_many(self, submitted: Answers) -> None:
+    def _announce_submitted(self, submitted: Answers) -> None:
         if announced := [job for job in submitted if job.answer is not Answer.HIT]:
             self._backend.delivery.announce(announced)
         self.listeners.notify(job.id for job in submitted if job.answer is not Answer.NEW)
 
-    def _check(self, request: Request) -> CheckedJob:
+    def _check_request(self, request: Request) -> CheckedJob:
         self.refuse_when_closed()
         return check_request(request, self.kinds)
 
@@ -437,7 +439,7 @@ def _with_trace(request: Request, traced: Mapping[str, str] | None) -> Request:
     return request if traced is None else msgspec.structs.replace(request, trace={**traced, **(request.trace or {})})
 
 
-def _value_of(job: Job) -> Any:
+def _result_of(job: Job) -> Any:
     match job.status:
         case Status.COMPLETED | Status.COMPLETED_WITH_ERRORS:
             return job.result

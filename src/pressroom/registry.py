@@ -22,7 +22,7 @@ class Registry:
         self.taken: dict[str, Kind] = {}
         self.schedules: list[Schedule] = []
 
-    def fill(
+    def register_all(
         self,
         built_in: Sequence[Kind],
         kinds: Sequence[Kind],
@@ -34,14 +34,14 @@ class Registry:
         all_but: Sequence[str],
     ) -> None:
         """`kinds` replace built-in ones of the same name. With `pools`, other processes have the schedules of other kinds."""
-        self.kinds.update({kind.name: kind for kind in built_in} | by_name(kinds))
+        self.kinds.update({kind.name: kind for kind in built_in} | kinds_by_name(kinds))
         self.taken.update(select_kinds(self.kinds, only=only, pools=pools, all_but=all_but))
         of_apps = [schedule for schedule in schedules_of_apps if schedule.kind in self.taken]
         checked = check_schedules([*of_apps, *schedules], self.kinds)
         self.schedules += [schedule for schedule in checked if pools is None or schedule.kind in self.taken]
 
 
-def by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
+def kinds_by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     named: dict[str, Kind] = {}
     for kind in kinds:
         if not isinstance(kind, Kind):
@@ -68,11 +68,11 @@ def select_kinds(
     names = known if only is None else only
     selected = {name: known[name] for name in names if name not in all_but and (pools is None or known[name].pool in pools)}
     if not selected and (only is not None or pools is not None or all_but):
-        raise InvalidArgument(_no_kind_left(known, pools, all_but))
+        raise InvalidArgument(_describe_empty_selection(known, pools, all_but))
     return selected
 
 
-def _no_kind_left(known: Mapping[str, Kind], pools: Sequence[str] | None, all_but: Sequence[str]) -> str:
+def _describe_empty_selection(known: Mapping[str, Kind], pools: Sequence[str] | None, all_but: Sequence[str]) -> str:
     asked = "the given kinds" if pools is None else f"pool {', '.join(pools)}"
     without = f" without {', '.join(all_but)}" if all_but else ""
     there_are = ", ".join(f"{name} ({kind.pool})" for name, kind in sorted(known.items()))
@@ -97,7 +97,7 @@ def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     found: dict[str, Kind] = {}
     schedules: dict[str, Schedule] = {}
     for name in modules:
-        for value in _values_of(_import_module(name)):
+        for value in _module_values(_import_module(name)):
             if isinstance(value, Kind):
                 found[value.name] = value
             elif isinstance(value, Schedule):
@@ -130,7 +130,7 @@ def _import_module(name: str) -> ModuleType:
         raise InvalidSettings([problem]) from reason
 
 
-def _values_of(module: ModuleType) -> Iterator[object]:
+def _module_values(module: ModuleType) -> Iterator[object]:
     for value in vars(module).values():
         if isinstance(value, list | tuple):
             yield from value

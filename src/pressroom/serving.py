@@ -28,7 +28,7 @@ from pressroom.web.site import Site
 
 def compile_templates(press: Pressroom, stopping: Callable[[], bool] = lambda: False) -> None:
     """Takes most of a second, once in a process; ends when it is `stopping`."""
-    web_site.compile_templates(_packages(press), stopping)
+    web_site.compile_templates(_app_packages(press), stopping)
 
 
 async def serve(settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
@@ -64,8 +64,8 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     settings = press.settings
     alone = is_loopback(settings.address[0])
     quotas = limits.Quotas(
-        _limit(settings.rate_limit, None if alone else limits.PER_TOKEN),
-        _limit(settings.rate_limit_address, None if alone else limits.PER_ADDRESS),
+        _limit_or_default(settings.rate_limit, None if alone else limits.PER_TOKEN),
+        _limit_or_default(settings.rate_limit_address, None if alone else limits.PER_ADDRESS),
         logins=settings.login_limit,
     )
     gate = Gate(
@@ -82,7 +82,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
         press.queue, press.rendering, settings, gate, Metrics(workers), formatters, quotas=quotas, keyring=press.keyring
     )
     sessions = Sessions(gate, press.rendering.database, press.clock, settings.base_url)
-    site = Site(service, sessions, press.tokens, press.webhooks, _packages(press))
+    site = Site(service, sessions, press.tokens, press.webhooks, _app_packages(press))
     routes: list[Route] = [route for app in press.apps.values() for route in app.routes(service)]
     routes += webhook_routes.router(service, press.webhooks)
     for app in press.apps.values():
@@ -93,9 +93,9 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     return service, make_app(service, [routes, *web.routers(site)])
 
 
-def _packages(press: Pressroom) -> Sequence[tuple[str, str]]:
+def _app_packages(press: Pressroom) -> Sequence[tuple[str, str]]:
     return [(app.name, app.package) for app in press.installed]
 
 
-def _limit(wanted: int | None, usual: int | None) -> int | None:
-    return usual if wanted is None else wanted or None
+def _limit_or_default(limit: int | None, default: int | None) -> int | None:
+    return default if limit is None else limit or None

@@ -42,27 +42,27 @@ def request_span(scope: MutableMapping[str, Any], headers: Mapping[str, str]) ->
 
 
 @contextmanager
-def submit_span(kind: str, told: Mapping[str, str] | None) -> Iterator[Mapping[str, str] | None]:
-    """The span of handing a job to the queue. Yields what the row is to keep: `told`, and this span."""
+def submit_span(kind: str, trace_fields: Mapping[str, str] | None) -> Iterator[Mapping[str, str] | None]:
+    """The span of handing a job to the queue. Yields what the row is to keep: `trace_fields`, and this span."""
     if trace is None or (_is_off() and not trace.get_current_span().get_span_context().is_valid):
-        yield told
+        yield trace_fields
         return
     with _tracer().start_as_current_span(
         f"send {kind}", kind=trace.SpanKind.PRODUCER, attributes=_span_attributes("send", kind)
     ):
-        yield {**(told or {}), **_current_trace_fields()} or None
+        yield {**(trace_fields or {}), **_current_trace_fields()} or None
 
 
 @contextmanager
-def attempt_span(kind: str, uid: str, attempt: int, asked: Mapping[str, str] | None) -> Iterator[None]:
+def attempt_span(kind: str, uid: str, attempt: int, trace_fields: Mapping[str, str] | None) -> Iterator[None]:
     """The span of one attempt. Its parent is the one that asked for it, wherever and whenever that was."""
-    if trace is None or (_is_off() and "traceparent" not in (asked or {})):
+    if trace is None or (_is_off() and "traceparent" not in (trace_fields or {})):
         yield
         return
     attributes = _span_attributes("process", kind) | {"messaging.message.id": f"job_{uid}", "pressroom.attempt": attempt}
     with _tracer().start_as_current_span(
         f"process {kind}",
-        context=propagate.extract(asked or {}, trace.set_span_in_context(trace.INVALID_SPAN)),
+        context=propagate.extract(trace_fields or {}, trace.set_span_in_context(trace.INVALID_SPAN)),
         kind=trace.SpanKind.CONSUMER,
         attributes=attributes,
     ) as span:

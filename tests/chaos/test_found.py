@@ -99,7 +99,7 @@ async def test_a_job_that_is_pruned_in_the_group_that_ended_it_leaves_no_history
             first = asyncio.create_task(run(lambda: rescue.prune(10), name="prune"))  # holds the lane while the others gather
             await eventually(lambda: looking.one_waits_for_a_lock(on_server))
             others = asyncio.gather(
-                run(lambda: claiming.turn(ending, "somebody", (), FreeSlots(0, 0), 0, press.kinds), name="turn"),
+                run(lambda: claiming.settle_and_claim(ending, "somebody", (), FreeSlots(0, 0), 0, press.kinds), name="turn"),
                 run(lambda: rescue.prune(10), name="prune"),
             )
             await asyncio.sleep(0.2)

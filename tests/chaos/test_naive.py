@@ -70,7 +70,7 @@ async def test_a_delivery_that_takes_the_message_for_the_job_forgets_what_redis_
     async def say_nothing(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr(Redis, "sweep", math.inf)
+    monkeypatch.setattr(Redis, "min_poll_interval", math.inf)
     monkeypatch.setattr(Redis, "announce_again", say_nothing)
 
     verdict = await lose_all_messages(on_server, tmp_path, one_more)

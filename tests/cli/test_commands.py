@@ -71,7 +71,7 @@ def run(folder: Path, give: Run) -> Run:
 def opened(**options: Any) -> Pressroom:
     """As an application in this folder would open it."""
     kinds, _ = registry.import_kinds(["mykinds"])
-    return Pressroom(settings=config.load(), **{"kinds": kinds} | options)
+    return Pressroom(settings=config.load_settings(), **{"kinds": kinds} | options)
 
 
 def submit(*requests: tuple[str, Any]) -> list[str]:
@@ -314,7 +314,7 @@ def a_worker(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
         try:
-            assert f"working on {config.masked(config.load().database)} " in worker.stdout.readline()
+            assert f"working on {config.mask_password(config.load_settings().database)} " in worker.stdout.readline()
             yield worker
         finally:
             worker.send_signal(signal.SIGTERM)
@@ -336,7 +336,7 @@ def test_a_worker_says_which_kinds_it_takes_and_where_artifacts_go(folder: Path)
         line = worker.stdout.readline()
         worker.send_signal(signal.SIGTERM)
 
-    assert f"; kinds: shout; artifacts in {config.load().artifact_folder}\n" in line
+    assert f"; kinds: shout; artifacts in {config.load_settings().artifact_folder}\n" in line
 
 
 def test_a_worker_takes_all_kinds_but_some(folder: Path, run: Run) -> None:

@@ -56,9 +56,9 @@ async def test_bytes_that_two_bundles_share_are_kept_for_the_one_that_is_left(da
     async with kept_in(database, tmp_path) as kept:
         first, second = [await kept.record(await kept.put()) for _ in range(2)]
 
-        await kept.run(artifacts.drop([first]))
+        await kept.run(artifacts.delete_artifacts([first]))
         assert kept.blob == (0, "live")
-        await kept.run(artifacts.drop([second]))
+        await kept.run(artifacts.delete_artifacts([second]))
         assert kept.blob == (0, "marked")
 
 
@@ -77,7 +77,7 @@ async def test_a_bundle_does_not_rely_on_bytes_that_are_condemned(database: str,
     async with kept_in(database, tmp_path) as kept:
         part = await kept.put()
         kept.clock.advance(days=2)
-        assert await kept.run(blobs.condemn(DAY, 10)) == 1
+        assert await kept.run(blobs.condemn_marked(DAY, 10)) == 1
 
         with pytest.raises(BlobGone):
             await kept.record(part)
@@ -89,13 +89,13 @@ async def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(databas
     async with kept_in(database, tmp_path) as kept:
         await kept.put()
         kept.clock.advance(days=2)
-        await kept.run(blobs.condemn(DAY, 10))
-        gone = await kept.run(blobs.condemned(10))
-        await kept.run(blobs.delete_condemned(gone))
+        await kept.run(blobs.condemn_marked(DAY, 10))
+        gone = await kept.run(blobs.list_condemned(10))
+        await kept.run(blobs.record_deleted(gone))
         await kept.put()
         kept.clock.advance(days=2)
-        await kept.run(blobs.condemn(DAY, 10))
+        await kept.run(blobs.condemn_marked(DAY, 10))
 
-        assert await kept.run(blobs.delete_condemned(gone)) == 0
+        assert await kept.run(blobs.record_deleted(gone)) == 0
 
         assert kept.blob == (1, "deleting")

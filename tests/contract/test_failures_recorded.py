@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from pressroom import Pressroom
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.errors import JobFailed
 from pressroom.model import GaveUp, Retry, Row, Work
 from pressroom.store.engine.postgres_connection import SCHEMA, PostgresConnection
@@ -34,7 +34,7 @@ async def test_only_what_fails_is_recorded(database: str) -> None:
         tried_again = await stage.start()
         await stage.run(settle([Settlement(tried_again, Retry({"code": "x", "message": "no", "attempt": 1}, 1.0))], KINDS))
 
-    assert recorded(database) == [(failed.id, print_of("build", "handler_error", "no"), None)]
+    assert recorded(database) == [(failed.id, failure_signature("build", "handler_error", "no"), None)]
 
 
 async def test_an_attempt_that_lost_its_claim_or_was_cancelled_records_nothing(database: str) -> None:
@@ -101,7 +101,7 @@ async def test_nothing_more_is_said_when_nothing_fails(file: str) -> None:
 
 async def test_a_failure_needs_no_round_trip_of_its_own(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = PostgresConnection._ask
+    ask = PostgresConnection._execute_after_deferred
 
     def note(self: PostgresConnection, text: str, *args: Any, **how: Any) -> None:
         asked.append(text)
@@ -109,7 +109,7 @@ async def test_a_failure_needs_no_round_trip_of_its_own(on_server: str, monkeypa
 
     async with floor(on_server) as stage:
         claims = [await stage.start(), await stage.start()]
-        monkeypatch.setattr(PostgresConnection, "_ask", note)
+        monkeypatch.setattr(PostgresConnection, "_execute_after_deferred", note)
         counts = []
         for claim, outcome in zip(claims, (GOOD, GaveUp({"code": "x", "message": "no"})), strict=True):
             asked.clear()
@@ -152,7 +152,7 @@ async def test_every_look_is_understood_by_the_server(on_server: str, statement:
     async with floor(on_server):
         pass
     text = translate_parameters(load("postgres")[statement])
-    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.tested}
+    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.null_tested}
     with psycopg.connect(f"{on_server}?options=-csearch_path%3D{SCHEMA}") as connection:
         connection.execute(text.sql, values)  # type: ignore[arg-type]
 
@@ -163,13 +163,13 @@ async def test_groups_are_counted_no_further_than_is_looked_and_say_so(database:
     async with floor(database) as stage:
         for number in range(4):
             await stage.end(GaveUp({"code": "x", "message": f"no {number}"}))
-        found = await stage.press._database.read(lambda: failures.groups(failures.Window(3_600_000, 12), None))
-        everything = await stage.press._database.read(lambda: failures.groups(failures.Window(None, 12), None))
+        found = await stage.press._database.read(lambda: failures.list_groups(failures.FailureWindow(3_600_000, 12), None))
+        everything = await stage.press._database.read(lambda: failures.list_groups(failures.FailureWindow(None, 12), None))
 
     (group,) = found.items
     assert (group.count, group.capped, found.capped) == (4, True, True)
     assert sum(group.columns) == 2
-    assert everything.items[0].print == group.print == print_of("build", "x", "no 7")
+    assert everything.items[0].print == group.print == failure_signature("build", "x", "no 7")
 
 
 async def test_the_engines_at_whose_work_it_happened_are_recorded(database: str) -> None:

@@ -373,7 +373,7 @@ async def test_a_handler_whose_job_was_taken_away_cannot_write(database: str) ->
             await job.write(save)
         except ClaimLost as lost:
             told.append(lost)
-            await database.run(lambda: _end(job.id), name="turn", after=lambda _: job._tell([job.id]))
+            await database.run(lambda: _end(job.id), name="turn", after=lambda _: job._notify([job.id]))
         return "late"
 
     _, rows, _ = await run_book(database, book)

@@ -239,11 +239,11 @@ def test_whoever_begins_to_listen_looks_once_for_what_was_committed_before(on_se
     looked = threading.Semaphore(0)
     with closing(CommitListener(on_server, looked.release, set)) as listener:
         assert looked.acquire(timeout=60)
-        assert listener.take_notice()
+        assert listener.consume_notification()
         with psycopg.connect(on_server, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         assert looked.acquire(timeout=60)
-        assert listener.take_notice()
+        assert listener.consume_notification()

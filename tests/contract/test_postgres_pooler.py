@@ -142,7 +142,7 @@ async def test_a_pooler_that_is_not_recognised_makes_no_submit_fail_or_happen_tw
     looking.change(on_server, f"ALTER DATABASE {on_server.rpartition('/')[2]} SET search_path = pressroom, public")
     monkeypatch.setattr(postgres_connection, "is_pooled", lambda raw: False)
     refused: list[str | None] = []
-    send = PostgresConnection._commit_message
+    send = PostgresConnection._execute_and_commit
 
     def note(self: PostgresConnection, *args: Any) -> Any:
         try:
@@ -151,7 +151,7 @@ async def test_a_pooler_that_is_not_recognised_makes_no_submit_fail_or_happen_tw
             refused.append(error.sqlstate)
             raise
 
-    monkeypatch.setattr(PostgresConnection, "_commit_message", note)
+    monkeypatch.setattr(PostgresConnection, "_execute_and_commit", note)
     open_all_sessions(pooled)
     async with Pressroom(pooled, kinds=[shout], workers=None) as press:
         for number in range(10):

@@ -29,13 +29,13 @@ async def shout(job: Any, payload: Any) -> Any:
 async def submit_in_one_message(press: Pressroom) -> Submitted:
     """As a lone submit is made; the queue's own would count the queue now and then, which is a statement more."""
     new = CheckedJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
-    unit = partial(submitting.submit_plain, [new], single_round_trip=True)
+    unit = partial(submitting.insert_new_jobs, [new], single_round_trip=True)
     (submitted,) = await press._database.run(unit, name="submit", shared_lock=True)
     return submitted
 
 
 async def claim_in_one_message(press: Pressroom) -> list[str]:
-    unit = partial(claiming.turn, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
+    unit = partial(claiming.settle_and_claim, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
     turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
     return [claim.uid for claim in turn.claims]
 
@@ -78,7 +78,7 @@ async def fail_in_the_one_message(press: Pressroom) -> None:
     new = CheckedJob("0" * 26, "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     with pytest.raises(psycopg.errors.UniqueViolation):
         await press._database.run(
-            partial(submitting.submit_plain, [new, new], single_round_trip=True), name="submit", shared_lock=True
+            partial(submitting.insert_new_jobs, [new, new], single_round_trip=True), name="submit", shared_lock=True
         )
 
 
@@ -129,7 +129,7 @@ def connection(on_server: str) -> Iterator[PostgresConnection]:
 def submit_by_several_statements(connection: PostgresConnection) -> None:
     new = CheckedJob(new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
     connection.begin(durable=True, shared_lock=True)
-    connection.run_work(submitting.submit_plain([new]))
+    connection.run_work(submitting.insert_new_jobs([new]))
     connection.commit()
 
 
@@ -162,7 +162,7 @@ def test_a_statement_whose_preparation_was_never_reached_is_not_believed_to_be_p
 def a_submit(uid: str | None = None) -> SingleRoundTrip:
     """The statement of a lone submit."""
     new = CheckedJob(uid or new_uid(), "shout", 1, '"hi"', OnKey.COALESCE, 3, 3, 60_000)
-    statement = next(submitting.submit_plain([new], single_round_trip=True))
+    statement = next(submitting.insert_new_jobs([new], single_round_trip=True))
     assert isinstance(statement, SingleRoundTrip)
     return statement
 

@@ -146,7 +146,7 @@ async def test_who_may_not_create_is_told_what_to_grant(roles: Roles, tmp_path: 
     await backends.migrate(settings(roles.owner, tmp_path), BUILT_IN_SCHEMA)
     with pytest.raises(PrivilegesMissing, match="permission denied for schema pressroom"):
         await backends.migrate(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA)
-    (finding,) = [one for one in backends.examine(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA) if not one.well]
+    (finding,) = [one for one in backends.examine_database(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA) if not one.well]
     assert (finding.what, finding.code) == ("database", "privileges_missing")
 
     roles.grant(roles.owner, grants)

@@ -45,7 +45,7 @@ async def test_a_submit_alone_and_a_claim_alone_ask_the_server_once(on_server: s
         monkeypatch.setattr(PostgresConnection, "single_round_trip", note)
         monkeypatch.setattr(PostgresConnection, "begin", None)
         submitted = await press.submit("shout", "hi")
-        unit = partial(claiming.turn, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
+        unit = partial(claiming.settle_and_claim, (), "me", press.kinds, FreeSlots(1, 1), 15_000, press.kinds, shared_lock=True)
         turn = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
         nothing = await press._database.run(unit, name="turn", durable=False, shared_lock=True)
 
@@ -71,7 +71,7 @@ def messages(connection: PostgresConnection, do: Callable[[], Any]) -> list[str]
 def test_a_submit_alone_and_a_claim_alone_are_one_message_the_first_time_and_after_an_error(on_server: str) -> None:
     with closing(PostgresConnection(on_server, SystemClock())) as connection:
         for _ in range(3):
-            submit = next(submitting.submit_plain([a_job(new_uid())], single_round_trip=True))
+            submit = next(submitting.insert_new_jobs([a_job(new_uid())], single_round_trip=True))
             claim = next(claiming.claim_concurrently("me", ["shout"], FreeSlots(1, 1), 15_000, single_round_trip=True))
             assert messages(connection, partial(connection.single_round_trip, submit, True)) == ["Query", "ReadyForQuery"]
             assert messages(connection, partial(connection.single_round_trip, claim, False)) == ["Query", "ReadyForQuery"]
@@ -101,7 +101,7 @@ async def test_a_submit_at_once_and_one_by_the_long_way_come_to_the_same(on_serv
                 for connection in press._database._connections:
                     connection.raw.execute("DEALLOCATE ALL")
             many = [msgspec.structs.replace(a_job(new_uid()), **more) for more in given]
-            unit = partial(submitting.submit_plain, many, single_round_trip=way != "by several statements")
+            unit = partial(submitting.insert_new_jobs, many, single_round_trip=way != "by several statements")
             await press._database.run(unit, name="submit", shared_lock=True)
         shown = "kind, tier, run_at, status, waits_for, max_attempts, max_crashes, org_id, project_id, build_id, subject, trace"
         more = "retention, on_key, date_created, body, seq = id"
@@ -126,9 +126,9 @@ async def test_a_connection_that_was_cut_while_nobody_used_it_is_made_again(on_s
 async def test_submits_that_gather_share_one_commit(on_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the lock and the clock, for a number, and for everything else with the commit."""
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
-        await press._database.run(lambda: submitting.submit_plain([a_job(new_uid())]), name="submit")
+        await press._database.run(lambda: submitting.insert_new_jobs([a_job(new_uid())]), name="submit")
         asked: list[str] = []
-        ask, commit = PostgresConnection._ask, PostgresConnection.commit
+        ask, commit = PostgresConnection._execute_after_deferred, PostgresConnection.commit
 
         def note(self: PostgresConnection, text: str, *args: Any, **how: Any) -> None:
             asked.append(re.split(r"[;(]", text)[0])
@@ -138,9 +138,9 @@ async def test_submits_that_gather_share_one_commit(on_server: str, monkeypatch:
             asked.append("commit")
             commit(self)
 
-        monkeypatch.setattr(PostgresConnection, "_ask", note)
+        monkeypatch.setattr(PostgresConnection, "_execute_after_deferred", note)
         monkeypatch.setattr(PostgresConnection, "commit", note_commit)
-        await press._database.run(lambda: submitting.submit_plain([a_job(new_uid())]), name="submit")
+        await press._database.run(lambda: submitting.insert_new_jobs([a_job(new_uid())]), name="submit")
 
         assert asked == ["BEGIN", "SELECT reserve_numbers", "commit"]
 
@@ -151,10 +151,10 @@ async def test_of_many_submits_in_one_commit_only_the_bad_one_fails(on_server: s
         taken = (await press.submit("shout", "there")).uid
         good = [new_uid() for _ in range(3)]
         with looking.held(on_server):
-            first = asyncio.create_task(run(lambda: submitting.submit_plain([a_job(good[0])]), name="submit"))
+            first = asyncio.create_task(run(lambda: submitting.insert_new_jobs([a_job(good[0])]), name="submit"))
             await eventually(lambda: looking.one_waits_for_a_lock(on_server))  # it holds the lane while the others gather
             others = [
-                asyncio.create_task(run(lambda uid=uid: submitting.submit_plain([a_job(uid)]), name="submit"))
+                asyncio.create_task(run(lambda uid=uid: submitting.insert_new_jobs([a_job(uid)]), name="submit"))
                 for uid in (good[1], taken, good[2])
             ]
             await asyncio.sleep(0.2)
@@ -165,7 +165,7 @@ async def test_of_many_submits_in_one_commit_only_the_bad_one_fails(on_server: s
         for uid in good:
             assert (await press.get(uid)).payload == "hi"
         with pytest.raises(psycopg.errors.UniqueViolation):
-            await run(lambda: submitting.submit_plain([a_job(taken)]), name="submit")
+            await run(lambda: submitting.insert_new_jobs([a_job(taken)]), name="submit")
         assert len((await press.list()).jobs) == 4
 
 
@@ -173,11 +173,11 @@ async def test_what_was_not_told_yet_is_seen_by_the_next_statement_and_gone_with
     async with Pressroom(on_server, kinds=[shout], workers=None) as press:
 
         def broken() -> Any:
-            yield from submitting.submit_plain([a_job(new_uid())])
+            yield from submitting.insert_new_jobs([a_job(new_uid())])
             raise ZeroDivisionError
 
         def seen() -> Any:
-            answers = yield from submitting.submit_plain([a_job(new_uid())])
+            answers = yield from submitting.insert_new_jobs([a_job(new_uid())])
             return (yield from queries.get(answers[0].uid))
 
         with pytest.raises(ZeroDivisionError):

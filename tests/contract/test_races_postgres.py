@@ -32,7 +32,7 @@ def claims(worker: str, *, shared_lock: bool) -> Side:
 
 def settles(*held: Claim) -> Side:
     settlements = [Settlement(claim, Succeeded('"done"')) for claim in held]
-    return Side(endings.settle(settlements, KINDS), all(endings.is_plain(claim, KINDS) for claim in held))
+    return Side(endings.settle(settlements, KINDS), all(endings.changes_only_own_row(claim, KINDS) for claim in held))
 
 
 def holders(track: Track) -> list[Any]:
@@ -202,7 +202,7 @@ def test_numbers_are_given_once(track: Track) -> None:
     """I4, and the order of the line: two who submit many beside each other get numbers of their own, and their own payloads."""
 
     def submits(*numbers: int) -> Side:
-        return Side(submitting.submit_plain([new(number) for number in numbers]), shared_lock=True)
+        return Side(submitting.insert_new_jobs([new(number) for number in numbers]), shared_lock=True)
 
     for _, met in track.every_order(lambda: None, lambda _: submits(1, 2, 3), lambda _: submits(4, 5)):
         told = sorted((answer.id, answer.uid) for answer in (*met.one, *met.other))

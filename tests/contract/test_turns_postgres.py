@@ -87,7 +87,7 @@ def test_a_batch_is_settled_claim_by_claim(on_server: str) -> None:
     looking.change(on_server, f"UPDATE job SET claim = claim + 1 WHERE id = {claims[1].id}")
     looking.change(on_server, f"UPDATE job SET cancel_requested = 1 WHERE id = {claims[2].id}")
     batch = [Settlement(claim, Succeeded(f'"{claim.uid}"')) for claim in reversed(claims)]
-    turn = run_work(claiming.turn(batch, "one", ["shout"], FreeSlots(4, 4), 60_000, {}, shared_lock=True))
+    turn = run_work(claiming.settle_and_claim(batch, "one", ["shout"], FreeSlots(4, 4), 60_000, {}, shared_lock=True))
     connection.close()
 
     assert [one.status for one in turn.settled] == [Status.COMPLETED, Status.CANCELLED, None, Status.COMPLETED]

@@ -253,7 +253,7 @@ async def test_an_idle_worker_of_one_slot_hears_of_its_first_job(
     on_redis: OnRedis, eventually: Eventually, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its first look for work asked for the only slot; when it found nothing, nobody was told that the slot was free again."""
-    monkeypatch.setattr(redis.Redis, "sweep", 1e9)
+    monkeypatch.setattr(redis.Redis, "min_poll_interval", 1e9)
     failpoints.arm(f"turn.before_commit=wait:{tmp_path / 'go'}")
     press: Any = on_redis(PROMPT, workers=1)
     starting = asyncio.create_task(press.start())

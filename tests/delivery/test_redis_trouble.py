@@ -50,7 +50,7 @@ async def test_messages_of_a_worker_that_died_are_put_back_at_the_head(redis_ser
         await look.sadd(f"{lists}:workers", "living")
         await look.set(f"{lists}:alive:living", 1)
 
-        assert sorted(await front.delivery._lists.put_back(lists))[0] == ("dead", 2)
+        assert sorted(await front.delivery._lists.return_silent_messages(lists))[0] == ("dead", 2)
         assert await look.lrange(lists, 0, -1) == [*lost, later]
         assert await look.smembers(f"{lists}:workers") == {b"living"}
         assert await look.llen(f"{lists}:taken:living") == 1
@@ -64,7 +64,7 @@ from pressroom.delivery import redis
 from tests.delivery.test_redis_trouble import on_redis
 
 async def main():
-    redis.Redis.sweep = 1e9  # it is to hear of its job, not to find it
+    redis.Redis.min_poll_interval = 1e9  # it is to hear of its job, not to find it
     async with on_redis(Path(sys.argv[1]), *sys.argv[2:]) as press:
         while press.worker._loop._jobs_expected or press.worker._loop.turns_in_flight:
             await asyncio.sleep(0.01)
@@ -113,11 +113,11 @@ async def test_a_worker_that_slept_does_no_harm_when_it_comes_back(
             await look.rpush(lists, message())
             await eventually(lambda: sleeper.offers)
             await look.delete(f"{lists}:alive:sleeper")
-            await front.delivery._lists.put_back(lists)
+            await front.delivery._lists.return_silent_messages(lists)
             async with serving(front.delivery, NotingTaker(name="other", slots=1)) as other:
                 await eventually(lambda: other.offers)
-                sleeper.offers[0].refused(0.0)
-                other.offers[0].taken()
+                sleeper.offers[0].refuse(0.0)
+                other.offers[0].accept()
                 await eventually(lambda: _none_taken(look, lists))
         assert await keys_of(look, lists) == set()
 
@@ -134,7 +134,7 @@ async def test_a_worker_that_goes_puts_back_what_it_had_taken_and_leaves_nothing
         async with serving(front.delivery, NotingTaker()) as taker:
             await look.rpush(lists, *sent)
             await eventually(lambda: len(taker.offers) == 4)
-            taker.offers[0].taken()
+            taker.offers[0].accept()
         assert await look.lrange(lists, 0, -1) == sent[1:]
         assert await keys_of(look, lists) == {lists}
 
@@ -152,7 +152,7 @@ async def test_an_offer_that_a_leaving_worker_refuses_is_free_at_once(
         await look.rpush(lists, *sent)
         await eventually(lambda: len(taker.offers) == 3)
         for offer in taker.offers:
-            offer.refused(0.0)
+            offer.refuse(0.0)
         await eventually(lambda: look.llen(lists))
         await eventually(lambda: _holds(look, lists, sent))
 
@@ -193,10 +193,10 @@ async def test_a_message_that_was_put_back_meanwhile_is_not_returned_once_more(r
         await look.rpush(lists, first, second)
         taken = [await ours.take_first(lists, "sleeper"), *await ours.take_more(lists, "sleeper", 5)]
         await look.sadd(f"{lists}:workers", "sleeper")
-        assert await ours.put_back(lists) == [("sleeper", 2)]
+        assert await ours.return_silent_messages(lists) == [("sleeper", 2)]
 
-        await ours.hand_back(lists, "sleeper", taken)
-        await ours.hand_on(lists, "sleeper", taken)
+        await ours.return_to_head(lists, "sleeper", taken)
+        await ours.return_to_tail(lists, "sleeper", taken)
 
         assert await look.lrange(lists, 0, -1) == [first, second]
 
@@ -207,7 +207,7 @@ async def test_a_message_that_could_not_be_returned_is_returned_when_redis_is_ba
     """Else it stays with a worker that does not want it, and the others, who would, never see it."""
     monkeypatch.setattr(redis_lists, "BLOCK", 0.1)  # the worker looks round when its wait for a message is over
     uid, failed = new_uid(), []
-    hand_back = redis_lists.Lists.hand_back
+    hand_back = redis_lists.MessageLists.return_to_head
 
     async def fail_once(self: Any, *of: Any) -> None:
         if not failed:
@@ -222,9 +222,9 @@ async def test_a_message_that_could_not_be_returned_is_returned_when_redis_is_ba
     ):
         await look.rpush(lists, message(uid))
         await eventually(lambda: taker.offers, within=60)
-        monkeypatch.setattr(redis_lists.Lists, "hand_back", fail_once)
+        monkeypatch.setattr(redis_lists.MessageLists, "return_to_head", fail_once)
 
-        taker.offers[0].refused(0.0)
+        taker.offers[0].refuse(0.0)
 
         await eventually(lambda: len(taker.offers) == 2, within=60)
         assert [offer.uid for offer in taker.offers] == [uid, uid]
@@ -263,10 +263,10 @@ def test_a_line_rests_longer_while_nothing_is_for_it() -> None:
     async def rests() -> list[float]:
         line = redis._ListConsumer("list", 0, NotingTaker())
         line._rest = 0.3
-        await line.back_off(all_foreign=True)
+        await line.wait_if_all_foreign(all_foreign=True)
         longer = line._rest
         line._rest = redis.FOREIGN_BACKOFF[1]
-        await line.back_off(all_foreign=False)
+        await line.wait_if_all_foreign(all_foreign=False)
         return [longer, line._rest]
 
     assert asyncio.run(rests()) == [0.6, redis.FOREIGN_BACKOFF[0]]
@@ -321,7 +321,7 @@ async def test_without_redis_a_worker_that_found_work_looks_on_until_there_is_no
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It used to do two background jobs a second, however many waited: the slot that it keeps free found none."""
-    monkeypatch.setattr(redis.Redis, "sweep", 1e9)  # it looks when it starts, and never again of its own accord
+    monkeypatch.setattr(redis.Redis, "min_poll_interval", 1e9)  # it looks when it starts, and never again of its own accord
     nowhere = f"redis://127.0.0.1:{free_ports(1)[0]}/0"
     async with on_redis(tmp_path, nowhere, workers=None) as front:
         jobs = await front.submit_many([Request("echo", n, tier=Tier.BACKGROUND) for n in range(20)])

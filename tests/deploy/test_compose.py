@@ -33,8 +33,8 @@ def test_the_example_holds_settings_that_there_are_and_that_fit_together() -> No
 
     assert {*shown} <= {*config.ENVIRONMENT, *OF_THE_ENGINES}
     assert [name for name in shown if f"`{name}`" not in documented] == []
-    config.load(environ=files.environment("pressroom.env.example"))
-    config.load(environ=shown)
+    config.load_settings(environ=files.environment("pressroom.env.example"))
+    config.load_settings(environ=shown)
 
 
 def test_both_environment_files_name_the_same_secrets() -> None:
@@ -113,7 +113,7 @@ async def test_the_health_of_the_service_is_asked_at_an_address_that_there_is() 
 @pytest.mark.parametrize("service", ["worker", "courier"])
 def test_the_health_of_a_worker_is_asked_where_its_endpoint_listens_and_is_not_published(service: str) -> None:
     told = files.services()[service]
-    settings = config.load(environ=files.environment("pressroom.env.example") | told["environment"])
+    settings = config.load_settings(environ=files.environment("pressroom.env.example") | told["environment"])
     (port, path) = re.findall(r"127\.0\.0\.1:(\d+)(/\w+)", str(told["healthcheck"]["test"]))[0]
 
     assert settings.metrics_address == ("0.0.0.0", int(port))

@@ -61,17 +61,17 @@ class CollectingMachine(RuleBasedStateMachine):
             case "T":
                 self.store.clock.advance(hours=25 if which else 2)
             case "D":
-                self.run(artifacts.drop_dead(10))
+                self.run(artifacts.delete_unreferenced(10))
             case "K":
-                self.run(blobs.condemn(GRACE, 10))
+                self.run(blobs.condemn_marked(GRACE, 10))
             case "N":
-                self.looked_at[collector] = self.run(blobs.condemned(10))
+                self.looked_at[collector] = self.run(blobs.list_condemned(10))
             case "X":
                 self.delete(collector)
             case "Y":
                 self.look_delete_and_bury(collector, again=which < COLLECTORS)
             case "F":
-                self.run(blobs.forget(GRACE, 10))
+                self.run(blobs.delete_rows(GRACE, 10))
             case "O":
                 self.look_for_orphans()
             case "P":
@@ -115,13 +115,13 @@ class CollectingMachine(RuleBasedStateMachine):
 
     def look_delete_and_bury(self, collector: int, *, again: bool) -> None:
         if again:
-            self.looked_at[collector] = self.run(blobs.condemned(10))
+            self.looked_at[collector] = self.run(blobs.list_condemned(10))
         self.delete(collector)
-        self.run(blobs.delete_condemned(self.looked_at[collector]))
+        self.run(blobs.record_deleted(self.looked_at[collector]))
 
     def look_for_orphans(self) -> None:
         old = [name for name, at in self.kept.items() if self.store.clock.now_ms() - at >= GRACE]
-        self.suspects = self.run(blobs.unknown(old))
+        self.suspects = self.run(blobs.find_unexpected(old))
 
     @invariant()
     def every_row_has_its_bytes(self) -> None:
@@ -129,7 +129,7 @@ class CollectingMachine(RuleBasedStateMachine):
         for sha256, generation in rows:
             if BlobName(sha256, generation) not in self.kept:
                 raise BytesLost(f"an artifact refers to {key_of(sha256, generation or 0)}")
-        if unsound := self.run(consistency.find_unsound()):
+        if unsound := self.run(consistency.find_inconsistent_artifacts()):
             raise BytesLost(str(unsound))
 
     def teardown(self) -> None:

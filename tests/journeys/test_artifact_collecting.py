@@ -149,13 +149,13 @@ def test_a_deletion_that_comes_late_hits_nothing(stage):
     """A collector that was put to sleep between looking and deleting once took the bytes of a later artifact with it."""
     stage.keep()
     stage.clock.advance(hours=25)
-    stage.run(blobs.condemn(DAY, 10))
-    asleep = stage.run(blobs.condemned(10))
+    stage.run(blobs.condemn_marked(DAY, 10))
+    asleep = stage.run(blobs.list_condemned(10))
     asyncio.run(collecting.delete_condemned(stage.blobs, stage.database))
     stage.record(stage.keep())
 
     asyncio.run(stage.blobs.delete(map(key_in_store, asleep)))
-    stage.run(blobs.delete_condemned(asleep))
+    stage.run(blobs.record_deleted(asleep))
 
     assert stage.sound()
 
@@ -163,8 +163,8 @@ def test_a_deletion_that_comes_late_hits_nothing(stage):
 def test_even_when_its_row_was_forgotten_long_ago(stage):
     stage.keep()
     stage.clock.advance(hours=25)
-    stage.run(blobs.condemn(DAY, 10))
-    asleep = stage.run(blobs.condemned(10))
+    stage.run(blobs.condemn_marked(DAY, 10))
+    asleep = stage.run(blobs.list_condemned(10))
     stage.rounds()
     assert stage.states() == {}
     stage.record(stage.keep())
@@ -211,7 +211,7 @@ def test_what_is_marked_by_mistake_is_not_condemned_while_something_refers_to_it
     stage.run(_mark_all())
     stage.clock.advance(days=2)
 
-    assert stage.run(blobs.condemn(DAY, 10)) == 1
+    assert stage.run(blobs.condemn_marked(DAY, 10)) == 1
 
     assert stage.states()[HELLO] == (0, "marked")
 
@@ -224,9 +224,9 @@ def _mark_all():
 def test_bytes_that_two_artifacts_share_are_kept_for_the_one_that_is_left(stage, make):
     first, second = make(stage), make(stage)
 
-    stage.run(artifacts.drop([first.uid]))
+    stage.run(artifacts.delete_artifacts([first.uid]))
     assert stage.states()[HELLO] == (0, "live")
-    stage.run(artifacts.drop([second.uid]))
+    stage.run(artifacts.delete_artifacts([second.uid]))
     assert stage.states()[HELLO] == (0, "marked")
 
 
@@ -247,14 +247,14 @@ def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(stage):
     """One collector was slow to say that the bytes were gone; they were put, given up and condemned again meanwhile."""
     stage.keep()
     stage.clock.advance(days=2)
-    stage.run(blobs.condemn(DAY, 10))
-    (late,) = stage.run(blobs.condemned(10))
-    stage.run(blobs.delete_condemned([late]))
+    stage.run(blobs.condemn_marked(DAY, 10))
+    (late,) = stage.run(blobs.list_condemned(10))
+    stage.run(blobs.record_deleted([late]))
     stage.keep()
     stage.clock.advance(days=2)
-    stage.run(blobs.condemn(DAY, 10))
+    stage.run(blobs.condemn_marked(DAY, 10))
 
-    assert stage.run(blobs.delete_condemned([late])) == 0
+    assert stage.run(blobs.record_deleted([late])) == 0
 
     assert stage.states()[HELLO] == (1, "deleting"), "its bytes are there, and are deleted next"
 
@@ -262,7 +262,7 @@ def test_a_burial_that_comes_late_does_not_bury_what_was_put_again(stage):
 def test_a_collector_that_died_is_finished_by_the_next(stage):
     draft = stage.keep()
     stage.clock.advance(hours=25)
-    stage.run(blobs.condemn(DAY, 10))
+    stage.run(blobs.condemn_marked(DAY, 10))
 
     assert stage.collect().deleted == 1
     assert stage.states() == {draft.sha256: (0, "deleted")}
@@ -316,7 +316,7 @@ def test_an_orphan_that_is_recorded_before_it_is_condemned(stage):
     stage.keep()
     stage.store.raw.execute("UPDATE blob SET state = 'deleting'; UPDATE blob SET state = 'deleted'; DELETE FROM blob")
     stage.clock.advance(hours=25)
-    suspects = stage.run(blobs.unknown([BlobName(HELLO, 0)]))
+    suspects = stage.run(blobs.find_unexpected([BlobName(HELLO, 0)]))
     _keep_and_record(stage)
 
     doomed = [name for name in suspects if stage.run(blobs.condemn_orphan(name, 5))]
@@ -337,7 +337,7 @@ def _keep_and_record(stage):
 def test_what_an_old_generation_left_behind_is_swept(stage):
     stage.keep()
     stage.clock.advance(hours=25)
-    stage.run(blobs.condemn(DAY, 10))  # and dies
+    stage.run(blobs.condemn_marked(DAY, 10))  # and dies
     stage.record(stage.keep(), keep_for=30 * DAY)
     stage.clock.advance(hours=25)
 
@@ -385,11 +385,11 @@ def _bring_to(stage, state):
         stage.record(draft)
         stage.clock.advance(hours=2)
     if state in ("deleting", "deleted", "forgotten"):
-        stage.run(blobs.condemn(0, 10))
+        stage.run(blobs.condemn_marked(0, 10))
     if state in ("deleted", "forgotten"):
         asyncio.run(collecting.delete_condemned(stage.blobs, stage.database))
     if state == "forgotten":
-        stage.run(blobs.forget(0, 10))
+        stage.run(blobs.delete_rows(0, 10))
 
 
 def _play(stage, order):
@@ -408,16 +408,16 @@ def _play(stage, order):
                 except BlobGone:
                     refused = True
             case "condemn":
-                stage.run(artifacts.drop_dead(10))
-                stage.run(blobs.condemn(0, 10))
+                stage.run(artifacts.delete_unreferenced(10))
+                stage.run(blobs.condemn_marked(0, 10))
             case "look":
-                seen = stage.run(blobs.condemned(10))
+                seen = stage.run(blobs.list_condemned(10))
             case "delete":
                 asyncio.run(stage.blobs.delete(map(key_in_store, seen)))
             case "bury":
-                stage.run(blobs.delete_condemned(seen))
+                stage.run(blobs.record_deleted(seen))
             case "forget":
-                stage.run(blobs.forget(0, 10))
+                stage.run(blobs.delete_rows(0, 10))
     return refused
 
 
@@ -437,7 +437,7 @@ async def test_puts_and_collectors_at_once_on_a_real_folder_and_file(tmp_path):
                 )
                 if life == DAY:
                     assert await disk.verify(key_in_store(artifact))
-                    await database.run(lambda draft=draft: artifacts.drop([draft.uid]), name="drop")
+                    await database.run(lambda draft=draft: artifacts.delete_artifacts([draft.uid]), name="drop")
             except BlobGone:
                 refused += 1
 

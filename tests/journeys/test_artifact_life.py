@@ -43,7 +43,7 @@ class Press(Steps):
         """A job from its submit to its end. Returns it and the draft of what it made."""
         job = self.submit(name, "source", **asked)
         draft = self.keep(data)
-        self.settle(self.claim_one(), Succeeded(encode(artifacts.result_of(draft), limit=100_000)))
+        self.settle(self.claim_one(), Succeeded(encode(artifacts.result_with_artifacts(draft), limit=100_000)))
         return job, draft
 
     def collect(self):
@@ -56,11 +56,11 @@ class Press(Steps):
         return self.run(artifacts.by_link(link))
 
 
-@kind("draw", settling=artifacts.recording(), cache_for=timedelta(minutes=5), retention=timedelta(hours=1))
+@kind("draw", settling=artifacts.record_artifacts_hook(), cache_for=timedelta(minutes=5), retention=timedelta(hours=1))
 async def draw(job, payload): ...
 
 
-@kind("print", settling=artifacts.recording(), retention=timedelta(hours=1))
+@kind("print", settling=artifacts.record_artifacts_hook(), retention=timedelta(hours=1))
 async def print_out(job, payload): ...
 
 
@@ -73,11 +73,11 @@ def press():
 async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_path):
     disk = Disk(tmp_path / "artifacts", SystemClock())
 
-    @kind("draw", settling=artifacts.recording(timedelta(days=1)))
+    @kind("draw", settling=artifacts.record_artifacts_hook(timedelta(days=1)))
     async def draw(job, payload):
         data = payload["text"].encode()
         draft = await keep(disk, press._database, data, media_type="image/svg+xml", filename="a.svg")
-        return artifacts.result_of(draft, pages=1)
+        return artifacts.result_with_artifacts(draft, pages=1)
 
     async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
         result = await press.wait(await press.submit("draw", {"text": "<svg/>"}, org_id="acme"), timeout=60)
@@ -94,13 +94,13 @@ async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp
     disk = Disk(tmp_path / "artifacts", SystemClock())
     attempts = []
 
-    @kind("draw", settling=artifacts.recording(), max_attempts=2)
+    @kind("draw", settling=artifacts.record_artifacts_hook(), max_attempts=2)
     async def draw(job, payload):
         draft = await keep(disk, press._database, b"<svg/>", media_type="image/svg+xml")
         attempts.append(draft.generation)
         if len(attempts) == 1:
             await collect(disk, press._database, grace=0)
-        return artifacts.result_of(draft)
+        return artifacts.result_with_artifacts(draft)
 
     async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
         result = await press.wait(await press.submit("draw"), timeout=60)
@@ -216,7 +216,7 @@ def test_the_database_itself_refuses_to_drop_what_is_held(press):
     press.record(draft, holder="edition:42")
 
     with pytest.raises(apsw.ConstraintError):
-        press.run(artifacts.drop([draft.uid]))
+        press.run(artifacts.delete_artifacts([draft.uid]))
 
 
 def test_a_name_moves_from_one_artifact_to_the_next(press):
@@ -294,7 +294,7 @@ def test_a_file_stays_within_its_artifact(press, path):
 
 def test_one_file_that_was_collected_spoils_the_whole(press):
     draft = asyncio.run(build(press, "a.html", "b.html"))
-    press.run(blobs.condemn(0, 1))
+    press.run(blobs.condemn_marked(0, 1))
 
     with pytest.raises(Transient):
         press.record(draft)
@@ -334,9 +334,9 @@ def test_a_picture_that_is_renewed_cuts_nothing_short_that_its_job_has_beside_it
     job = press.submit("draw", "source", input="source")
     source = press.record(press.keep(b"a long source", name="source"), job=job.uid, keep_for=14 * DAY)
     draft = press.keep(b"<svg/>")
-    press.settle(press.claim_one(), Succeeded(encode(artifacts.result_of(draft), limit=100_000)))
+    press.settle(press.claim_one(), Succeeded(encode(artifacts.result_with_artifacts(draft), limit=100_000)))
 
-    assert press.run(render_cache.renew(draft.uid, DAY)) is not None
+    assert press.run(render_cache.renew_entry(draft.uid, DAY)) is not None
 
     assert press.get(draft.uid).expires_at < source.expires_at
     assert press.get(source.uid).expires_at == source.expires_at

@@ -84,7 +84,7 @@ async def test_a_clock_that_is_set_back_does_not_keep_a_dead_workers_job(databas
 
 
 def test_a_process_is_told_from_another_that_got_its_number() -> None:
-    me = process.identity()
+    me = process.process_identity()
     place, _, started = me.rpartition("/")
 
     assert not process.is_dead(me)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pressroom import JobFailed, Pressroom, Request, SourceInvalid, Status, Tier, backends, failpoints, kind
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
-from pressroom.config import Settings, load
+from pressroom.config import Settings, load_settings
 from pressroom.delivery.embedded import Embedded
 from pressroom.errors import StoreBusy
 from pressroom.store.jobs import claiming, worker_records
@@ -278,7 +278,7 @@ async def test_a_job_that_was_left_in_progress_is_found_at_the_next_start(databa
 
 
 def _a_dead_process():
-    place, _, started = process.identity().rpartition("/")
+    place, _, started = process.process_identity().rpartition("/")
     return f"{place}/{int(started) + 1}"
 
 
@@ -316,8 +316,8 @@ async def test_no_more_jobs_are_claimed_than_there_are_slots(anywhere, gate, eve
 
 # P13, P14
 def test_the_intervals_have_the_defaults_and_the_names_of_the_design(tmp_path):
-    nothing_set = load(environ={}, file=None)
-    set_by_name = load(environ={"JOB_POLL_INTERVAL_MS": "250", "JOB_CLEANUP_INTERVAL_MS": "1500"})
+    nothing_set = load_settings(environ={}, file=None)
+    set_by_name = load_settings(environ={"JOB_POLL_INTERVAL_MS": "250", "JOB_CLEANUP_INTERVAL_MS": "1500"})
 
     assert (nothing_set.poll_interval, nothing_set.cleanup_interval) == (0.1, 60.0)
     assert (set_by_name.poll_interval, set_by_name.cleanup_interval) == (0.25, 1.5)
@@ -373,7 +373,7 @@ async def test_every_part_that_it_depends_on_is_handed_in(database, caplog):
     clock = ManualClock()
     store = backends.open_database(Settings(database=database), clock, BUILT_IN_SCHEMA)
     delivery = Embedded()
-    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll=0.01, random=lambda: 0.5)
+    worker = Worker(store, delivery, kinds, told.extend, name="w1", slots=7, lease=60, poll_interval=0.01, random=lambda: 0.5)
     maintenance = Maintenance(
         store, delivery, kinds, [], told.extend, lambda schedule: None, clock, lease=60, prune_interval=60
     )

@@ -227,7 +227,7 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
     (claim,) = store.run(claiming.claim("w1", store.kinds, FreeSlots(1, 1), int(lease * 1000)))
     reported = []
     failing = FailingStore(store, 3)
-    card = worker_records.WorkerRecord("w1", process.identity(), ["any"], 1, 1)
+    card = worker_records.WorkerRecord("w1", process.process_identity(), ["any"], 1, 1)
     keeper = LeaseKeeper(failing, lease, lambda: [(claim.id, claim.token)], lambda kept, _: reported.append(kept), lambda: card)
     keeper._stopping = Beats(store.clock, 4)
 
@@ -244,7 +244,7 @@ def test_three_heartbeats_may_fail_before_a_lease_is_lost(steps, lease):
 
 def test_a_worker_that_only_beats_is_seen_although_it_holds_nothing(steps):
     store = steps()
-    card = worker_records.WorkerRecord("idle", process.identity(), [], 1, 0)
+    card = worker_records.WorkerRecord("idle", process.process_identity(), [], 1, 0)
     keeper = LeaseKeeper(FailingStore(store, 0), 15.0, list, lambda *_: None, lambda: card)
     keeper._stopping = Beats(store.clock, 2)
 

@@ -23,7 +23,7 @@ async def any_kind(job, payload):
 
 def a_dead_process():
     """A process on this machine that had our pid before us."""
-    place, _, started = process.identity().rpartition("/")
+    place, _, started = process.process_identity().rpartition("/")
     return f"{place}/{int(started) - 1}"
 
 
@@ -114,10 +114,10 @@ def test_a_job_that_was_rescued_once_is_not_taken_from_the_living_worker_that_ha
 class Announced:
     """A delivery that only counts what it is asked to announce."""
 
-    keeps_time = False
+    fires_schedules = False
 
     def __init__(self, sweep):
-        self.sweep = sweep
+        self.min_poll_interval = sweep
         self.again = []
 
     async def announce_again(self, kinds, waiting):

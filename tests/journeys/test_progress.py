@@ -323,7 +323,7 @@ def test_a_worker_that_lost_its_job_can_tell_nothing_more_about_it(steps):
     with pytest.raises(ClaimLost):
         store.run(progress.move_item(late.id, late.token, "editions", "main", "failed", "too late"))
     with pytest.raises(ClaimLost):
-        store.run(progress.show(late.id, late.token, {"done": 99}))
+        store.run(progress.save_progress(late.id, late.token, {"done": 99}))
     with pytest.raises(ClaimLost):
         store.run(progress.begin_phase(late.id, late.token, "late", {}))
 

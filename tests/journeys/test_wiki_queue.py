@@ -11,7 +11,7 @@ import pytest
 
 from pressroom import Answer, JobFailed, OnKey, Pressroom, QueueClosed, Request, SourceInvalid, Status, Tier, WaitTimeout, kind
 from pressroom.apps.diagrams.settings import DiagramsSettings
-from pressroom.config import Settings, load
+from pressroom.config import Settings, load_settings
 from pressroom.errors import InvalidSettings, StopTimeout
 
 
@@ -275,7 +275,7 @@ def test_render_workers_in_the_configuration_file_is_the_number_of_presses(tmp_p
     file = tmp_path / "pressroom.toml"
     file.write_text(f'render_workers = 3\ndatabase = "{database}"\n')
 
-    assert load(environ={}, file=file).press_count == 3
+    assert load_settings(environ={}, file=file).press_count == 3
 
 
 # W20
@@ -288,7 +288,7 @@ async def test_the_configuration_file_says_how_many_jobs_run_at_once(tmp_path, d
     def meet(job, payload):
         running.wait()
 
-    settings = load(environ={}, file=file)
+    settings = load_settings(environ={}, file=file)
     async with Pressroom(kinds=[meet], settings=settings) as press:
         assert press.worker.slots == settings.slots == 3
         for job in await press.submit_many([Request("meet")] * 3):

@@ -22,8 +22,8 @@ from tests.machine.on_postgres import stories_on
 from tests.machine.on_sqlite import OnSqlite
 
 _MODULES = (submitting, claiming, kind_rows, endings)
-_give_back = claiming.give_back
-_choose = fairness.choose
+_give_back = claiming.release_unknown_claims
+_choose = fairness.choose_jobs
 _KEY_GUARD = ("INDEX job_holder",)
 _ENDING_GUARDS = ("TRIGGER job_moves", "INDEX job_event_ending")
 _DELETE_GUARD = ("TRIGGER job_delete_only_ended",)
@@ -192,10 +192,10 @@ MISTAKES = [
     Mistake("fire_a_tick_twice", "I22", "fire_tick", "DO NOTHING", "(schedule, tick) DO UPDATE SET job = excluded.job"),
     # Lines and order
     Mistake("two_of_a_key", "line", "promote_key_candidate", "holder.status = 'in_progress' OR ", "", guards=_KEY_GUARD),
-    Mistake("a_better_one_waits_behind", "line", patch=("reseat", _step_forward_only)),
+    Mistake("a_better_one_waits_behind", "line", patch=("promote_next_of_key", _step_forward_only)),
     Mistake("wake_without_the_key", "line named", "wake_keyed", "SET waits_for = 'key'", "SET waits_for = NULL", guards=_KEY_GUARD),
     Mistake("wake_and_forget_the_line", "line named", "wake_keyed", "RETURNING org_id, key", "RETURNING org_id, NULL"),
-    Mistake("never_wake_a_key", "line named", patch=("wake_keyed", _forget_to_wake)),
+    Mistake("never_wake_a_key", "line named", patch=("wake_due_keyed_jobs", _forget_to_wake)),
     Mistake("never_wake", "line", "wake_due", "run_at <= :now", "run_at < 0"),
     Mistake("claim_by_place_alone", "order beside", patch=("_choose", _choose_by_place)),
     Mistake("organisations_in_one_line", "order beside", patch=("_choose", _choose_in_one_line)),
@@ -221,10 +221,10 @@ MISTAKES = [
     Mistake("claim_named_before_joining_the_line", "named line beside", "claim_named", " AND key IS NULL", "", dialects=("postgres",), guards=_KEY_GUARD),
     Mistake("claim_named_past_the_limit", "named limit", "claim_named", " OR (slots IS NOT NULL AND :limited = 0)", ""),
     Mistake("claim_past_the_limit", "limit named line", "list_spare_concurrency", "kind.slots - count(job.id)", "kind.slots"),
-    Mistake("never_ask_again", "named", patch=("_when_to_ask_again", _never_ask_again)),
-    Mistake("give_back_what_is_held", "I5", patch=("give_back", _give_back_all)),
+    Mistake("never_ask_again", "named", patch=("_seconds_until_retry", _never_ask_again)),
+    Mistake("give_back_what_is_held", "I5", patch=("release_unknown_claims", _give_back_all)),
     Mistake("give_back_for_everybody", "I5", "list_claims_of", " AND worker = :worker"),
-    Mistake("what_is_given_back_has_crashed", "I17", patch=("give_back", _give_back_as_crashed)),
+    Mistake("what_is_given_back_has_crashed", "I17", patch=("release_unknown_claims", _give_back_as_crashed)),
 ]  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def _plainly(told: list[object]) -> Iterator[object]:
             case [Settled(), *_]:
                 yield sorted(map(_ending_of, one), key=str)
             case Survey():
-                yield (one.ready, one.due, one.limited)
+                yield (one.ready, one.needs_exclusive_lock, one.limited)
             case [Submitted() | Claim(), *_]:
                 yield from _plainly(one)
             case bool() | Status() | None:

@@ -79,7 +79,7 @@ class World:
         """As `Queue.submit_many` does: in one transaction, by the short way if all are plain."""
         many = [self._new(asked, parent, nth) for nth, asked in enumerate(wishes)]
         plain = all(new.key is None and new.fingerprint is None for new in many)
-        answers = self._do(submitting.submit_plain(many) if plain else _one_by_one(many), shared_lock=plain)
+        answers = self._do(submitting.insert_new_jobs(many) if plain else _one_by_one(many), shared_lock=plain)
         for new, answer in zip(many, answers, strict=True):
             self.model.submitted(new, answer, self.clock.now)
         self._check()
@@ -149,7 +149,9 @@ class World:
         shared_lock = self._goes_beside([one.claim for one in settlements], own, named)
         startable = self._startable(worker, kinds, shared_lock=shared_lock) if named and not settlements else None
         after = self.after[worker]
-        unit = claiming.turn(settlements, worker, kinds, room, LEASE, own, named=named, shared_lock=shared_lock, after=after)
+        unit = claiming.settle_and_claim(
+            settlements, worker, kinds, room, LEASE, own, named=named, shared_lock=shared_lock, last_served_org=after
+        )
         turn = self._do(unit, shared_lock=shared_lock)
         stale = bool(results) and not room.total and not any(self.model.holds(claim) for claim, _ in results)
         demand([one.claim for one in turn.settled] == [one.claim for one in settlements], "frame", "not all were settled")
@@ -162,7 +164,7 @@ class World:
         self.model.claimed(turn.claims, worker, kinds, room, self.clock.now, LEASE)
         if heard_of:
             self.held[worker] += turn.claims
-            self.after[worker] = fairness.served_last(turn.claims, after)
+            self.after[worker] = fairness.last_org_served(turn.claims, after)
         self._check(law="I4" if stale else None)
         if room.total and not named:
             at = self.clock.now
@@ -196,7 +198,7 @@ class World:
     def _goes_beside(self, claims: Sequence[Claim], kinds: Kinds, named: Sequence[str]) -> bool:
         """Every other turn, where it may."""
         self._turns += 1
-        allowed = self.stage.has_concurrent_writers and all(endings.is_plain(claim, kinds) for claim in claims)
+        allowed = self.stage.has_concurrent_writers and all(endings.changes_only_own_row(claim, kinds) for claim in claims)
         differs = self._somebody_is_due() or (self.model.limits and not named)
         return allowed and self._turns % 2 == 1 and not (self._wakes and differs)
 
@@ -222,7 +224,7 @@ class World:
     def give_back(self, worker: str) -> None:
         """The worker is unsure whether it was given what it never heard of."""
         held = self.held[worker]
-        said = self._do(claiming.give_back(worker, {(claim.id, claim.token) for claim in held}, self.kinds))
+        said = self._do(claiming.release_unknown_claims(worker, {(claim.id, claim.token) for claim in held}, self.kinds))
         self.model.given_back(said, worker, held, self.kinds, self.clock.now)
         for settled in said:
             self._give_up(settled.claim)
@@ -264,7 +266,7 @@ class World:
         shown: dict[str, object] = {"done": done, "total": 3}
         if self.model.jobs[claim.id].phase == NOUN:
             shown = {"items": NOUN, "message": f"{done} looked at"}
-        if self._fenced(claim, progress.show(claim.id, claim.token, shown)):
+        if self._fenced(claim, progress.save_progress(claim.id, claim.token, shown)):
             self.model.wrote_progress(claim, shown)
         self._check(law=None if self.model.holds(claim) else "I4")
 
@@ -384,12 +386,12 @@ class World:
         self._check()
 
     def pause(self, kind: str, paused: bool) -> None:
-        self._do(kind_rows.pause(kind, paused))
+        self._do(kind_rows.set_paused(kind, paused))
         (self.model.paused.add if paused else self.model.paused.discard)(kind)
         self._check()
 
     def scale(self, kind: str, slots: int | None) -> None:
-        self._do(concurrency_limits.scale(kind, slots))
+        self._do(concurrency_limits.set_limit(kind, slots))
         self.model.limits.pop(kind, None)
         if slots is not None:
             self.model.limits[kind] = slots
@@ -438,7 +440,7 @@ class World:
     def _half_done(self) -> Work[object]:
         held = [Settlement(claim, Succeeded('"never"')) for claims in self.held.values() for claim in claims]
         if held:
-            return claiming.turn(held, WORKERS[0], EVERY_KIND, FreeSlots(2, 2), LEASE, self.kinds)
+            return claiming.settle_and_claim(held, WORKERS[0], EVERY_KIND, FreeSlots(2, 2), LEASE, self.kinds)
         return submitting.submit(self._new(USUAL[0]))
 
     # Both sides
@@ -511,7 +513,7 @@ def _due_awake[T](work: Work[T]) -> Work[T]:
 
 
 def _all_awake[T](work: Work[T]) -> Work[T]:
-    yield from claiming.wake_keyed((yield from now()))
+    yield from claiming.wake_due_keyed_jobs((yield from now()))
     return (yield from _due_awake(work))
 
 

@@ -82,7 +82,7 @@ async def test_a_leader_that_stops_gives_it_up_at_once(database, clock, eventual
 async def test_a_leader_elsewhere_that_went_silent_is_followed_when_its_lease_is_over(database, clock):
     async with opened(database, clock) as database:
         lease = int(LEASE * 1000)
-        await database.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, lease), name="leader")
+        await database.run(lambda: leader.acquire_leadership(NAME, "a worker there", ELSEWHERE, lease), name="leader")
         ours = Leadership(database, "a worker here")
 
         clock.advance(seconds=LEASE - 1)
@@ -99,7 +99,7 @@ async def test_a_leader_that_renews_keeps_its_term_and_one_that_was_late_gets_an
         lease = int(LEASE * 1000)
 
         async def take(worker):
-            return await database.run(lambda: leader.take(NAME, worker, ELSEWHERE, lease), name="leader")
+            return await database.run(lambda: leader.acquire_leadership(NAME, worker, ELSEWHERE, lease), name="leader")
 
         assert await take("one") == 1
         clock.advance(seconds=LEASE - 1)
@@ -111,7 +111,9 @@ async def test_a_leader_that_renews_keeps_its_term_and_one_that_was_late_gets_an
 
 async def test_a_lease_from_before_the_clock_was_set_back_is_not_waited_for(database, clock):
     async with opened(database, clock) as database:
-        await database.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, int(LEASE * 1000)), name="leader")
+        await database.run(
+            lambda: leader.acquire_leadership(NAME, "a worker there", ELSEWHERE, int(LEASE * 1000)), name="leader"
+        )
         ours = Leadership(database, "a worker here")
         clock.advance(hours=-1)
 
@@ -276,11 +278,11 @@ async def test_a_leader_renews_after_a_third_of_its_lease_and_not_before(monkeyp
 async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_once(database, clock):
     """A leader elsewhere cannot see that a pid is gone."""
     async with opened(database, clock) as store:
-        await store.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, 3_600_000), name="leader")
+        await store.run(lambda: leader.acquire_leadership(NAME, "a worker there", ELSEWHERE, 3_600_000), name="leader")
         async with press_on(database, clock) as press:
             await press.pause("tick")
             job = await press.submit("tick")
-            place, _, started = process.identity().rpartition("/")
+            place, _, started = process.process_identity().rpartition("/")
             ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["tick"], 1, 1)
             await store.run(lambda: worker_records.save_worker(ghost), name="heartbeat")
             await _claim_paused(store, job)
@@ -293,7 +295,7 @@ async def test_a_follower_on_the_machine_of_a_dead_worker_rescues_its_jobs_at_on
 async def test_a_follower_leaves_the_leader_a_moment_and_then_rescues_itself(database, clock):
     """The leader may not know the kind: what it leaves undone, somebody else does."""
     async with opened(database, clock) as store:
-        await store.run(lambda: leader.take(NAME, "a worker there", ELSEWHERE, 10_000), name="leader")
+        await store.run(lambda: leader.acquire_leadership(NAME, "a worker there", ELSEWHERE, 10_000), name="leader")
         async with press_on(database, clock) as press:
             assert not press.leadership.leads
             await press.pause("tick")
@@ -315,9 +317,9 @@ async def _claim_paused(store, job, lease=3_600_000):
     """Claimed by a worker of another time, before the kind was paused."""
 
     def unit():
-        yield from kind_rows.pause("tick", False)
+        yield from kind_rows.set_paused("tick", False)
         claims = yield from claiming.claim("ghost", ["tick"], FreeSlots(1, 1), lease)
-        yield from kind_rows.pause("tick", True)
+        yield from kind_rows.set_paused("tick", True)
         return claims
 
     (claim,) = await store.run(unit, name="turn")

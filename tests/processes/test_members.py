@@ -17,7 +17,7 @@ from pressroom.cli.main import main
 from pressroom.model import VERSION
 from pressroom.store.jobs import worker_records
 from pressroom.testing import ManualClock
-from pressroom.worker.process import identity
+from pressroom.worker.process import process_identity
 from tests.processes.stage import Start, here, pids, starting
 from tests.service.access_stage import on_stage
 
@@ -32,7 +32,7 @@ async def test_a_worker_tells_who_and_where_it_is(database):
         assert (member.state, member.alive, member.leader) == ("working", True, True)
         assert member.date_started <= member.date_seen
         ((card, started, seen),) = await press.workers()
-        assert (card.uid, card.process) == (member.id, identity())
+        assert (card.uid, card.process) == (member.id, process_identity())
         assert started <= seen
 
 

@@ -150,7 +150,7 @@ class TestClaiming:
 
     def test_the_best_of_a_limited_kind_are_taken_and_the_others_wait(self, store):
         late, soon = store.submit("pdf"), store.submit("pdf", tier=0)
-        store.run(concurrency_limits.scale("pdf", 1))
+        store.run(concurrency_limits.set_limit("pdf", 1))
 
         (claim,) = store.claim(room=4)
 
@@ -163,7 +163,7 @@ class TestClaiming:
         for _ in range(4):
             store.submit("pdf")
         running = store.claim(room=3)
-        store.run(concurrency_limits.scale("pdf", 1))
+        store.run(concurrency_limits.set_limit("pdf", 1))
 
         for claim in running[:2]:
             store.settle(claim, Succeeded("null"))
@@ -173,7 +173,7 @@ class TestClaiming:
         assert len(store.claim(room=4)) == 1
 
     def test_a_full_kind_does_not_stand_before_another(self, store):
-        store.run(concurrency_limits.scale("pdf", 1))
+        store.run(concurrency_limits.set_limit("pdf", 1))
         for _ in range(5):
             store.submit("pdf")
         other = store.submit("svg")
@@ -182,7 +182,7 @@ class TestClaiming:
         assert store.get(other).status is Status.IN_PROGRESS
 
     def test_a_look_says_ready_only_if_there_is_room(self, store):
-        store.run(concurrency_limits.scale("pdf", 1))
+        store.run(concurrency_limits.set_limit("pdf", 1))
         store.submit("pdf")
         store.submit("pdf")
 
@@ -190,11 +190,11 @@ class TestClaiming:
         store.run(claiming.claim("anybody", store.kinds, FreeSlots(4, 4), 1_000))
         full = store.run(claiming.survey(store.kinds, look_for_work=True))
 
-        assert (before.ready, before.due, before.limited) == (True, True, {"pdf"})
-        assert (full.ready, full.due) == (False, False)
+        assert (before.ready, before.needs_exclusive_lock, before.limited) == (True, True, {"pdf"})
+        assert (full.ready, full.needs_exclusive_lock) == (False, False)
 
     def test_a_job_whose_worker_was_lost_makes_room(self, store):
-        store.run(concurrency_limits.scale("pdf", 1))
+        store.run(concurrency_limits.set_limit("pdf", 1))
         store.submit("pdf")
         store.submit("pdf")
         store.claim_one(lease=1)

@@ -95,7 +95,7 @@ def card(source: str, named: str, seen_at: int) -> None:
 
 def test_a_live_worker_is_in_the_way(promote: Promote, source: str) -> None:
     """By its card: its process lives, although it was not seen for long."""
-    card(source, process.identity(), 1)
+    card(source, process.process_identity(), 1)
 
     ran = promote()
 

@@ -46,7 +46,7 @@ async def test_a_run_that_is_full_of_secrets_tells_none(database: str, tmp_path:
                 told += [await client.get(path) for path in ("/jobs", "/metrics", "/health", "/openapi.json")]
                 told.append(await client.get("/jobs", auth=("anna", CANARIES["auth_pass"])))
                 told.append(await client.get("/jobs", headers={"Authorization": f"Bearer {revoked}"}))
-            described = str(config.describe(stage.press.settings)) + repr(stage.press.settings)
+            described = str(config.describe_settings(stage.press.settings)) + repr(stage.press.settings)
             logging.getLogger("pressroom").warning("calling %s with Bearer %s", "postgresql://u:canary-dsn@h/d", secret)
             try:
                 raise ValueError(f"GET https://s3/x?X-Amz-Signature=canary-signature refused for {secret}")

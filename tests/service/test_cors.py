@@ -103,4 +103,4 @@ async def test_a_name_that_was_pointed_here_is_no_page_of_ours(file: str) -> Non
 @pytest.mark.parametrize("wrong", ["docs.example.org", "https://docs.example.org/", "ftp://a", "https://u@a", "https://*.a/b"])
 def test_what_is_no_origin_is_told_at_once(wrong: str) -> None:
     with pytest.raises(InvalidSettings, match="cors_origins"):
-        config.load({}, {"PRESSROOM_CORS_ORIGINS": f"https://a.example.org:8443,{wrong}"}, None)
+        config.load_settings({}, {"PRESSROOM_CORS_ORIGINS": f"https://a.example.org:8443,{wrong}"}, None)

@@ -333,10 +333,10 @@ async def _(scene: Scene) -> httpx.Response:
 @provokes(503, "backpressure")
 async def _(scene: Scene) -> httpx.Response:
     def no_slot(_: Any, org_id: str) -> Any:
-        raise slots.no_room(1)
+        raise slots.slots_taken_error(1)
 
     with scene.monkeypatch.context() as crowded:
-        crowded.setattr(slots.Slots, "slot", no_slot)
+        crowded.setattr(slots.FairSlots, "hold_slot", no_slot)
         fields = {"language": "dot", "source": "digraph { a }", "output": "svg"}
         return await scene.person.post("/playground/preview", fields)
 

@@ -602,7 +602,7 @@ class Steps:
         return len(self.store.run(webhooks.deliveries(self.webhook.uid, "waiting", 1 << 60, 1000)))
 
     def dispatch(self) -> int:
-        return self.store.run(webhooks.dispatch(self.hooks._delivery_job, 100))
+        return self.store.run(webhooks.submit_due_deliveries(self.hooks._delivery_job, 100))
 
 
 @pytest.mark.parametrize("way", ["completed", "failed", "cancelled", "crashed"])
@@ -660,7 +660,7 @@ def test_a_dispatch_that_dies_half_way_is_done_again_whole_and_once() -> None:
         steps.store.run(endings.settle([Settlement(steps.claim(), Succeeded('"HI"'))], steps.kinds))
 
     def dies() -> Any:
-        yield from webhooks.dispatch(steps.hooks._delivery_job, 2)
+        yield from webhooks.submit_due_deliveries(steps.hooks._delivery_job, 2)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -682,11 +682,11 @@ def test_a_job_that_was_replaced_by_a_replay_says_nothing_more_about_the_deliver
     replayed = steps.store.run(webhooks.replay(owed.uid, steps.hooks._delivery_job, steps.kinds))
     assert replayed.job not in (None, first.uid)
 
-    steps.store.run(webhooks.note(owed.uid, first.uid, 500, "late", "the receiver answered 500"))
+    steps.store.run(webhooks.record_response(owed.uid, first.uid, 500, "late", "the receiver answered 500"))
     steps.store.run(endings.settle([Settlement(first, GaveUp({"code": "x", "message": "y"}))], steps.kinds))
 
     assert steps.store.run(webhooks.delivery(owed.uid)) == replayed
-    steps.store.run(webhooks.note(owed.uid, replayed.job, 200, "thanks", None))
+    steps.store.run(webhooks.record_response(owed.uid, replayed.job, 200, "thanks", None))
     steps.store.run(webhooks.settle(owed.uid, replayed.job, Status.COMPLETED, None))
     delivered = steps.store.run(webhooks.delivery(owed.uid))
     assert (delivered.state, delivered.status, delivered.error) == ("delivered", 200, None)
@@ -718,7 +718,10 @@ def test_old_deliveries_are_forgotten_and_waiting_ones_are_not() -> None:
     steps.store.clock.advance(days=31)
 
     month = 30 * 24 * 3600 * 1000
-    assert [steps.store.run(webhooks.forget(month, 100)), steps.store.run(webhooks.forget(month, 100))] == [1, 0]
+    assert [
+        steps.store.run(webhooks.delete_old_deliveries(month, 100)),
+        steps.store.run(webhooks.delete_old_deliveries(month, 100)),
+    ] == [1, 0]
     assert steps.owed() == 1
 
 

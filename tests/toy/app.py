@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.cli.output import Output
-from pressroom.config.declaration import DeclaredSettings, above_zero, setting
+from pressroom.config.declaration import DeclaredSettings, positive, setting
 from pressroom.definitions import Kind, Schedule
 from pressroom.model import Ending, Statement, Work
 from pressroom.store.jobs.transitions import now
@@ -21,7 +21,7 @@ class ToySettings(DeclaredSettings):
     """`[toy]` in the file, `PRESSROOM_TOY_*` in the environment."""
 
     ink: str = setting("blue", "the colour of stamps")
-    longest: int = setting(40, "characters of a stamp", above_zero())
+    longest: int = setting(40, "characters of a stamp", positive())
 
 
 class Stamp(NamedTuple):

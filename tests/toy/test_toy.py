@@ -14,8 +14,8 @@ import pytest
 
 from pressroom import Pressroom, backends
 from pressroom import app as apps
-from pressroom.app import BUILT_IN, App, find_apps, schema_of
-from pressroom.config import Settings, load
+from pressroom.app import BUILT_IN, App, database_schema, find_apps
+from pressroom.config import Settings, load_settings
 from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
 from pressroom.serving import make_service
@@ -98,7 +98,7 @@ def test_its_settings_come_from_its_section_and_over_it_the_environment(tmp_path
     config = tmp_path / "pressroom.toml"
     config.write_text(f'apps = ["{NAMED}"]\n[toy]\nink = "red"\nlongest = 9\n')
 
-    settings = load({}, {"PRESSROOM_TOY_LONGEST": "7"}, config, apps.settings_types)
+    settings = load_settings({}, {"PRESSROOM_TOY_LONGEST": "7"}, config, apps.settings_types)
     toy = Pressroom(settings=settings, workers=None).app("toy")
 
     assert toy.settings == ToySettings(ink="red", longest=7)
@@ -120,7 +120,7 @@ def test_every_wrong_setting_of_an_app_is_told(text: str, environ: dict[str, str
     config.write_text(f'apps = ["{NAMED}"]\n{text}\n')
 
     with pytest.raises(InvalidSettings) as invalid:
-        load({}, environ, config, apps.settings_types)
+        load_settings({}, environ, config, apps.settings_types)
 
     assert any(problem in one for one in invalid.value.problems), invalid.value.problems
 
@@ -156,11 +156,11 @@ async def test_fsck_reads_its_invariants(database: str) -> None:
     settings = Settings(database=database)
     async with Pressroom(database, apps=[APP], workers=1) as press:
         await press.wait(await press.submit("toy.stamp", {"name": "paid"}), timeout=60)
-    assert await asyncio.to_thread(backends.audit, settings, schema_of([APP])) == []
+    assert await asyncio.to_thread(backends.find_violations, settings, database_schema([APP])) == []
 
     looking.change(database, "UPDATE toy_stamp SET text = ''")
 
-    (violation,) = await asyncio.to_thread(backends.audit, settings, schema_of([APP]))
+    (violation,) = await asyncio.to_thread(backends.find_violations, settings, database_schema([APP]))
     assert (violation.check, violation.detail) == ("toy.empty_stamp", "paid")
 
 
@@ -235,6 +235,6 @@ def test_nothing_in_the_source_knows_it() -> None:
 
 
 def test_all_apps_apply_after_the_core() -> None:
-    found = [one.app for one in migrations.migrations("sqlite", schema_of(find_apps(EVERYTHING)))]
+    found = [one.app for one in migrations.migrations("sqlite", database_schema(find_apps(EVERYTHING)))]
 
     assert list(dict.fromkeys(found)) == ["core", *BUILT_IN, "toy"]

@@ -6,7 +6,7 @@ from pressroom import kind
 from pressroom.store.jobs import claiming
 from pressroom.store.jobs import kinds as kind_rows
 from pressroom.store.jobs.claiming import FreeSlots
-from pressroom.store.jobs.fairness import served_last
+from pressroom.store.jobs.fairness import last_org_served
 from pressroom.testing import SteppedStore
 from pressroom.worker.context import RunningJob
 from tests.vm_steps import Cost, counted
@@ -42,7 +42,7 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
     store.run(kind_rows.register({name: kind(name)(nothing) for name in KINDS}))
     store.raw.execute(FILL, {"queued": QUEUED, "orgs": organisations})
     store.raw.execute("INSERT INTO job_payload SELECT id, '{}' FROM job")
-    after = served_last(store.run(claiming.claim("w", KINDS, FreeSlots(SLOTS, 0), 1_000)), "")
+    after = last_org_served(store.run(claiming.claim("w", KINDS, FreeSlots(SLOTS, 0), 1_000)), "")
     for _ in range(6):
         store.raw.execute(
             "UPDATE job SET status = 'queued', worker = NULL, lease_until = NULL"
@@ -52,7 +52,7 @@ def cost_of_a_claim(organisations: int, free: int) -> Cost:
         with counted(store.raw) as cost:
             claims = store.run(claiming.claim("w", KINDS, FreeSlots(free, 0), 1_000, after))
         assert len(claims) == free
-        after = served_last(claims, after)
+        after = last_org_served(claims, after)
     return cost
 
 

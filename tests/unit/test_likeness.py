@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressroom.base.failure_signature import GAP, KEPT, normalize_message, print_of
+from pressroom.base.failure_signature import GAP, KEPT, failure_signature, normalize_message
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from pressroom.base.failure_signature import GAP, KEPT, normalize_message, print
 )
 def test_messages_that_differ_in_numbers_names_and_places_are_alike(one: str, other: str) -> None:
     assert normalize_message(one) == normalize_message(other)
-    assert print_of("render", "x", one) == print_of("render", "x", other)
+    assert failure_signature("render", "x", one) == failure_signature("render", "x", other)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_message_stays_readable_and_short() -> None:
 
 
 def test_kind_and_code_are_part_of_a_print() -> None:
-    prints = {print_of(kind, code, "no") for kind in ("a", "b") for code in ("x", "y")}
+    prints = {failure_signature(kind, code, "no") for kind in ("a", "b") for code in ("x", "y")}
 
     assert len(prints) == 4
     assert all(len(one) == 16 for one in prints)

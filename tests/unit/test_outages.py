@@ -29,10 +29,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_an_hour_of_failures_is_told_each_minute_and_not_each_time(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     outage = Outage("looking for work", log)
     for _ in range(3600):
-        outage.failed(StoreUnavailable("the server is away\nand more"))
+        outage.record_failure(StoreUnavailable("the server is away\nand more"))
         clock.now += 1.0
-    outage.recovered()
-    outage.recovered()
+    outage.record_success()
+    outage.record_success()
 
     first, *others, last = [one.getMessage() for one in caplog.records]
     assert first == "looking for work failed, and is tried again: StoreUnavailable: the server is away"
@@ -45,11 +45,11 @@ def test_an_hour_of_failures_is_told_each_minute_and_not_each_time(clock: Clock,
 def test_pauses_grow_to_a_bound_and_begin_again(clock: Clock) -> None:
     outage = Outage("looking", log)
 
-    pauses = [outage.failed(ValueError()) for _ in range(7)]
-    outage.recovered()
+    pauses = [outage.record_failure(ValueError()) for _ in range(7)]
+    outage.record_success()
 
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0]
-    assert outage.failed(ValueError()) == 0.1
+    assert outage.record_failure(ValueError()) == 0.1
 
 
 def test_what_nobody_foresaw_is_told_with_its_traceback_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
@@ -58,7 +58,7 @@ def test_what_nobody_foresaw_is_told_with_its_traceback_once(clock: Clock, caplo
         try:
             raise ValueError("who would have thought")
         except ValueError as reason:
-            outage.failed(reason)
+            outage.record_failure(reason)
 
     assert caplog.text.count("Traceback") == 1
     assert len(caplog.records) == 1
@@ -70,9 +70,9 @@ def test_every_failure_is_passed_on_and_the_last_one_is_known_until_it_works_aga
     failures = [StoreUnavailable("away"), ValueError(), StoreUnavailable("still away")]
 
     for reason in failures:
-        outage.failed(reason)
+        outage.record_failure(reason)
 
     assert seen == failures
     assert outage.reason is failures[-1]
-    outage.recovered()
+    outage.record_success()
     assert outage.reason is None

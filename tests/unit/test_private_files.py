@@ -8,7 +8,7 @@ import pytest
 
 from pressroom import Pressroom
 from pressroom.base.regular_files import NotRegular, read_regular, write_below
-from pressroom.config import load
+from pressroom.config import load_settings
 from pressroom.errors import InvalidSettings
 
 
@@ -63,7 +63,7 @@ def test_a_settings_file_is_a_regular_file(tmp_path: Path, what: str) -> None:
         path = Path("/dev/null")
 
     with pytest.raises(InvalidSettings, match="is not a regular file"):
-        load(environ={}, file=path)
+        load_settings(environ={}, file=path)
 
 
 def test_a_settings_file_may_be_a_link_to_one(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_settings_file_may_be_a_link_to_one(tmp_path: Path) -> None:
     (tmp_path / "real.toml").write_text("workers = 3\n")
     (tmp_path / "pressroom.toml").symlink_to("real.toml")
 
-    assert load(environ={}, file=tmp_path / "pressroom.toml").workers == 3
+    assert load_settings(environ={}, file=tmp_path / "pressroom.toml").workers == 3
 
 
 def test_nothing_is_read_that_is_no_regular_file(tmp_path: Path) -> None:

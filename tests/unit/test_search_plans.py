@@ -57,7 +57,7 @@ def test_whether_a_job_was_tried_again_is_read_through_its_own_index() -> None:
 
 def plan_of(wanted: SearchFilter) -> list[str]:
     store = SteppedStore()
-    work = search.search(wanted)
+    work = search.search_job_ids(wanted)
     name, params = next(work)
     return explained(store, name, params)
 

@@ -19,11 +19,11 @@ def load(
 ) -> Settings:
     file = tmp_path / "pressroom.toml"
     file.write_text(toml)
-    return config.load(flags, env or {}, file)
+    return config.load_settings(flags, env or {}, file)
 
 
 def test_everything_works_with_nothing_set() -> None:
-    settings = config.load({}, {}, None)
+    settings = config.load_settings({}, {}, None)
 
     assert settings == Settings()
     assert settings.slots >= 1
@@ -116,7 +116,7 @@ def test_every_setting_is_documented_as_it_is_declared() -> None:
     ],
 )
 def test_an_address_is_told_without_its_password(address: str, shown: str) -> None:
-    assert config.masked(address) == shown
+    assert config.mask_password(address) == shown
 
 
 POSTGRES = "postgresql://me@db/press"
@@ -231,7 +231,7 @@ def test_values_at_their_bounds_are_taken(values: dict[str, Any]) -> None:
 def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
     """P18, P19. It may be another program's."""
     environ = {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_POOL_SIZE": "8"}
-    settings = config.load({}, environ, find_sections=settings_types)
+    settings = config.load_settings({}, environ, find_sections=settings_types)
 
     assert settings.sections == {"diagrams": DiagramsSettings(max_waiting=7)}
     assert [one.getMessage() for one in caplog.records] == [
@@ -287,10 +287,10 @@ def test_a_setting_of_an_app_has_layers_and_names_as_those_of_the_core(
     monkeypatch.chdir(tmp_path)
     Path("pressroom.toml").write_text(toml)
 
-    settings = config.load({}, env, find_sections=settings_types)
+    settings = config.load_settings({}, env, find_sections=settings_types)
 
     assert settings.sections == {"diagrams": DiagramsSettings(cache_ttl=cache_ttl)}
-    assert ("[diagrams] cache_ttl", str(cache_ttl), origin) in config.describe(settings)
+    assert ("[diagrams] cache_ttl", str(cache_ttl), origin) in config.describe_settings(settings)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_setting_that_is_an_apps_is_suggested_with_its_section(
     file.write_text(toml)
 
     with pytest.raises(InvalidSettings) as refused:
-        config.load({}, env, file, settings_types)
+        config.load_settings({}, env, file, settings_types)
 
     (problem,) = refused.value.problems
     assert f"did you mean {suggested}?" in problem
@@ -319,6 +319,6 @@ def test_a_variable_of_an_app_that_is_set_to_nothing_is_as_good_as_none() -> Non
     def sections(_: object) -> dict[str, None]:
         return {"wiki": None}
 
-    config.load({}, {"PRESSROOM_WIKI_NO_SUCH": ""}, None, sections)
+    config.load_settings({}, {"PRESSROOM_WIKI_NO_SUCH": ""}, None, sections)
     with pytest.raises(InvalidSettings, match="PRESSROOM_WIKI_NO_SUCH"):
-        config.load({}, {"PRESSROOM_WIKI_NO_SUCH": "1"}, None, sections)
+        config.load_settings({}, {"PRESSROOM_WIKI_NO_SUCH": "1"}, None, sections)

@@ -142,14 +142,14 @@ def slow(slots: WorkerSlots) -> WorkerSlots:
 class NotedOffer(Offer):
     refusals: ClassVar[list[float | None]] = []
 
-    def refused(self, again: float | None) -> None:
-        self.refusals.append(again)
+    def refuse(self, retry_after: float | None) -> None:
+        self.refusals.append(retry_after)
 
 
 def claim_loop(offers: Offers, turns: Any = None, *, sweep: float = 0.0) -> ClaimLoop:
-    attempts: Any = SimpleNamespace(running={}, ended=[], take_ended=list, record_settled=list)
-    delivery: Any = SimpleNamespace(sweep=sweep)
-    return ClaimLoop("w", (), delivery, WorkerSlots(1), offers, attempts, turns, poll=1.0, on_delivery_error=print)
+    attempts: Any = SimpleNamespace(running={}, ended=[], take_settlements=list, record_settled=list)
+    delivery: Any = SimpleNamespace(min_poll_interval=sweep)
+    return ClaimLoop("w", (), delivery, WorkerSlots(1), offers, attempts, turns, poll_interval=1.0, on_delivery_error=print)
 
 
 async def test_an_offer_to_a_worker_that_claims_no_more_is_refused_at_once() -> None:
@@ -193,13 +193,13 @@ def test_of_two_offers_of_one_job_one_is_taken_and_the_other_refused_for_good() 
     said: list[object] = []
 
     class SayingOffer(Offer):
-        def taken(self) -> None:
+        def accept(self) -> None:
             said.append("taken")
 
-        def refused(self, again: float | None) -> None:
-            said.append(again)
+        def refuse(self, retry_after: float | None) -> None:
+            said.append(retry_after)
 
     claim: Any = SimpleNamespace(uid="job", id=1, token=1)
-    Offers().answer([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
+    Offers().answer_offers([SayingOffer("job", 0), SayingOffer("job", 0)], Turn([], [claim]))
 
     assert said == ["taken", None]

@@ -13,7 +13,7 @@ import pytest
 from pressroom import Request, Status, Submitted
 from pressroom.api.access import Scope
 from pressroom.kinds import bulk as bulk_work
-from pressroom.kinds.bulk import EVERYWHERE, NAME, Order
+from pressroom.kinds.bulk import EVERYWHERE, NAME, BulkOrder
 from pressroom.store.operators import search
 from pressroom.store.operators.search import SearchFilter
 from pressroom.web.pages import bulk
@@ -153,7 +153,7 @@ async def test_many_jobs_are_confirmed_by_their_number(database: str, monkeypatc
 async def test_more_jobs_than_are_counted_are_confirmed_although_few_of_them_are(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "search", partial(search.search, limit=3))
+    monkeypatch.setattr(search, "search_job_ids", partial(search.search_job_ids, limit=3))
     async with on_stage(file, works=False) as stage, member(stage, everywhere=True) as person:
         await ended(stage, 5)
         page = await look(person, "action=retry&kind=shout")
@@ -238,9 +238,9 @@ async def test_after_a_crash_it_goes_on_and_does_nothing_twice(
             await press.submit_many([Request("shout", 1, delay=3600)] * 7)
         wanted = SearchFilter(kind="shout", status=(Status.CANCELLED if action == "retry" else Status.QUEUED,))
         ((up_to,),) = looking.rows(database, "SELECT max(id) FROM job")
-        order = Order(action=action, wanted=wanted, up_to=up_to, as_of=1 << 60, who="me")
+        order = BulkOrder(action=action, wanted=wanted, up_to=up_to, as_of=1 << 60, who="me")
         async with press.transaction() as transaction:
-            job = await bulk_work.submit(press, order, org_id=None, within=transaction)
+            job = await bulk_work.submit_bulk_job(press, order, org_id=None, within=transaction)
         payload = (await press.get(job)).payload
 
         looking.change(database, f"UPDATE job SET claim = 1 WHERE uid = '{job.uid}'")
@@ -260,9 +260,9 @@ async def test_after_a_crash_what_was_tried_again_before_it_began_is_not_its_own
         await ended(stage, 2)
         ((uid, up_to),) = looking.rows(database, "SELECT uid, id FROM job ORDER BY id DESC LIMIT 1")
         await press.retry(uid)
-        order = Order(action="retry", wanted=SearchFilter(status=(Status.CANCELLED,)), up_to=up_to, as_of=1 << 60)
+        order = BulkOrder(action="retry", wanted=SearchFilter(status=(Status.CANCELLED,)), up_to=up_to, as_of=1 << 60)
         async with press.transaction() as transaction:
-            job = await bulk_work.submit(press, order, org_id=None, within=transaction)
+            job = await bulk_work.submit_bulk_job(press, order, org_id=None, within=transaction)
         looking.change(database, f"UPDATE job SET claim = 2 WHERE uid = '{job.uid}'")
         result = await press.bulk.handle(Attempt(job.uid, job.id, EVERYWHERE), (await press.get(job)).payload)
 
@@ -273,7 +273,7 @@ async def test_its_organisation_is_the_jobs_and_not_the_payloads(file: str) -> N
     """Whoever may submit jobs may submit this kind. It then touches what they could touch one by one."""
     async with on_stage(file) as stage:
         theirs = await stage.press.submit("shout", 1, delay=3600, org_id="theirs")
-        order = Order(action="cancel", wanted=SearchFilter(org_id="theirs"), up_to=1 << 60, as_of=1 << 60)
+        order = BulkOrder(action="cancel", wanted=SearchFilter(org_id="theirs"), up_to=1 << 60, as_of=1 << 60)
         forged = await stage.press.submit(NAME, msgspec.to_builtins(order), org_id="ours")
         done = await stage.press.wait_until_ended(forged, timeout=60)
 

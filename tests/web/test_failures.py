@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.base.failure_signature import print_of
+from pressroom.base.failure_signature import failure_signature
 from pressroom.model import GaveUp
 from tests.service.queue_stage import Floor, floor
 from tests.web.browsing import member
@@ -21,7 +21,10 @@ async def fill(stage: Floor) -> None:
     await stage.end(wrong("late by 3 s"), name="page")
 
 
-ARROW, LATE = print_of("build", "source_invalid", "bad arrow at 9"), print_of("page", "source_invalid", "late by 1 s")
+ARROW, LATE = (
+    failure_signature("build", "source_invalid", "bad arrow at 9"),
+    failure_signature("page", "source_invalid", "late by 1 s"),
+)
 
 
 async def test_failures_are_shown_by_what_they_have_in_common(database: str) -> None:

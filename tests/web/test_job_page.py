@@ -376,9 +376,9 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
             await artifact_lifecycle.keep_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
             for path, (media_type, data) in pages.items()
         ]
-        return artifacts.result_of(artifact_lifecycle.bundle_draft(files, media_type="text/html"))
+        return artifacts.result_with_artifacts(artifact_lifecycle.bundle_draft(files, media_type="text/html"))
 
-    site = Kind("site", make_site, settling=artifacts.recording())
+    site = Kind("site", make_site, settling=artifacts.record_artifacts_hook())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("site", org_id="ours")
         ended = await stage.press.wait_until_ended(job, timeout=60)

@@ -216,9 +216,9 @@ async def test_every_way_of_searching_finds_the_same(database: str, monkeypatch:
             found: list[int] = []
             before: int | None = search.BEYOND
             while before is not None:
-                some = await read(partial(search.search, wanted, before=before, limit=luck.choice((1, 2, 4, 100))))
+                some = await read(partial(search.search_job_ids, wanted, before=before, limit=luck.choice((1, 2, 4, 100))))
                 found += some.ids
-                before = some.rest
+                before = some.next_before
             assert found == [job.id for job in every if matches(job, wanted)], wanted
 
 

@@ -98,7 +98,7 @@ async def test_the_last_hour_is_counted_by_minute_and_by_kind(database: str) -> 
         for outcome in (GOOD, GOOD, BAD, HALF, STOPPED):
             await here.end(outcome)
         await here.end(GOOD, "tidy")
-        now = await here.press._database.read(partial(figures.last_hour, None))
+        now = await here.press._database.read(partial(figures.read_last_hour, None))
         text = await overview(person)
         told = lines(text)
 
@@ -135,8 +135,8 @@ async def test_the_cache_tells_what_it_saved(database: str, monkeypatch: pytest.
         text = await overview(person)
         monkeypatch.setattr(figures, "ENTRIES", 1)
         capped = await overview(person)
-        theirs = await here.press._database.read(partial(figures.cache, "acme"))
-        nobodys = await here.press._database.read(partial(figures.cache, ""))
+        theirs = await here.press._database.read(partial(figures.read_cache_figures, "acme"))
+        nobodys = await here.press._database.read(partial(figures.read_cache_figures, ""))
 
     assert "60% cache hits, 3.0 s saved" in lines(text)
     assert "Of the entries that are kept now." in text

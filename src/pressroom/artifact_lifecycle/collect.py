@@ -53,10 +53,10 @@ async def collect(
     """
     wait = int(grace * 1000)
     evicted = await evict(database, cache_limit) if cache_limit else 0
-    dropped = await _in_batches(database, lambda: artifacts.drop_dead(BATCH))
-    condemned = await _in_batches(database, lambda: blobs.condemn(wait, BATCH))
+    dropped = await _in_batches(database, lambda: artifacts.delete_unreferenced(BATCH))
+    condemned = await _in_batches(database, lambda: blobs.condemn_marked(wait, BATCH))
     deleted = await delete_condemned(store, database)
-    forgotten = await _in_batches(database, lambda: blobs.forget(wait, BATCH))
+    forgotten = await _in_batches(database, lambda: blobs.delete_rows(wait, BATCH))
     swept = await store.sweep(untouched)
     found = Collected(dropped, condemned, deleted, forgotten, swept, evicted=evicted)
     return await _collect_orphans(store, database, untouched, found) if orphans else found
@@ -74,9 +74,11 @@ async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
 
 async def evict(database: Database, limit: int) -> int:
     """Delete the least recently used entries of the cache until it holds no more than `limit` bytes."""
-    size, evicted = await database.read(render_cache.size), 0
+    size, evicted = await database.read(render_cache.total_size), 0
     while size > limit:
-        entries, freed = await database.run(partial(render_cache.evict, size - limit, BATCH), name="collect", durable=False)
+        entries, freed = await database.run(
+            partial(render_cache.evict_entries, size - limit, BATCH), name="collect", durable=False
+        )
         if not entries:
             break  # what is left was used or kept meanwhile
         size, evicted = size - freed, evicted + entries
@@ -87,11 +89,11 @@ async def evict(database: Database, limit: int) -> int:
 
 async def delete_condemned(store: Blobs, database: Database) -> int:
     deleted = 0
-    while names := await database.read(lambda: blobs.condemned(BATCH)):
+    while names := await database.read(lambda: blobs.list_condemned(BATCH)):
         failpoints.hit("blob.condemned")
         await store.delete(map(key_in_store, names))
         failpoints.hit("blob.deleted")
-        buried = await database.run(partial(blobs.delete_condemned, names), name="collect", durable=False)
+        buried = await database.run(partial(blobs.record_deleted, names), name="collect", durable=False)
         deleted += buried
         if not buried:
             break  # another process was quicker
@@ -109,7 +111,7 @@ async def _collect_orphans(store: Blobs, database: Database, untouched: float, f
     for batch in batched(unknown, BATCH):
         doomed = await database.run(partial(_condemn_orphans, batch, old), name="collect")
         await store.delete(map(key_in_store, doomed))
-        await database.run(partial(blobs.delete_condemned, doomed), name="collect", durable=False)
+        await database.run(partial(blobs.record_deleted, doomed), name="collect", durable=False)
         condemned += len(doomed)
     return found._replace(orphans=condemned)
 
@@ -125,7 +127,7 @@ def _condemn_orphans(names: tuple[BlobName, ...], sizes: dict[BlobName, int]) ->
 async def find_unknown(database: Database, names: list[BlobName]) -> list[BlobName]:
     unknown: list[BlobName] = []
     for batch in batched(names, BATCH):
-        unknown += await database.read(partial(blobs.unknown, batch))
+        unknown += await database.read(partial(blobs.find_unexpected, batch))
     return unknown
 
 

@@ -19,7 +19,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
 
     Bytes that no row knows are named if they are older than the grace; younger ones may be of a put under way.
     """
-    unsound = await database.read(consistency.find_unsound)
+    unsound = await database.read(consistency.find_inconsistent_artifacts)
     async for promised in _list_promised(database):
         problem = await _problem_of(store, promised, deep=deep)
         # The collector may have been quicker than we: only what is still promised is missed.

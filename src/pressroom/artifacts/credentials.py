@@ -115,7 +115,7 @@ class RenewedCredentials:
     def _note_failure(self, failure: StoreUnavailable) -> None:
         self._failure = failure
         self._tried_at = self._now()
-        self._outage.failed(failure)
+        self._outage.record_failure(failure)
 
     def _keep(self, fetched: Credentials) -> None:
         if self._held is None or self._held.origin != fetched.origin:
@@ -126,7 +126,7 @@ class RenewedCredentials:
         self._tried_at = now  # an instance gets new ones only minutes before the old ones expire; until then it returns those
         self._held = fetched
         self._failure = None
-        self._outage.recovered()
+        self._outage.record_success()
 
     def _expired(self, held: Credentials) -> S3CredentialsExpired:
         moment = datetime.fromtimestamp(held.expires_at or 0, UTC)

@@ -38,7 +38,7 @@ from pressroom.artifacts.presign import presign_url
 from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import NotFound, S3CredentialsExpired, StoreUnavailable
 from pressroom.ids import new_uid
 
@@ -193,7 +193,7 @@ class S3:
 
     async def probe(self, *, write: bool) -> str:
         """List and get, and with `write` put and delete, an object that is no blob. Raises DependencyFailed."""
-        place = f"the bucket {self._place.bucket} at {masked(self._place.address())}"
+        place = f"the bucket {self._place.bucket} at {mask_password(self._place.address())}"
         path = f"{self._prefix}/{PROBE_NAME}" if self._prefix else PROBE_NAME
         action = "list objects"
         credentials = await self._credentials.current()

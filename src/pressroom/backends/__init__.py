@@ -18,7 +18,7 @@ from pressroom.artifacts.folder_probe import probe_folder
 from pressroom.artifacts.store_id import read_folder_id
 from pressroom.base import dependencies
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import Settings, masked
+from pressroom.config import Settings, mask_password
 from pressroom.definitions import Schedule
 from pressroom.delivery import Delivery, JobNotice
 from pressroom.delivery.embedded import Embedded
@@ -51,10 +51,10 @@ def open_database(settings: Settings, clock: Clock, schema: Schema, on_commit: C
 class DeliveryCallbacks:
     """What a delivery calls."""
 
-    look_up: Callable[[Sequence[int]], Awaitable[list[JobNotice]]]
+    look_up_jobs: Callable[[Sequence[int]], Awaitable[list[JobNotice]]]
     fire_schedules: Callable[[], Awaitable[object]]
     cancel: Callable[[str], Awaitable[object]]
-    paused: Callable[[], Awaitable[Collection[str]]]
+    list_paused_kinds: Callable[[], Awaitable[Collection[str]]]
     count_error: Callable[[str, BaseException | str], None]  # the name of the dependency, and the error or its code
 
 
@@ -70,12 +70,15 @@ def make_delivery(
         case "redis":
             count_error = partial(callbacks.count_error, "redis")
             make = _import_delivery("redis").Redis
-            redis: Delivery = make(settings.redis_url, settings.render_queue, callbacks.look_up, count_error)
+            redis: Delivery = make(settings.redis_url, settings.render_queue, callbacks.look_up_jobs, count_error)
             return redis
         case "oban":
             crons = [schedule.cron for schedule in schedules]
             make = partial(
-                _import_delivery("oban").Oban, fire=callbacks.fire_schedules, cancel=callbacks.cancel, paused=callbacks.paused
+                _import_delivery("oban").Oban,
+                fire_schedules=callbacks.fire_schedules,
+                cancel=callbacks.cancel,
+                list_paused_kinds=callbacks.list_paused_kinds,
             )
             count_error = partial(callbacks.count_error, "oban")
             oban: Delivery = make(settings.database, crons, count_error=count_error, schema=settings.oban_schema)
@@ -105,7 +108,7 @@ async def read_artifact_store_id(settings: Settings, clock: Clock) -> str | None
     return await asyncio.to_thread(read_folder_id, Path(settings.artifact_folder))
 
 
-def examine(settings: Settings, schema: Schema) -> list[HealthFinding]:
+def examine_database(settings: Settings, schema: Schema) -> list[HealthFinding]:
     """What state the database is in. Changes nothing."""
     if not settings.on_postgres:
         return sqlite_health.examine(settings.path, schema)
@@ -135,7 +138,7 @@ def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependenc
 async def examine_dependencies(settings: Settings, *, write: bool) -> list[HealthFinding]:
     probes = dependency_probes(settings, write=write)
     statuses = await asyncio.gather(*(dependencies.check(name, probe) for name, probe in probes.items()))
-    return [HealthFinding(one.name, one.code is None, one.detail, one.mend, code=one.code or "") for one in statuses]
+    return [HealthFinding(one.name, one.code is None, one.detail, one.remedy, code=one.code or "") for one in statuses]
 
 
 async def _probe_artifact_store(
@@ -157,7 +160,7 @@ async def _probe_oban(settings: Settings) -> str:
     return place
 
 
-def audit(settings: Settings, schema: Schema) -> list[fsck.Violation]:
+def find_violations(settings: Settings, schema: Schema) -> list[fsck.Violation]:
     if settings.on_postgres:
         violations: list[fsck.Violation] = _import_postgres("postgres_health").audit(settings.database, schema)
         return violations
@@ -177,7 +180,7 @@ def require_database(settings: Settings) -> None:
         if settings.path != ":memory:" and not Path(settings.path).exists():
             raise DatabaseMissing(settings.path)
     elif any(migration.number == 1 for migration in pending_migrations(settings, CORE_ONLY)):
-        raise DatabaseMissing(masked(settings.database))
+        raise DatabaseMissing(mask_password(settings.database))
 
 
 async def migrate(settings: Settings, schema: Schema) -> None:

@@ -52,14 +52,14 @@ class QueueBackend(Lifecycle):
         self._database = None
         self.embedded = backends.make_embedded_delivery()  # within this process; all that most need
         self.delivery: Delivery = self.embedded
-        heard = partial(_announce_from_thread, asyncio.get_running_loop(), self.announce_here)
+        heard = partial(_announce_from_thread, asyncio.get_running_loop(), self.wake_local_workers)
         # Opening may wait for another process that migrates; the event loop need not wait with it.
         self._database = await asyncio.to_thread(backends.open_database, self._settings, self._clock, self._schema, heard)
         callbacks = backends.DeliveryCallbacks(
-            look_up=self._look_up,
+            look_up_jobs=self._look_up,
             fire_schedules=self._fire_schedules,
             cancel=self._cancel,
-            paused=partial(self._database.read, queries.paused),
+            list_paused_kinds=partial(self._database.read, queries.list_paused_kinds),
             count_error=self._count_error,
         )
         self.delivery = backends.make_delivery(self._settings, self.embedded, self._registry.schedules, callbacks)
@@ -71,13 +71,13 @@ class QueueBackend(Lifecycle):
             await asyncio.sleep(0)  # tasks that wait for a job read it a last time before the database closes
             await self._database.close()
 
-    def announce_here(self) -> None:
+    def wake_local_workers(self) -> None:
         """Wake the workers of this process."""
         self.embedded.announce(())
 
     async def _look_up(self, ids: Sequence[int]) -> list[JobNotice]:
         kinds = self._registry.kinds
-        return make_notices(await self.database.read(partial(queries.notices, ids, kinds)), kinds)
+        return make_notices(await self.database.read(partial(queries.list_notices, ids, kinds)), kinds)
 
 
 def _announce_from_thread(loop: asyncio.AbstractEventLoop, announce: Callable[[], None]) -> None:

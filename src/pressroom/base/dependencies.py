@@ -66,7 +66,7 @@ class DependencyStatus(NamedTuple):
     detail: str
 
     @property
-    def mend(self) -> str:
+    def remedy(self) -> str:
         return "" if self.code is None else MENDS.get(self.code, f"see docs/errors.md, {self.code}")
 
 

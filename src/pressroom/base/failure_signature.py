@@ -38,6 +38,6 @@ def normalize_message(message: str) -> str:
     return _SEVERAL.sub(GAP, common)[:KEPT]
 
 
-def print_of(kind: str, code: str, message: str) -> str:
+def failure_signature(kind: str, code: str, message: str) -> str:
     """16 letters that failures of one kind have in common when their codes are equal and their messages alike."""
     return hashlib.sha256("\0".join((kind, code, normalize_message(message))).encode(errors="replace")).hexdigest()[:16]

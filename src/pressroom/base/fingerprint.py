@@ -41,7 +41,7 @@ def fingerprint(fields: Mapping[str, Any]) -> Fingerprint:
     whole = hashlib.sha256(_DOMAIN)
     short = {}
     for name in sorted(fields):
-        value = _bytes(fields[name])
+        value = _canonical_bytes(fields[name])
         for part in (name.encode(), value):
             whole.update(len(part).to_bytes(8))
             whole.update(part)
@@ -49,7 +49,7 @@ def fingerprint(fields: Mapping[str, Any]) -> Fingerprint:
     return Fingerprint(whole.hexdigest(), short)
 
 
-def _bytes(value: Any) -> bytes:
+def _canonical_bytes(value: Any) -> bytes:
     """A tag in front keeps a string apart from the bytes, or the JSON, that happen to look like it."""
     match value:
         case bytes():

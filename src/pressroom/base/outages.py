@@ -22,7 +22,7 @@ class Outage:
         self._began = self._told = 0.0
         self._pause = FIRST_PAUSE
 
-    def failed(self, reason: BaseException) -> float:
+    def record_failure(self, reason: BaseException) -> float:
         """Another try has failed. Returns the seconds to wait before the next, which grow."""
         now = time.monotonic()
         self._failures += 1
@@ -41,7 +41,7 @@ class Outage:
         pause, self._pause = self._pause, min(LONGEST_PAUSE, 2 * self._pause)
         return pause
 
-    def recovered(self) -> None:
+    def record_success(self) -> None:
         """A try has succeeded."""
         if self._failures:
             lasted = time.monotonic() - self._began

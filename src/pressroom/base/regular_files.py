@@ -14,8 +14,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 class NotRegular(OSError):
     """It is there, and is a folder, a pipe, a device or a socket; or a link where none may be."""
 
-    def __init__(self, path: Path, words: str = "not a regular file") -> None:
-        super().__init__(None, words, str(path))
+    def __init__(self, path: Path, problem: str = "not a regular file") -> None:
+        super().__init__(None, problem, str(path))
 
 
 def read_regular(path: Path, *, follow: bool = False) -> bytes:
@@ -39,7 +39,7 @@ def write_below(root: Path, parts: tuple[str, ...], data: bytes) -> None:
             deeper = _open_or_create_folder(folder, name, root.joinpath(*parts[:depth]))
             os.close(folder)
             folder = deeper
-        _replace(folder, parts[-1], root.joinpath(*parts), data)
+        _replace_file(folder, parts[-1], root.joinpath(*parts), data)
     finally:
         os.close(folder)
 
@@ -55,7 +55,7 @@ def _open_or_create_folder(parent: int, name: str, path: Path) -> int:
         raise
 
 
-def _replace(folder: int, name: str, path: Path, data: bytes) -> None:
+def _replace_file(folder: int, name: str, path: Path, data: bytes) -> None:
     with suppress(FileNotFoundError):
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         if not stat.S_ISREG(mode):

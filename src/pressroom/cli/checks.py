@@ -44,7 +44,9 @@ async def check(args: Namespace, output: Output) -> int:
     if output.as_json:
         output.data(
             {
-                "settings": [dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe(settings)],
+                "settings": [
+                    dict(zip(("name", "value", "from"), row, strict=True)) for row in config.describe_settings(settings)
+                ],
                 "findings": [
                     {"what": f.what, "well": f.well, "code": f.code, "detail": f.detail, "mend": f.mend, "warning": f.warning}
                     for f in findings
@@ -54,7 +56,7 @@ async def check(args: Namespace, output: Output) -> int:
             }
         )
     else:
-        output.table(("SETTING", "VALUE", "FROM"), config.describe(settings))
+        output.table(("SETTING", "VALUE", "FROM"), config.describe_settings(settings))
         output.line()
         for finding in findings:
             verdict = "PROBLEM" if not finding.well else "WARNING" if finding.warning else "ok"
@@ -68,7 +70,7 @@ async def check(args: Namespace, output: Output) -> int:
 async def _examine(settings: Settings, *, quick: bool) -> list["HealthFinding"]:
     from pressroom import backends
 
-    findings = backends.examine(settings, schema_for(settings))
+    findings = backends.examine_database(settings, schema_for(settings))
     findings += await backends.examine_dependencies(settings, write=not quick)
     return findings + _examine_imports(settings)
 
@@ -127,7 +129,7 @@ async def _fsck_artifacts(settings: Settings, output: Output, *, adopt_store: bo
 def _fsck_rows(settings: Settings, output: Output) -> int:
     from pressroom import backends
 
-    violations = backends.audit(settings, schema_for(settings))
+    violations = backends.find_violations(settings, schema_for(settings))
     if output.as_json:
         output.data(
             [{"check": v.check, "meaning": v.meaning, "job": v.job and f"job_{v.job}", "detail": v.detail} for v in violations]

@@ -55,13 +55,13 @@ def load_settings(args: Namespace) -> Settings:
     flags = {name: getattr(args, name, None) for name in _SETTINGS}
     if not (flags["database"] or flags["home"]):
         flags["home"] = getattr(args, "default_home", None)
-    return config.load(flags, file=args.config, find_sections=settings_types)
+    return config.load_settings(flags, file=args.config, find_sections=settings_types)
 
 
 def schema_for(settings: Settings) -> "Schema":
-    from pressroom.app import find_apps, schema_of
+    from pressroom.app import database_schema, find_apps
 
-    return schema_of(find_apps(settings.apps))
+    return database_schema(find_apps(settings.apps))
 
 
 def on_queue(act: "Act[Queue]") -> RunCommand:

@@ -101,7 +101,7 @@ def show_coverage(coverage: "WorkerCoverage", output: Output) -> None:
     """Kinds that no running worker takes, after an empty line."""
     from pressroom.store.operators import worker_coverage
 
-    if sentences := worker_coverage.describe(coverage):
+    if sentences := worker_coverage.describe_coverage(coverage):
         output.line()
         for sentence in sentences:
             output.line(f"warning: {sentence}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pressroom.cli import exits
 from pressroom.cli.commands import Commands, requires_packages
 from pressroom.cli.output import Output
-from pressroom.config import Settings, masked
+from pressroom.config import Settings, mask_password
 from pressroom.definitions import POOLS
 from pressroom.errors import InvalidSettings, Unusable
 
@@ -69,13 +69,20 @@ async def work(settings: Settings, args: Namespace, output: Output) -> int:
         kinds = sorted(press.registry.taken)
         artifacts = settings.artifact_location
         if output.as_json:
-            started = {"working": masked(settings.database), "slots": settings.slots, "kinds": kinds, "artifacts": artifacts}
+            started = {
+                "working": mask_password(settings.database),
+                "slots": settings.slots,
+                "kinds": kinds,
+                "artifacts": artifacts,
+            }
             started |= {"pools": args.pools} if args.pools else {}
             output.data(started if metrics is None else started | {"metrics": metrics}, event="working")
         else:
             named = ", ".join(kinds) or "none"
             pools = f"pools: {', '.join(args.pools)}; " if args.pools else ""
-            output.line(f"working on {masked(settings.database)} in {settings.slots} slots; {pools}kinds: {named}; {artifacts}")
+            output.line(
+                f"working on {mask_password(settings.database)} in {settings.slots} slots; {pools}kinds: {named}; {artifacts}"
+            )
             if metrics is not None:
                 output.line(f"metrics at {metrics}")
         await stopping.wait()

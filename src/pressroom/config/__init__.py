@@ -7,11 +7,11 @@ Each setting is declared once (`declaration.setting`), in `queue_settings`, `ser
 settings of an app. Names, problem messages and the tables of docs/settings.md follow from the declaration.
 """
 
-from pressroom.config.addresses import masked
+from pressroom.config.addresses import mask_password
 from pressroom.config.declaration import DeclaredSettings
-from pressroom.config.description import describe
+from pressroom.config.description import describe_settings
 from pressroom.config.early import find_apps_setting, find_log_format
-from pressroom.config.load import ENVIRONMENT, IN_FILE, FindSections, load
+from pressroom.config.load import ENVIRONMENT, IN_FILE, FindSections, load_settings
 from pressroom.config.queue_settings import DELIVERIES, SHORTEST_KEY
 from pressroom.config.settings import Settings
 
@@ -23,9 +23,9 @@ __all__ = [
     "DeclaredSettings",
     "FindSections",
     "Settings",
-    "describe",
+    "describe_settings",
     "find_apps_setting",
     "find_log_format",
-    "load",
-    "masked",
+    "load_settings",
+    "mask_password",
 ]

@@ -21,7 +21,7 @@ def is_database(address: str) -> bool:
     return is_postgres(address) or (address.startswith("sqlite:///") and address != "sqlite:///")
 
 
-def masked(address: str) -> str:
+def mask_password(address: str) -> str:
     """An address without its password."""
     scheme, found, rest = address.partition("://")
     rest = re.sub(r"(?<=[?&]password=)[^&]*", "***", rest)

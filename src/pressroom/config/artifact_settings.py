@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pressroom.config.declaration import Alias, DeclaredSettings, ValueCheck, above_zero, between, setting
+from pressroom.config.declaration import Alias, DeclaredSettings, ValueCheck, between, positive, setting
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ArtifactSettings(DeclaredSettings):
     cache_ttl: float = setting(
         7 * 24 * 3600.0,
         "how long an output is found again by its input; its short link works for as long",
-        above_zero(unit="s"),
+        positive(unit="s"),
     )
     cache_limit: int = setting(
         10 * 1024**3,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, get_type_hints
 
-from pressroom.config.addresses import masked
+from pressroom.config.addresses import mask_password
 from pressroom.config.readers import READERS, Reader, read_milliseconds
 
 _DECLARATION = "setting"  # in the metadata of a field
@@ -42,7 +42,7 @@ class ValueCheck:
     def problems(self, value: Any) -> Iterator[str]:
         for one in value if self.of_each else (value,):
             if not self.test(one):
-                yield self.problem.format(masked(one) if isinstance(one, str) else one)
+                yield self.problem.format(mask_password(one) if isinstance(one, str) else one)
 
 
 def between(low: int, high: int, *, unit: str = "", zero: str = "") -> ValueCheck:
@@ -56,7 +56,7 @@ def at_least(low: int) -> ValueCheck:
     return ValueCheck(lambda value: value >= low, f"{{}} is not at least {low}")
 
 
-def above_zero(*, unit: str = "") -> ValueCheck:
+def positive(*, unit: str = "") -> ValueCheck:
     return ValueCheck(lambda value: value > 0, f"{{:g}} {unit} is not above 0" if unit else "{} is not above 0")
 
 

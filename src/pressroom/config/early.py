@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pressroom.base.regular_files import read_regular
-from pressroom.config.load import FILE, read_file
+from pressroom.config.load import FILE, read_settings_file
 from pressroom.config.readers import read_names
 
 
@@ -35,7 +35,7 @@ def find_apps_setting(argv: Sequence[str], environ: Mapping[str, str] | None = N
         return read_names(named)
     path = Path(_config_flag(argv) or environ.get("PRESSROOM_CONFIG") or FILE)
     try:
-        return read_names(read_file(path, required=False, problems=[]).get("apps", ()))
+        return read_names(read_settings_file(path, required=False, problems=[]).get("apps", ()))
     except ValueError:  # which the settings tell
         return ()
 

@@ -68,7 +68,7 @@ class _Layers:
             self.origins[f"{self.section}{spelling.setting}"] = shown
 
 
-def load(
+def load_settings(
     flags: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     file: str | Path | None = None,
@@ -78,7 +78,7 @@ def load(
     environ = os.environ if environ is None else environ
     problems: list[str] = []
     path = Path(file or environ.get("PRESSROOM_CONFIG") or FILE)
-    in_file = read_file(path, required=file is not None, problems=problems)
+    in_file = read_settings_file(path, required=file is not None, problems=problems)
     tables = {name: value for name, value in in_file.items() if isinstance(value, dict)}
     top = {name: value for name, value in in_file.items() if name not in tables}
     variables = {name: value for name, value in environ.items() if value != ""}
@@ -92,9 +92,9 @@ def load(
     except InvalidSettings as invalid:
         problems += invalid.problems
         types = {}
-    problems += _unknown_in_file(path, top, tables, types)
-    problems += [_unknown(name, IN_FILE, "flag") for name in given.keys() - IN_FILE.keys()]
-    problems += _unknown_variables(environ, types)
+    problems += _unknown_in_file_problems(path, top, tables, types)
+    problems += [_unknown_name_problem(name, IN_FILE, "flag") for name in given.keys() - IN_FILE.keys()]
+    problems += _unknown_variable_problems(environ, types)
     sections: dict[str, DeclaredSettings] = {}
     origins = core.origins
     for app, settings_type in types.items():
@@ -116,42 +116,42 @@ def app_prefix(app: str) -> str:
     return f"{PREFIX}{app.upper()}_"
 
 
-def _unknown_in_file(
+def _unknown_in_file_problems(
     path: Path, top: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]], types: SectionTypes
 ) -> Iterator[str]:
     in_sections = {app: file_spellings(settings_type) if settings_type else {} for app, settings_type in types.items()}
     everywhere = [*IN_FILE, *(f"[{app}] {name}" for app, names in in_sections.items() for name in names)]
     for name in top.keys() - IN_FILE.keys():
-        yield _unknown(name, everywhere, str(path))
+        yield _unknown_name_problem(name, everywhere, str(path))
     for app, table in tables.items():
         if app not in types:
             known = ", ".join(f"[{one}]" for one in types) or "none"
             yield f"[{app}]: there is no such section; the apps have {known} ({path})"
             continue
         for name in table.keys() - in_sections[app].keys():
-            yield f"[{app}] {_unknown(name, in_sections[app], str(path))}"
+            yield f"[{app}] {_unknown_name_problem(name, in_sections[app], str(path))}"
 
 
-def _unknown_variables(environ: Mapping[str, str], types: SectionTypes) -> Iterator[str]:
+def _unknown_variable_problems(environ: Mapping[str, str], types: SectionTypes) -> Iterator[str]:
     """Names that may be meant for us: they begin like ours, or like those of the source designs."""
     known = [*ENVIRONMENT]
     for app, settings_type in types.items():
         known += environment_spellings(settings_type, app_prefix(app)) if settings_type else ()
     for name in [name for name in environ if name not in known and name not in _NOT_OURS]:
         if name.startswith(_DESIGN_PREFIXES):  # it may belong to another program: only a warning
-            log.warning("%s is set in the environment, but there is no such setting%s", name, _suggestion(name, known))
+            log.warning("%s is set in the environment, but there is no such setting%s", name, _suggest_name(name, known))
         elif name.startswith(PREFIX):
             owner = next((app for app in types if name.startswith(app_prefix(app))), None)
             if owner is None:
-                yield _unknown(name, known, "environment")
+                yield _unknown_name_problem(name, known, "environment")
             elif environ[name] != "":
                 settings_type = types[owner]
                 names = file_spellings(settings_type) if settings_type else ()
-                suggestion = _suggestion(name.removeprefix(app_prefix(owner)).lower(), names)
+                suggestion = _suggest_name(name.removeprefix(app_prefix(owner)).lower(), names)
                 yield f"{name}: there is no such setting{suggestion} (environment)"
 
 
-def read_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, Any]:
+def read_settings_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(read_regular(path, follow=True).decode())
     except FileNotFoundError:
@@ -166,10 +166,10 @@ def read_file(path: Path, *, required: bool, problems: list[str]) -> dict[str, A
     return {}
 
 
-def _unknown(name: str, names: Iterable[str], origin: str) -> str:
-    return f"{name}: there is no such setting{_suggestion(name, names)} ({origin})"
+def _unknown_name_problem(name: str, names: Iterable[str], origin: str) -> str:
+    return f"{name}: there is no such setting{_suggest_name(name, names)} ({origin})"
 
 
-def _suggestion(unknown: str, names: Iterable[str]) -> str:
+def _suggest_name(unknown: str, names: Iterable[str]) -> str:
     close = difflib.get_close_matches(unknown, names, n=1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -8,11 +8,11 @@ from pressroom.config.declaration import (
     Alias,
     DeclaredSettings,
     ValueCheck,
-    above_zero,
     at_least,
     between,
     milliseconds,
     one_of,
+    positive,
     setting,
 )
 from pressroom.config.readers import read_sqlite_file
@@ -82,7 +82,7 @@ class QueueSettings(DeclaredSettings):
     cleanup_interval: float = setting(
         60.0,
         "how often to delete what is past its retention, and bytes that nothing names",
-        above_zero(unit="s"),
+        positive(unit="s"),
         aliases=(milliseconds("JOB_CLEANUP_INTERVAL_MS"), milliseconds("CACHE_GC_INTERVAL")),
     )
     grace: float = setting(

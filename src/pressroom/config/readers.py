@@ -6,7 +6,7 @@ from typing import Any
 type Reader = Callable[[Any], Any]
 
 
-def read_whole(value: Any) -> int:
+def read_whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError("a whole number")
     return int(value)
@@ -28,7 +28,7 @@ def read_text(value: Any) -> str:
     return value
 
 
-def read_switch(value: Any) -> bool:
+def read_boolean(value: Any) -> bool:
     words = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
     if isinstance(value, bool):
         return value
@@ -56,10 +56,10 @@ def describe_expected(reason: ValueError) -> str:
 
 
 READERS: dict[Any, Reader] = {
-    int: read_whole,
-    int | None: read_whole,
+    int: read_whole_number,
+    int | None: read_whole_number,
     float: read_number,
     str: read_text,
-    bool: read_switch,
+    bool: read_boolean,
     tuple[str, ...]: read_names,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pressroom.config.addresses import is_postgres, masked, split_host_and_port
+from pressroom.config.addresses import is_postgres, mask_password, split_host_and_port
 from pressroom.config.artifact_settings import ArtifactSettings
 from pressroom.config.declaration import DeclaredSettings
 from pressroom.config.queue_settings import QueueSettings
@@ -27,7 +27,7 @@ class Settings(ArtifactSettings, ServiceSettings, QueueSettings):  # fields come
         if self.poll_interval > self.lease / 3:
             yield f"poll_interval: {self.poll_interval:g} s is too long for a lease of {self.lease:g} s; use at most a third"
         if self.delivery == "redis" and not self.redis_url.startswith(("redis://", "rediss://", "unix://")):
-            yield f"redis_url: {masked(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
+            yield f"redis_url: {mask_password(self.redis_url)!r} is not an address; use redis://HOST:PORT/0"
         if self.delivery == "oban" and not self.on_postgres:
             yield "delivery: oban delivers on PostgreSQL only; set database to postgresql://USER@HOST/NAME"
         if self.auth_enabled and not (self.auth_user and self.auth_pass):
@@ -48,7 +48,7 @@ class Settings(ArtifactSettings, ServiceSettings, QueueSettings):  # fields come
     @property
     def database_label(self) -> str:
         """Where the database is, for people: a file, or an address without its password."""
-        return masked(self.database) if self.on_postgres else self.path
+        return mask_password(self.database) if self.on_postgres else self.path
 
     @property
     def path(self) -> str:
@@ -79,7 +79,9 @@ class Settings(ArtifactSettings, ServiceSettings, QueueSettings):  # fields come
         """Where artifacts go, as it is told to people."""
         if self.s3_bucket:
             prefix = f"/{self.s3_prefix.strip('/')}" if self.s3_prefix else ""
-            return f"artifacts in the bucket {self.s3_bucket}{prefix} at {masked(self.s3_endpoint) or 'the usual endpoint'}"
+            return (
+                f"artifacts in the bucket {self.s3_bucket}{prefix} at {mask_password(self.s3_endpoint) or 'the usual endpoint'}"
+            )
         return f"artifacts in {self.artifact_folder or 'a temporary folder'}"
 
     @property

@@ -31,20 +31,20 @@ type Waiting = Callable[[], Awaitable[list[JobNotice]]]
 
 
 class Offer:
-    """A job that a delivery names to a worker. Of the three answers it hears one, or `taken` and then `settled`."""
+    """A job that a delivery names to a worker. A worker calls one of the three methods, or `accept` and later `settle`."""
 
     def __init__(self, uid: str, tier: int) -> None:
         self.uid = uid
         self.tier = tier
 
-    def taken(self) -> None:
-        """It is claimed: from here on its lease takes care of it."""
+    def accept(self) -> None:
+        """The job is claimed: if the worker dies, its lease expires."""
 
-    def refused(self, again: float | None) -> None:
-        """It is not to be had; `again` says after how many seconds it may be, if ever."""
+    def refuse(self, retry_after: float | None) -> None:
+        """The job cannot be claimed now. `retry_after`: in how many seconds it may be; None if never."""
 
-    def settled(self, again: float | None) -> None:
-        """Its attempt is over; `again` says after how many seconds there is to be another."""
+    def settle(self, retry_after: float | None) -> None:
+        """The attempt has ended. `retry_after`: in how many seconds the next one is due; None if there is none."""
 
 
 class Taker(Protocol):
@@ -75,13 +75,13 @@ class Taker(Protocol):
 
 
 class Delivery(Protocol):
-    """`sweep` is how many seconds a worker waits at least between two looks for work that was not announced to it."""
+    """A worker waits at least `min_poll_interval` seconds between two polls for jobs that were not announced to it."""
 
     @property
-    def sweep(self) -> float: ...
+    def min_poll_interval(self) -> float: ...
 
     @property
-    def keeps_time(self) -> bool:
+    def fires_schedules(self) -> bool:
         """Whether it fires the schedules. Then the maintenance fires only the ticks that it has missed."""
         ...
 

@@ -10,8 +10,8 @@ from pressroom.model import Submitted
 class Embedded:
     """However many jobs are announced while no worker waits, the latch is set once; the next worker finds it set."""
 
-    sweep = 0.0
-    keeps_time = False
+    min_poll_interval = 0.0
+    fires_schedules = False
 
     def __init__(self) -> None:
         self._latch = asyncio.Event()

@@ -61,7 +61,7 @@ return silent
 """
 
 
-def connect(url: str, place: str) -> Client:
+def make_client(url: str, place: str) -> Client:
     """Does not connect yet. Raises InvalidSettings, which shows no more of the address than `place` does."""
     # A command is never sent twice: a BLMOVE whose reply was lost has moved a message all the same.
     ours = {
@@ -84,12 +84,12 @@ def connect(url: str, place: str) -> Client:
     return Client.from_pool(pool)
 
 
-class Lists:
+class MessageLists:
     """`reached` is called whenever Redis has answered. Everything here may raise RedisError or OSError."""
 
-    def __init__(self, client: Client, reached: Callable[[], None]) -> None:
+    def __init__(self, client: Client, on_reply: Callable[[], None]) -> None:
         self._client = client
-        self._on_reached = reached
+        self._on_reached = on_reply
         self._take = client.register_script(TAKE)
         self._remove = client.register_script(REMOVE)
         self._return = client.register_script(RETURN)
@@ -106,7 +106,7 @@ class Lists:
     async def take_first(self, list_name: str, worker: str) -> bytes | None:
         """Wait for a message, and take it. None if there was none for a while."""
         waiting = self._client.blmove(list_name, _taken_list(list_name, worker), BLOCK, "LEFT", "RIGHT")
-        message: bytes | None = await self._await_reply(waiting, within=BLOCK + RESPONSE_TIMEOUT)
+        message: bytes | None = await self._await_reply(waiting, timeout=BLOCK + RESPONSE_TIMEOUT)
         return message
 
     async def take_more(self, list_name: str, worker: str, count: int) -> list[bytes]:
@@ -119,19 +119,19 @@ class Lists:
         if messages:
             await self._await_reply(self._remove(keys=[_taken_list(list_name, worker)], args=list(messages)))
 
-    async def hand_on(self, list_name: str, worker: str, messages: Collection[bytes]) -> None:
+    async def return_to_tail(self, list_name: str, worker: str, messages: Collection[bytes]) -> None:
         """To the tail: they are for workers of other kinds, and must not block the head of the list."""
         if messages:
             await self._await_reply(self._return(keys=[list_name, _taken_list(list_name, worker)], args=["RPUSH", *messages]))
 
-    async def hand_back(self, list_name: str, worker: str, messages: Sequence[bytes]) -> None:
+    async def return_to_head(self, list_name: str, worker: str, messages: Sequence[bytes]) -> None:
         """To the head, in the order in which they were there."""
         if messages:
             await self._await_reply(
                 self._return(keys=[list_name, _taken_list(list_name, worker)], args=["LPUSH", *reversed(messages)])
             )
 
-    async def give_back(self, list_name: str, worker: str) -> int:
+    async def return_all_taken(self, list_name: str, worker: str) -> int:
         return int(await self._await_reply(self._give_back(keys=[list_name, _taken_list(list_name, worker)])))
 
     async def heartbeat(self, list_name: str, worker: str) -> None:
@@ -141,28 +141,28 @@ class Lists:
             together.expire(f"{list_name}:workers", KEY_TTL)
             await self._await_reply(together.execute())
 
-    async def put_back_if_due(self, list_name: str) -> list[tuple[str, int]]:
-        """As `put_back`, unless a worker did so within the interval."""
+    async def return_silent_messages_if_due(self, list_name: str) -> list[tuple[str, int]]:
+        """As `return_silent_messages`, unless a worker did so within the interval."""
         if await self._await_reply(self._client.set(f"{list_name}:looked", b"1", nx=True, px=PUT_BACK_INTERVAL)):
-            return await self.put_back(list_name)
+            return await self.return_silent_messages(list_name)
         return []
 
-    async def put_back(self, list_name: str) -> list[tuple[str, int]]:
+    async def return_silent_messages(self, list_name: str) -> list[tuple[str, int]]:
         """Give the messages of silent workers back to their list. Says of each how many it had."""
         silent = await self._await_reply(self._put_back(keys=[list_name]))
         return [(worker.decode(errors="replace"), moved) for worker, moved in silent]
 
-    async def leave(self, list_name: str, worker: str) -> None:
+    async def unregister_worker(self, list_name: str, worker: str) -> None:
         # Our last BLMOVE was broken off. When Redis has answered this, it has seen that too, and moves nothing more.
         await self._await_reply(self._client.delete(f"{list_name}:alive:{worker}"))
-        await self.give_back(list_name, worker)
+        await self.return_all_taken(list_name, worker)
         await self._await_reply(self._client.srem(f"{list_name}:workers", worker))
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _await_reply(self, answer: Awaitable[Any], within: float = RESPONSE_TIMEOUT) -> Any:
-        async with asyncio.timeout(within):
+    async def _await_reply(self, answer: Awaitable[Any], timeout: float = RESPONSE_TIMEOUT) -> Any:
+        async with asyncio.timeout(timeout):
             result = await answer
         self._on_reached()
         return result

@@ -14,10 +14,10 @@ from contextlib import suppress
 
 from redis.exceptions import RedisError, ResponseError
 
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery import JobNotice, Offer, Taker, Waiting, messages
 from pressroom.delivery.embedded import Embedded
-from pressroom.delivery.lists import Lists, connect
+from pressroom.delivery.lists import MessageLists, make_client
 from pressroom.model import Submitted
 
 log = logging.getLogger("pressroom.delivery")
@@ -44,17 +44,17 @@ class Redis(Embedded):
     its job. `count_error` is called with the code of each error of Redis.
     """
 
-    sweep = 1.0
+    min_poll_interval = 1.0
 
     def __init__(
         self, url: str, queue: str, look_up: LookUp, count_error: Callable[[str], object] = lambda _code: None
     ) -> None:
         super().__init__()
         self._count_error = count_error
-        self._place = masked(url).partition("?")[0]
+        self._place = mask_password(url).partition("?")[0]
         self._queue = queue
         self._look_up = look_up
-        self._lists = Lists(connect(url, self._place), self._note_reachable)
+        self._lists = MessageLists(make_client(url, self._place), self._note_reachable)
         self._unannounced: list[int] = []
         self._announcements_due = asyncio.Event()
         self._all_announced = asyncio.Event()
@@ -94,7 +94,7 @@ class Redis(Embedded):
         finally:
             with suppress(RedisError, OSError):
                 async with asyncio.timeout(LEAVE_WITHIN):
-                    await asyncio.gather(*map(self._leave, consumers))
+                    await asyncio.gather(*map(self._unregister_consumer, consumers))
 
     async def close(self) -> None:
         """What was submitted just now is announced before we go, if Redis listens."""
@@ -148,7 +148,7 @@ class Redis(Embedded):
         while True:
             try:
                 if consumer.unsure:
-                    await self._take_over(consumer)
+                    await self._return_unseen_messages(consumer)
                 if not consumer.free_slots():
                     await consumer.taker.slot_freed()
                     continue
@@ -161,10 +161,10 @@ class Redis(Embedded):
                 self._record_error(reason)
                 await asyncio.sleep(RECONNECT_INTERVAL)
 
-    async def _take_over(self, consumer: "_ListConsumer") -> None:
+    async def _return_unseen_messages(self, consumer: "_ListConsumer") -> None:
         """When we were cut off, a message may have been moved that we never saw. Offering the others twice does no harm."""
         await self._lists.heartbeat(consumer.name, consumer.worker)
-        await self._lists.give_back(consumer.name, consumer.worker)
+        await self._lists.return_all_taken(consumer.name, consumer.worker)
         consumer.unsure = False
 
     async def _offer_messages(self, consumer: "_ListConsumer", taken: list[bytes]) -> None:
@@ -180,25 +180,25 @@ class Redis(Embedded):
                 unusable.append(message)
             else:
                 foreign.append(message)
-        await self._lists.hand_on(consumer.name, consumer.worker, foreign)
+        await self._lists.return_to_tail(consumer.name, consumer.worker, foreign)
         await self._lists.remove(consumer.name, consumer.worker, unusable)
-        await consumer.back_off(all_foreign=len(foreign) == len(taken))
+        await consumer.wait_if_all_foreign(all_foreign=len(foreign) == len(taken))
 
-    def release_message(self, consumer: "_ListConsumer", message: bytes, *, hand_back: bool = False) -> None:
+    def release_message(self, consumer: "_ListConsumer", message: bytes, *, to_head: bool = False) -> None:
         """Many are let go of together: one call for all that a turn has answered."""
-        (consumer.unwanted if hand_back else consumer.spent).append(message)
+        (consumer.unwanted if to_head else consumer.spent).append(message)
         if len(consumer.unwanted) + len(consumer.spent) == 1:
-            task = asyncio.create_task(self._tidy(consumer))
+            task = asyncio.create_task(self._return_released(consumer))
             consumer.tidying.add(task)
             task.add_done_callback(consumer.tidying.discard)
 
-    async def _tidy(self, consumer: "_ListConsumer") -> None:
+    async def _return_released(self, consumer: "_ListConsumer") -> None:
         await asyncio.sleep(0)
         spent, consumer.spent = consumer.spent, []
         unwanted, consumer.unwanted = consumer.unwanted, []
         try:
             await self._lists.remove(consumer.name, consumer.worker, spent)
-            await self._lists.hand_back(consumer.name, consumer.worker, unwanted)
+            await self._lists.return_to_head(consumer.name, consumer.worker, unwanted)
         except (RedisError, OSError) as reason:
             consumer.unsure = True
             self._record_error(reason)
@@ -209,7 +209,7 @@ class Redis(Embedded):
             for consumer in consumers:
                 try:
                     await self._lists.heartbeat(consumer.name, consumer.worker)
-                    for worker, moved in await self._lists.put_back_if_due(consumer.name):
+                    for worker, moved in await self._lists.return_silent_messages_if_due(consumer.name):
                         log.warning(
                             "worker %s went silent; %d messages that it had taken are back in %s", worker, moved, consumer.name
                         )
@@ -217,9 +217,9 @@ class Redis(Embedded):
                     self._record_error(reason)
             await asyncio.sleep(HEARTBEAT_INTERVAL)
 
-    async def _leave(self, consumer: "_ListConsumer") -> None:
+    async def _unregister_consumer(self, consumer: "_ListConsumer") -> None:
         await asyncio.gather(*consumer.tidying)
-        await self._lists.leave(consumer.name, consumer.worker)
+        await self._lists.unregister_worker(consumer.name, consumer.worker)
 
     def _note_reachable(self) -> None:
         if self._unreachable:
@@ -274,7 +274,7 @@ class _ListConsumer:
         log.info("no worker takes job_%s from %s; one that knows its kind will find it in the store", uid, self.name)
         return True
 
-    async def back_off(self, *, all_foreign: bool) -> None:
+    async def wait_if_all_foreign(self, *, all_foreign: bool) -> None:
         if all_foreign:
             await asyncio.sleep(self._rest)
             self._rest = min(2 * self._rest, FOREIGN_BACKOFF[1])
@@ -289,12 +289,12 @@ class RedisOffer(Offer):
         self._consumer = consumer
         self._message = message
 
-    def taken(self) -> None:
+    def accept(self) -> None:
         self._delivery.release_message(self._consumer, self._message)
 
-    def refused(self, again: float | None) -> None:
+    def refuse(self, retry_after: float | None) -> None:
         """Another worker has it, or it is not due: then a worker finds it when it is.
 
         A worker that is going refuses it for now: it is for the others.
         """
-        self._delivery.release_message(self._consumer, self._message, hand_back=again == 0.0)
+        self._delivery.release_message(self._consumer, self._message, to_head=retry_after == 0.0)

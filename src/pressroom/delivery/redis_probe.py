@@ -15,8 +15,8 @@ from redis.exceptions import (
 )
 
 from pressroom.base.dependencies import DependencyFailed
-from pressroom.config import masked
-from pressroom.delivery.lists import connect
+from pressroom.config import mask_password
+from pressroom.delivery.lists import make_client
 
 ANSWER_WITHIN = 4.0  # seconds
 
@@ -39,8 +39,8 @@ redis.call('DEL', KEYS[1], KEYS[1] .. ':taken:probe', KEYS[1] .. ':workers', KEY
 
 async def probe(url: str, queue: str) -> str:
     """`queue` is the setting `render_queue`. Raises DependencyFailed, or InvalidSettings."""
-    place = masked(url).partition("?")[0]
-    client = connect(url, place)
+    place = mask_password(url).partition("?")[0]
+    client = make_client(url, place)
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
             await client.eval(EVERY_COMMAND, 1, f"{queue.replace('{kind}', 'probe')}:probe")

@@ -35,7 +35,7 @@ KEPT = timedelta(days=30)
 type Action = Literal["retry", "cancel"]
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class BulkOrder(msgspec.Struct, frozen=True, kw_only=True):
     """`up_to` is the newest job, and `as_of` the time in milliseconds, when it was decided; `counted` is how many matched.
 
     `scope` is that of who decided it: a retry leaves out kinds that need more.
@@ -62,20 +62,20 @@ class BulkJobRow(NamedTuple):
     retried_by: int | None
 
 
-def why_not(action: Action, seen: BulkJobRow, as_of: int, may_retry: Callable[[str], bool]) -> str | None:
+def skip_reason(action: Action, row: BulkJobRow, as_of: int, may_retry: Callable[[str], bool]) -> str | None:
     """Why a job is left alone; None if it is not. `may_retry` is asked about its kind."""
-    ended = Status(seen.status).ended
-    if seen.kind == NAME:
+    ended = Status(row.status).ended
+    if row.kind == NAME:
         return "bulk work itself"
     if action == "cancel":
         return "already ended" if ended else None
-    if not may_retry(seen.kind):
+    if not may_retry(row.kind):
         return "its kind needs another scope"
     if not ended:
         return "not ended yet"
-    if seen.date_completed is not None and seen.date_completed > as_of:
+    if row.date_completed is not None and row.date_completed > as_of:
         return "ended only after this was decided"
-    if seen.retried_by is not None:
+    if row.retried_by is not None:
         return "already retried"
     return None
 
@@ -100,14 +100,14 @@ class Bulk:
         self._queue = queue
 
     async def handle(self, job: Any, payload: Any) -> Any:
-        run = _Run(self._database, self._queue, job, _parse_order(payload))
+        run = _BulkRun(self._database, self._queue, job, _parse_order(payload))
         try:
             return await run.run()
         except (QueueFull, QueueClosed) as reason:  # it costs no attempt: it begins anew when there is room
             raise Backpressure(str(reason)) from None
 
 
-async def submit(queue: Queue, order: Order, *, org_id: str | None, within: Transaction) -> Submitted:
+async def submit_bulk_job(queue: Queue, order: BulkOrder, *, org_id: str | None, within: Transaction) -> Submitted:
     """`org_id` is whose jobs it may touch: None is all organisations'."""
     many = "jobs" if order.counted is None else "1 job" if order.counted == 1 else f"{order.counted:,} jobs"
     return await queue.submit(
@@ -120,8 +120,8 @@ async def submit(queue: Queue, order: Order, *, org_id: str | None, within: Tran
     )
 
 
-class _Run:
-    def __init__(self, database: Database, queue: Queue, job: Any, order: Order) -> None:
+class _BulkRun:
+    def __init__(self, database: Database, queue: Queue, job: Any, order: BulkOrder) -> None:
         self._database = database
         self._queue = queue
         self._job = job
@@ -138,11 +138,11 @@ class _Run:
         await self._job.phase(f"{order.action} jobs", total=order.counted)
         before: int | None = order.up_to + 1
         while before is not None:
-            found = await self._database.read(partial(search.search, wanted, before=before, limit=FOUND_AT_ONCE))
+            found = await self._database.read(partial(search.search_job_ids, wanted, before=before, limit=FOUND_AT_ONCE))
             for some in batched(found.ids, DONE_AT_ONCE):
                 await (self._retry(some, began_before) if order.action == "retry" else self._cancel(some))
                 await self._job.progress(self._done + self._skipped.total())
-            before = found.rest
+            before = found.next_before
         return {"retry": {"requeued": self._done}, "cancel": {"cancelled": self._done}}[order.action] | {
             "skipped": self._skipped.total(),
             "why": dict(self._skipped),
@@ -158,10 +158,10 @@ class _Run:
 
     async def _retry(self, ids: Sequence[int], began_before: bool) -> None:
         async with self._queue.transaction() as transaction:
-            for seen in _read_rows(await transaction.run(partial(search.look_at, ids), name="bulk")):
+            for seen in _read_rows(await transaction.run(partial(search.load_bulk_rows, ids), name="bulk")):
                 if began_before and seen.retried_by is not None and seen.retried_by > self._job.id:
                     self._done += 1
-                elif reason := self._why_not(seen):
+                elif reason := self._skip_reason(seen):
                     self._skipped[reason] += 1
                 elif (await self._queue.retry(seen.uid, within=transaction)).answer is Answer.SKIPPED:
                     self._skipped["a newer job of its key is open"] += 1
@@ -169,13 +169,13 @@ class _Run:
                     self._done += 1
 
     async def _cancel(self, ids: Sequence[int]) -> None:
-        rows = [*_read_rows(await self._database.read(partial(search.look_at, ids)))]
+        rows = [*_read_rows(await self._database.read(partial(search.load_bulk_rows, ids)))]
         for seen in rows:
             if seen.status == Status.CANCELLED and seen.last_error == self._reason:
                 self._done += 1
-            elif self._is_asked_for(seen) and (reason := self._why_not(seen)):
+            elif self._has_wanted_status(seen) and (reason := self._skip_reason(seen)):
                 self._skipped[reason] += 1
-        await asyncio.gather(*(self._cancel_one(seen.uid) for seen in rows if not self._why_not(seen)))
+        await asyncio.gather(*(self._cancel_one(seen.uid) for seen in rows if not self._skip_reason(seen)))
 
     async def _cancel_one(self, uid: str) -> None:
         try:
@@ -188,21 +188,21 @@ class _Run:
         else:
             self._skipped["already ended"] += 1
 
-    def _why_not(self, seen: BulkJobRow) -> str | None:
-        return why_not(self._order.action, seen, self._order.as_of, self._may_retry)
+    def _skip_reason(self, row: BulkJobRow) -> str | None:
+        return skip_reason(self._order.action, row, self._order.as_of, self._may_retry)
 
-    def _is_asked_for(self, seen: BulkJobRow) -> bool:
+    def _has_wanted_status(self, row: BulkJobRow) -> bool:
         asked = self._order.wanted.status
-        return not asked or seen.status in asked
+        return not asked or row.status in asked
 
 
 def _read_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[BulkJobRow]:
     return (BulkJobRow(*row) for row in rows)
 
 
-def _parse_order(payload: Any) -> Order:
+def _parse_order(payload: Any) -> BulkOrder:
     try:
-        return msgspec.convert(payload, Order)
+        return msgspec.convert(payload, BulkOrder)
     except msgspec.ValidationError as reason:
         raise InvalidPayload(f"this is no bulk work: {reason}") from None
 

@@ -96,7 +96,7 @@ class Rendering:
         self.presses = EnginePools(self._size or None)  # no process before its first use
         self.kind = self.make_kind(NAME, cache_for=cache_for)
 
-    def make_kind(self, name: str, handler: Handler | None = None, **promises: Any) -> Kind:
+    def make_kind(self, name: str, handler: Handler | None = None, **kind_options: Any) -> Kind:
         """A kind that renders. An app may have its own, with other promises, and a handler of its own around `handle`."""
         usual: dict[str, Any] = {
             "max_attempts": 2,
@@ -107,7 +107,7 @@ class Rendering:
             "retry_timeouts": False,  # the same source takes as long again
         }
         self.kinds.add(name)
-        return Kind(name, handler or self.handle, settling=_settle, **(usual | promises))
+        return Kind(name, handler or self.handle, settling=_settle, **(usual | kind_options))
 
     def open(self, database: Database, make_store: Callable[[], Blobs]) -> None:
         self.database = database
@@ -122,7 +122,7 @@ class Rendering:
         return self._make_store()
 
     @property
-    def in_use(self) -> bool:
+    def has_artifact_store(self) -> bool:
         return "blobs" in vars(self)
 
     async def close(self) -> None:
@@ -152,7 +152,7 @@ class Rendering:
     ) -> Submitted:
         """`fingerprint` is that of the prepared inputs, where the caller has looked for it in the cache before."""
         request = prepared.request
-        source, text = as_text(request.source)
+        source, text = source_for_payload(request.source)
         payload = RenderJobPayload(
             language=request.language,
             output=request.output,
@@ -167,7 +167,7 @@ class Rendering:
         # Within a transaction of the caller's nothing else can be written: there the bytes are believed in.
         if submitted.answer is Answer.HIT and submit_options.get("within") is None:
             result = (await queue.get(submitted)).result
-            if not await self.has_bytes(result["artifact"]):
+            if not await self.has_cached_bytes(result["artifact"]):
                 return await submit()
         return submitted
 
@@ -176,9 +176,9 @@ class Rendering:
     ) -> Submitted:
         if payload.source is not None:
             return await queue.submit(kind, msgspec.to_builtins(payload), **submit_options)
-        return await self._submit_long(queue, kind, payload, source, submit_options)
+        return await self._submit_with_stored_source(queue, kind, payload, source, submit_options)
 
-    async def has_bytes(self, uid: str) -> bool:
+    async def has_cached_bytes(self, uid: str) -> bool:
         """Whether what a cache entry answers with is still there. If its bytes are gone the entry goes too, and the input is
         rendered again. The artifact store is asked once a minute for each; one that is out of reach proves nothing.
         """
@@ -194,12 +194,12 @@ class Rendering:
             is_there = False
         if not is_there:
             log.error("the bytes of artifact %s are gone from the artifact store; what it was made from is rendered again", uid)
-            await self.database.run(partial(render_cache.forget, uid), name="renew")
+            await self.database.run(partial(render_cache.delete_entry, uid), name="renew")
             return False
         self._seen[uid] = moment
         return True
 
-    async def _submit_long(
+    async def _submit_with_stored_source(
         self, queue: Queue, kind: str, payload: RenderJobPayload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
@@ -239,9 +239,9 @@ class Rendering:
         left = None if artifact is None or artifact.expires_at is None else to_ms(artifact.expires_at) - moment
         if artifact is not None and 0 <= moment - looked_up < FRESH and (left is None or left > 0):
             return artifact, left
-        found, is_use_due = await self.database.read(partial(_look_up, link))
+        found, is_use_due = await self.database.read(partial(_find_link, link))
         if is_use_due:
-            await self.database.run(partial(render_cache.use, found.uid), name="renew", durable=False)
+            await self.database.run(partial(render_cache.record_use, found.uid), name="renew", durable=False)
             found = await self.database.read(partial(artifacts.by_link, link))
         self._links[link] = (moment, found)
         return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
@@ -258,7 +258,7 @@ class Rendering:
             self._recent.put(key, data)
         return data
 
-    def presses_for(self, job: Any) -> CallerEnginePools:
+    def engine_pools_for(self, job: Any) -> CallerEnginePools:
         """The presses, with the job's tier and organisation. Waiting for one does not count against the job's time limit."""
         caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
         return self.presses.for_caller(caller)
@@ -268,7 +268,7 @@ class Rendering:
         plan = documents.plan(request)
         engines = documents.engines_of(plan)
         try:
-            rendered = await documents.render(self.presses_for(job), plan)
+            rendered = await documents.render(self.engine_pools_for(job), plan)
         except PressroomError as error:
             error.engines = engines
             raise
@@ -287,7 +287,7 @@ class Rendering:
                 media_type=draft.media_type,
                 filename=filename,
                 warnings=[msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
-                details=_limit_details(rendered.details),
+                details=_drop_large_details(rendered.details),
                 engines=engines,
             )
         )
@@ -304,10 +304,10 @@ class Rendering:
         return request, payload.filename or f"{payload.language}.{EXTENSIONS.get(payload.output, payload.output)}"
 
 
-def _look_up(link: str) -> Work[tuple[Artifact, bool]]:
+def _find_link(link: str) -> Work[tuple[Artifact, bool]]:
     """The artifact of a link, and whether its use is to be noted."""
     artifact = yield from artifacts.by_link(link)
-    return artifact, (yield from render_cache.is_use_due(artifact.uid))
+    return artifact, (yield from render_cache.is_use_record_due(artifact.uid))
 
 
 def _settle(ending: Ending) -> Work[None]:
@@ -316,7 +316,7 @@ def _settle(ending: Ending) -> Work[None]:
         yield from artifacts.record(result.draft(), job=ending.uid, org_id=ending.org_id)
 
 
-def _limit_details(details: dict[str, Any]) -> dict[str, Any]:
+def _drop_large_details(details: dict[str, Any]) -> dict[str, Any]:
     """Details that fit into a job's result: a book has too many headings for it."""
     try:
         json_text.encode(details, limit=DETAILS_LIMIT)
@@ -325,7 +325,7 @@ def _limit_details(details: dict[str, Any]) -> dict[str, Any]:
     return details
 
 
-def as_text(source: bytes | str) -> tuple[bytes, str | None]:
+def source_for_payload(source: bytes | str) -> tuple[bytes, str | None]:
     """A source as bytes, and as text if it can travel with the job: it is short, and JSON can say it."""
     data = source.encode(errors="surrogatepass") if isinstance(source, str) else source
     if len(data) > INLINE or b"\0" in data:

@@ -27,7 +27,7 @@ from pressroom.store import Database
 from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.webhooks import webhooks
 from pressroom.store.webhooks.secrets import count_unsealed_webhook_secrets, seal_webhook_secrets, webhook_context
-from pressroom.store.webhooks.webhooks import DueDelivery, Parcel, Webhook, WebhookDelivery
+from pressroom.store.webhooks.webhooks import DeliveryAttempt, DueDelivery, Webhook, WebhookDelivery
 from pressroom.submission.request import Request, check_request
 from pressroom.worker.maintenance import if_leading, run_every
 from pressroom.worker.worker import Worker
@@ -105,11 +105,11 @@ class Webhooks:
         for seconds, task in (
             (DISPATCH_INTERVAL, if_leading(leads, self.submit_due_deliveries)),
             (DISPATCH_INTERVAL, self.start_worker_if_due),
-            (FORGET_INTERVAL, if_leading(leads, self.forget)),
+            (FORGET_INTERVAL, if_leading(leads, self.delete_old_deliveries)),
         ):
             self._tasks.append(asyncio.create_task(run_every(seconds, task, self._stopping)))
 
-    async def finish(self, grace: float, *, drain: bool) -> int:
+    async def stop_worker(self, grace: float, *, drain: bool) -> int:
         """As a worker stops: how many deliveries had to go back to the queue."""
         async with self._worker_lock:
             self._make_worker = None
@@ -145,7 +145,7 @@ class Webhooks:
 
     async def enable(self, webhook: Webhook) -> Webhook:
         """Resume deliveries, of events from now on."""
-        await self._database.run(partial(webhooks.disable, webhook.uid, None), name="webhook")
+        await self._database.run(partial(webhooks.set_disabled_reason, webhook.uid, None), name="webhook")
         return await self.get(webhook.uid)
 
     async def rotate(self, webhook: Webhook) -> str:
@@ -176,23 +176,25 @@ class Webhooks:
     async def submit_due_deliveries(self) -> int:
         """Give every delivery that is owed its job. Looks before it writes: an idle process takes no lock."""
         sent = 0
-        while await self._database.read(webhooks.any_due):
-            sent += await self._database.run(partial(webhooks.dispatch, self._delivery_job, BATCH), name="webhook")
+        while await self._database.read(webhooks.any_due_delivery):
+            sent += await self._database.run(partial(webhooks.submit_due_deliveries, self._delivery_job, BATCH), name="webhook")
             self._announce()
         return sent
 
     async def start_worker_if_due(self) -> None:
         """Start the worker for deliveries once there is one: most processes never need it."""
         async with self._worker_lock:
-            if self._make_worker is None or self.worker is not None or not await self._database.read(_any_ready):
+            if self._make_worker is None or self.worker is not None or not await self._database.read(_has_ready_job):
                 return
             worker = self._make_worker()
             await worker.start()
             self.worker = worker
 
-    async def forget(self) -> int:
+    async def delete_old_deliveries(self) -> int:
         kept_for = int(DELIVERY_RETENTION.total_seconds() * 1000)
-        return await self._database.run(partial(webhooks.forget, kept_for, 5 * BATCH), name="webhook", durable=False)
+        return await self._database.run(
+            partial(webhooks.delete_old_deliveries, kept_for, 5 * BATCH), name="webhook", durable=False
+        )
 
     async def handle(self, job: Any, payload: Any) -> dict[str, Any]:
         try:
@@ -201,19 +203,19 @@ class Webhooks:
             raise InvalidPayload(f"a webhook's job names its delivery: {reason}") from None
         self._refuse_while_paused(order.webhook)
         uid = order.delivery
-        parcel = await self._take(uid, job)
-        note = partial(webhooks.note, uid, job.uid)
+        parcel = await self._begin_attempt(uid, job)
+        note = partial(webhooks.record_response, uid, job.uid)
         try:
             answer = await self._post(uid, parcel)
         except NoResponse as reason:
             if isinstance(reason, ResponseTimeout):
                 self._paused_until[parcel.webhook.uid] = time.monotonic() + PAUSE_AFTER_TIMEOUT
-            await self._write(partial(note, None, None, str(reason)))
+            await self._run_unit(partial(note, None, None, str(reason)))
             raise
         verdict = rules.judge_response(answer, self._clock.now_ms() / 1000)
-        await self._write(partial(note, answer.status, answer.excerpt, verdict.words))
+        await self._run_unit(partial(note, answer.status, answer.excerpt, verdict.error))
         if verdict.meaning == "gone":
-            await self._write(partial(webhooks.disable, parcel.webhook.uid, verdict.words))
+            await self._run_unit(partial(webhooks.set_disabled_reason, parcel.webhook.uid, verdict.error))
         _raise_unless_delivered(verdict, parcel.attempt)
         return {"status": answer.status, "attempts": parcel.attempt}
 
@@ -223,8 +225,8 @@ class Webhooks:
             raise Backpressure("the receiver did not answer a moment ago, and is left alone for a while", retry_after=left)
         self._paused_until.pop(webhook, None)
 
-    async def _take(self, uid: str, job: Any) -> Parcel:
-        unit = partial(webhooks.take, uid, job.uid, job.org_id or "")
+    async def _begin_attempt(self, uid: str, job: Any) -> DeliveryAttempt:
+        unit = partial(webhooks.begin_attempt, uid, job.uid, job.org_id or "")
         parcel = await self._database.run(unit, name="webhook", durable=False)
         if parcel is None:
             raise Cancelled("the webhook was deleted, or the delivery is too old")
@@ -249,12 +251,12 @@ class Webhooks:
         except CannotUnseal as reason:
             log.error("webhook secrets stay as they are: %s", reason)
 
-    async def _post(self, uid: str, parcel: Parcel) -> WebhookResponse:
-        body = rules.encode_payload(parcel.type, parcel.at, parcel.facts, self._base_url)
-        headers = rules.signed_headers(f"msg_{uid}", self._clock.now_ms() // 1000, body, parcel.secrets)
-        return await self.client.post(parcel.webhook.url, headers, body)
+    async def _post(self, uid: str, attempt: DeliveryAttempt) -> WebhookResponse:
+        body = rules.encode_payload(attempt.type, attempt.at, attempt.facts, self._base_url)
+        headers = rules.signed_headers(f"msg_{uid}", self._clock.now_ms() // 1000, body, attempt.secrets)
+        return await self.client.post(attempt.webhook.url, headers, body)
 
-    async def _write(self, unit: Callable[[], Work[None]]) -> None:
+    async def _run_unit(self, unit: Callable[[], Work[None]]) -> None:
         await self._database.run(unit, name="webhook", durable=False)
 
     def _delivery_job(self, due: DueDelivery) -> CheckedJob:
@@ -268,7 +270,7 @@ class Webhooks:
         return check_request(request, {NAME: self.kind})
 
 
-def _any_ready() -> Work[bool]:
+def _has_ready_job() -> Work[bool]:
     return bool((yield Statement("any_ready", {"kind": NAME})))
 
 
@@ -276,11 +278,11 @@ def _raise_unless_delivered(verdict: rules.ResponseVerdict, attempt: int) -> Non
     """A receiver that names a time is left alone until then. That costs the job no attempt, so they are counted here."""
     if verdict.meaning == "delivered":
         return
-    words = verdict.words or ""
+    words = verdict.error or ""
     if verdict.meaning == "gone" or attempt >= MAX_ATTEMPTS:
         raise Undeliverable(words)
-    if verdict.wait:
-        raise Backpressure(words, retry_after=max(verdict.wait, rules.SCHEDULE[attempt]))
+    if verdict.retry_after:
+        raise Backpressure(words, retry_after=max(verdict.retry_after, rules.SCHEDULE[attempt]))
     raise Transient(words)
 
 

@@ -85,8 +85,8 @@ class WebhookTarget(msgspec.Struct, frozen=True):
     trusted: bool = False
 
     @property
-    def literal(self) -> Address | None:
-        return _literal(self.host)
+    def ip_address(self) -> Address | None:
+        return _parse_ip(self.host)
 
     @property
     def authority(self) -> str:
@@ -124,8 +124,10 @@ def parse_target(url: str, allow: Collection[str] = ()) -> WebhookTarget:
 
 async def resolve_public(target: WebhookTarget, resolve: Resolver) -> list[Address]:
     """The addresses to dial: all that the name has, or none if one of them is not public."""
-    literal = target.literal
-    given = [literal] if literal else [_unmapped(ipaddress.ip_address(one)) for one in await resolve(target.host, target.port)]
+    literal = target.ip_address
+    given = (
+        [literal] if literal else [_unmap_ipv4(ipaddress.ip_address(one)) for one in await resolve(target.host, target.port)]
+    )
     if not given:
         raise AddressRefused("the name of the host has no addresses")
     if not target.trusted and not all(map(is_public, given)):
@@ -142,7 +144,7 @@ async def resolve_by_system(host: str, port: int) -> list[str]:
 
 def is_public(address: Address) -> bool:
     """Whether it is globally routable unicast. An IPv4 address mapped into IPv6 is judged as IPv4."""
-    address = _unmapped(address)
+    address = _unmap_ipv4(address)
     if isinstance(address, IPv4Address):
         return address.is_global and not any(address in network for network in _NOT_PUBLIC_4)
     return address.is_global and address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
@@ -151,7 +153,7 @@ def is_public(address: Address) -> bool:
 def _parse_host(host: str) -> str:
     if host.startswith("["):
         try:
-            return str(_unmapped(IPv6Address(host[1:-1])))
+            return str(_unmap_ipv4(IPv6Address(host[1:-1])))
         except ValueError:
             raise AddressRefused("the address has brackets around what is not an IPv6 address") from None
     if host.endswith("."):
@@ -176,19 +178,19 @@ def _check_public(target: WebhookTarget) -> None:
         raise AddressRefused("the address must begin with https://, unless its host is named in webhook_allow")
     if target.port != PORTS["https"] and not LOWEST_PORT <= target.port <= 65_535:
         raise AddressRefused(f"the port is 443, or one from {LOWEST_PORT} to 65535")
-    literal = target.literal
+    literal = target.ip_address
     if literal is None and ("." not in target.host or target.host.endswith(".localhost")):
         raise AddressRefused("the name of the host is a local one")
     if literal is not None and not is_public(literal):
         raise AddressRefused("the address is not a public one")
 
 
-def _literal(host: str) -> Address | None:
+def _parse_ip(host: str) -> Address | None:
     try:
         return ipaddress.ip_address(host)
     except ValueError:
         return None
 
 
-def _unmapped(address: Address) -> Address:
+def _unmap_ipv4(address: Address) -> Address:
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address

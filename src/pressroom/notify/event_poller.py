@@ -14,13 +14,13 @@ class EventPoller:
     def __init__(
         self,
         listeners: JobListeners,
-        changed: Callable[[], Awaitable[bool]],
+        changed_elsewhere: Callable[[], Awaitable[bool]],
         read_events: Callable[[int], Awaitable[tuple[int, list[int]]]],
         read_last_event: Callable[[], Awaitable[int]],
         interval: float,
     ) -> None:
         self._listeners = listeners
-        self._changed = changed
+        self._changed = changed_elsewhere
         self._read_events = read_events
         self._read_last_event = read_last_event
         self._interval = interval
@@ -32,11 +32,11 @@ class EventPoller:
             try:
                 await self._poll()
             except Exception as reason:
-                await asyncio.sleep(self._outage.failed(reason))
+                await asyncio.sleep(self._outage.record_failure(reason))
 
     async def _poll(self) -> None:
         last = await self._read_last_event()
-        self._outage.recovered()
+        self._outage.record_success()
         self._listeners.notify_all()  # an event between their last read and ours would be missed
         while self._listeners.has_listeners.is_set():
             await asyncio.sleep(self._interval)

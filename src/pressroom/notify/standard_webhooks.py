@@ -31,9 +31,9 @@ SCHEDULE = (0.0, 5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_00
 class WebhookBackoff(Backoff):
     """Waits as the schedule says."""
 
-    def delay(self, failures: int, luck: float) -> float:
+    def delay(self, failures: int, random: float) -> float:
         plain = SCHEDULE[min(failures, len(SCHEDULE) - 1)]
-        return plain * (1 + self.jitter * (2 * luck - 1))
+        return plain * (1 + self.jitter * (2 * random - 1))
 
 
 class JobData(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +71,14 @@ def encode_payload(type: str, at: datetime, facts: Mapping[str, Any], base_url: 
         return msgspec.json.encode({"type": type, "timestamp": at, "data": facts})
     data = _job_data(facts, base_url)
     body = b""
-    for version in (data, *_shorter_versions(data)):
+    for version in (data, *_with_fewer_fields(data)):
         body = msgspec.json.encode(Payload(type=type, timestamp=at, data=version))
         if len(body) < BODY_LIMIT:
             break
     return body
 
 
-def _shorter_versions(data: JobData) -> Iterator[JobData]:
+def _with_fewer_fields(data: JobData) -> Iterator[JobData]:
     """The same data with fewer fields."""
     data = msgspec.structs.replace(data, result=None, result_omitted=True)
     yield data
@@ -133,8 +133,8 @@ class ResponseVerdict:
     """What an answer means. `wait` is how long the receiver asked us to stay away."""
 
     meaning: Literal["delivered", "gone", "refused"]
-    words: str | None = None
-    wait: float = 0.0
+    error: str | None = None
+    retry_after: float = 0.0
 
 
 def judge_response(response: "WebhookResponse", now: float) -> ResponseVerdict:

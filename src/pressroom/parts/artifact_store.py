@@ -32,7 +32,7 @@ class ConfiguredArtifactStore(Lifecycle):
         if self._checks:
             await self.check()
 
-    def make(self) -> Blobs:
+    def make_store(self) -> Blobs:
         """A temporary folder if the settings name none: it is deleted when the queue is closed."""
         folder = self._settings.artifact_folder
         if not folder and not self._settings.s3_bucket:

@@ -38,8 +38,8 @@ class CoreKinds(Lifecycle):
         return self.rendering.kind, self.webhooks.kind, self.bulk.kind
 
     async def open(self) -> None:
-        self.rendering.open(self._backend.database, self._artifact_store.make)
-        self.webhooks.open(self._backend.database, self._backend.announce_here)
+        self.rendering.open(self._backend.database, self._artifact_store.make_store)
+        self.webhooks.open(self._backend.database, self._backend.wake_local_workers)
         self.bulk.open(self._backend.database, self._queue)
 
     async def close(self) -> None:

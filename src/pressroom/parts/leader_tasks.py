@@ -36,7 +36,10 @@ class LeaderTasks(Lifecycle):
 
     async def start(self) -> None:
         if self._workers.works:
-            tasks = ((self._settings.cleanup_interval, self._collect_artifacts), (LEADING_INTERVAL, self._begin_apps))
+            tasks = (
+                (self._settings.cleanup_interval, self._collect_artifacts),
+                (LEADING_INTERVAL, self._notify_apps_of_leadership),
+            )
             never = asyncio.Event()
             self._tasks = [asyncio.create_task(run_every(seconds, task, never)) for seconds, task in tasks]
 
@@ -52,7 +55,7 @@ class LeaderTasks(Lifecycle):
         settings, rendering = self._settings, self._rendering
         a_day = max(1, int(A_DAY / settings.cleanup_interval))
         try:
-            if rendering.in_use or await rendering.database.read(queries.any_blob):
+            if rendering.has_artifact_store or await rendering.database.read(queries.has_any_blob):
                 orphans = rounds % a_day == 0
                 await collect(rendering.blobs, rendering.database, orphans=orphans, cache_limit=settings.cache_limit)
         except PressroomError as reason:
@@ -61,7 +64,7 @@ class LeaderTasks(Lifecycle):
         except Exception:  # this round failed; the next one comes
             log.exception("artifacts were not collected")
 
-    async def _begin_apps(self) -> None:
+    async def _notify_apps_of_leadership(self) -> None:
         if self.apps_have_begun.is_set() or not self._workers.leads():
             return
         for name, app in self._apps.items():

@@ -45,9 +45,9 @@ class LocalWorkers(Lifecycle):
         webhooks: Webhooks,
         counters: WorkerCounters,
         *,
-        works: bool,
+        has_workers: bool,
     ) -> None:
-        self.works = works
+        self.works = has_workers
         self.worker_counters = counters
         self.worker: Worker | None = None
         self.leadership: Leadership | None = None
@@ -109,7 +109,7 @@ class LocalWorkers(Lifecycle):
         self._finished = True
         drain = self._backend.database.volatile
         self.released = sum(
-            await asyncio.gather(self.worker.stop(grace, drain=drain), self._webhooks.finish(grace, drain=drain))
+            await asyncio.gather(self.worker.stop(grace, drain=drain), self._webhooks.stop_worker(grace, drain=drain))
         )
 
     async def stop(self) -> None:
@@ -141,7 +141,7 @@ class LocalWorkers(Lifecycle):
 
     async def check_database(self) -> None:
         """Raises PressroomError if the database cannot be read now."""
-        await self._backend.database.read(queries.paused)
+        await self._backend.database.read(queries.list_paused_kinds)
 
     async def watch_coverage(self, stopping: asyncio.Event) -> None:
         """Warn in the log while jobs wait and no worker runs; for a service without workers. Workers watch by themselves."""
@@ -157,6 +157,6 @@ class LocalWorkers(Lifecycle):
             name=f"{socket.gethostname()}.{os.getpid()}.{new_uid()[-6:]}",
             slots=slots,
             lease=self._settings.lease,
-            poll=self._settings.poll_interval,
+            poll_interval=self._settings.poll_interval,
             counters=self.worker_counters,
         )

@@ -73,14 +73,15 @@ class PressMethods:
         options: Mapping[str, Any] | None = None,
         engine: str | None = None,
         filename: str | None = None,
-        **how: Any,
+        **submit_options: Any,
     ) -> Submitted:
-        """Queue a render; `wait` for it returns the artifact's uid and short link. `how` is as for `submit`: tier, key, org_id.
+        """Queue a render; `wait` for it returns the artifact's uid and short link. `submit_options` is as for `submit`: tier,
+        key, org_id.
 
         What was rendered before, from the same source with the same options by the same version, is the answer at once.
         """
-        asked = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
-        return await self.rendering.submit(self.queue, asked, filename=filename, **how)
+        asked = RenderRequest(language, output, rendering.source_for_payload(source)[0], options or {}, engine)
+        return await self.rendering.submit(self.queue, asked, filename=filename, **submit_options)
 
     async def preview(
         self,
@@ -93,7 +94,7 @@ class PressMethods:
     ) -> Rendered:
         """Render now, without a job, inside the same limits. Nothing is kept."""
         self.queue.refuse_when_closed()
-        request = RenderRequest(language, output, rendering.as_text(source)[0], options or {}, engine)
+        request = RenderRequest(language, output, rendering.source_for_payload(source)[0], options or {}, engine)
         return await self.rendering.preview(documents.prepare(request))
 
     async def artifact(self, name: str) -> Artifact:

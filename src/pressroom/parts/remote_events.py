@@ -20,7 +20,7 @@ class RemoteEvents(Lifecycle):
 
     async def start(self) -> None:
         changed = self._backend.database.changed_elsewhere
-        tail = EventPoller(self._queue.listeners, changed, self._events_after, self._newest_event, self._interval)
+        tail = EventPoller(self._queue.listeners, changed, self._events_after, self._last_event_id, self._interval)
         self._tasks = [asyncio.create_task(tail.run())]
 
     async def stop(self) -> None:
@@ -31,5 +31,5 @@ class RemoteEvents(Lifecycle):
         events = await self._backend.database.read(lambda: queries.events_after(last))
         return (events[-1].id if events else last), [event.job_id for event in events]
 
-    async def _newest_event(self) -> int:
+    async def _last_event_id(self) -> int:
         return await self._backend.database.read(queries.last_event)

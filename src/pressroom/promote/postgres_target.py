@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pressroom import failpoints
 from pressroom.clock import SystemClock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
 from pressroom.promote.postgres_lines import Tally, gather_pieces
 from pressroom.promote.sqlite_source import JOB_NUMBER
@@ -105,7 +105,7 @@ class Target:
     def _create_stage(self, promotion: str, source: str) -> None:
         with self._raw.transaction():
             self._raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(STAGE)))
-            postgres_migrate.apply_to(STAGE, migrations("postgres", self._schema), self._raw, self._url)
+            postgres_migrate.apply_migrations_in(STAGE, migrations("postgres", self._schema), self._raw, self._url)
             self._raw.execute(_statement("create_progress"))
             self._raw.execute(_statement("begin_promotion"), {"promotion": promotion, "source": source})
             for name, table in self._filled.items():
@@ -202,7 +202,7 @@ class Target:
 def place_of(url: str) -> str:
     """The address as it may be written down: without a password, however it was spelled. Raises InvalidSettings."""
     if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidSettings([f"--to: {masked(url)!r} is not an address; use postgresql://USER@HOST/NAME"])
+        raise InvalidSettings([f"--to: {mask_password(url)!r} is not an address; use postgresql://USER@HOST/NAME"])
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:

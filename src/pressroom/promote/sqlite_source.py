@@ -100,12 +100,12 @@ class Source:
         return [LiveBlob(*row) for row in rows]
 
     def read_mark(self) -> promoted_mark.PromotedMark | None:
-        return promoted_mark.read(self._raw)
+        return promoted_mark.read_mark(self._raw)
 
     def write_mark(self, mark: promoted_mark.PromotedMark) -> None:
         """Refuse all writes from now on: the mark keeps other processes out, no longer the lock."""
         with SqliteErrors(self._path):
-            promoted_mark.write(self._raw, mark)
+            promoted_mark.write_mark(self._raw, mark)
             self._raw.execute("COMMIT")
             self._raw.execute("BEGIN")
 

@@ -34,10 +34,10 @@ class SubmitBatcher:
         answer: asyncio.Future[Submitted] = loop.create_future()
         self._waiting.append((new, answer))
         if len(self._waiting) == 1:
-            loop.call_soon(self._send)
+            loop.call_soon(self._flush)
         return await answer
 
-    def _send(self) -> None:
+    def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
         task = asyncio.ensure_future(self._submit_all(waiting))
         self._tasks.add(task)
@@ -79,11 +79,11 @@ class Admission:
         self._estimate = limit
         self._unchecked = 0
 
-    def room_for(self, new: Sequence[CheckedJob]) -> Work[None]:
+    def check_room(self, new: Sequence[CheckedJob]) -> Work[None]:
         self._unchecked += len(new)
         if self._estimate + len(new) > self._limit or self._unchecked > self._limit // 100:
             coming = Counter(one.org_id for one in new)
-            yield from submitting.refuse_when_full(self._limit, coming, retry_after=1.0, counted=self._set_estimate)
+            yield from submitting.refuse_when_full(self._limit, coming, retry_after=1.0, on_count=self._set_estimate)
         self._estimate += len(new)
 
     def _set_estimate(self, queued: int) -> None:

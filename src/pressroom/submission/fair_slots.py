@@ -10,16 +10,16 @@ from pressroom.errors import Backpressure
 RETRY_AFTER = 5
 
 
-class Slots:
+class FairSlots:
     """Free slots are given at once; then callers wait in line; when the line is full they are refused.
 
     Organisations take turns: a slot goes to the one that holds the fewest, or else was served longest ago. One that has less
     than its share of a full line may wait all the same. Within an organisation, and with only one, it is first in, first out.
     """
 
-    def __init__(self, concurrent: int, waiting: int) -> None:
-        self.free = concurrent
-        self._room = waiting
+    def __init__(self, slots: int, max_waiting: int) -> None:
+        self.free = slots
+        self._room = max_waiting
         self._lines: dict[str, deque[asyncio.Future[None]]] = {}
         self._held: Counter[str] = Counter()
         self._served: dict[str, int] = {}  # when an organisation was last given a slot, counted in slots given
@@ -30,45 +30,45 @@ class Slots:
         return sum(map(len, self._lines.values()))
 
     @asynccontextmanager
-    async def slot(self, org_id: str | None = None) -> AsyncIterator[None]:
-        await self._take(org_id or "")
+    async def hold_slot(self, org_id: str | None = None) -> AsyncIterator[None]:
+        await self._acquire(org_id or "")
         try:
             yield
         finally:
-            self._give_back(org_id or "")
+            self._release(org_id or "")
 
-    async def _take(self, org_id: str) -> None:
+    async def _acquire(self, org_id: str) -> None:
         if self.free:
             self.free -= 1
-            self._give(org_id)
+            self._record_grant(org_id)
             return
         line = self._lines.get(org_id, ())
-        if self.waiting >= self._room and len(line) >= share_of(self._room, {*self._lines, org_id}):
-            raise no_room(self._room)
+        if self.waiting >= self._room and len(line) >= org_share(self._room, {*self._lines, org_id}):
+            raise slots_taken_error(self._room)
         turn = asyncio.get_running_loop().create_future()
         self._lines.setdefault(org_id, deque()).append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give_back(org_id)  # it was handed a slot in the very moment it gave up
+                self._release(org_id)  # it was handed a slot in the very moment it gave up
             else:
-                self._leave(org_id, turn)
+                self._remove_waiter(org_id, turn)
             raise
 
-    def _give(self, org_id: str) -> None:
+    def _record_grant(self, org_id: str) -> None:
         self._given += 1
         self._held[org_id] += 1
         self._served[org_id] = self._given
 
-    def _give_back(self, org_id: str) -> None:
+    def _release(self, org_id: str) -> None:
         self._held[org_id] -= 1
         while self._lines:
             next_org = min(self._lines, key=lambda org: (self._held[org], self._served.get(org, 0)))
             turn = self._lines[next_org][0]
-            self._leave(next_org, turn)
+            self._remove_waiter(next_org, turn)
             if not turn.done():
-                self._give(next_org)
+                self._record_grant(next_org)
                 turn.set_result(None)
                 break
         else:
@@ -77,7 +77,7 @@ class Slots:
             del self._held[org_id]
             self._served.pop(org_id, None)
 
-    def _leave(self, org_id: str, turn: "asyncio.Future[None]") -> None:
+    def _remove_waiter(self, org_id: str, turn: "asyncio.Future[None]") -> None:
         """May be called again for one who gave up while the line was gone through."""
         line = self._lines.get(org_id, deque())
         if turn in line:
@@ -93,8 +93,8 @@ class RenderWaiters:
     organisation that has less than its share of the places is let in all the same.
     """
 
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self, max_renders: int) -> None:
+        self._room = max_renders
         self._inside: dict[str, int] = {}
         self._by_org: Counter[str] = Counter()  # different renders
 
@@ -102,8 +102,8 @@ class RenderWaiters:
     def reserve_place(self, render: str, org_id: str | None = None) -> Iterator[None]:
         org = org_id or ""
         if render not in self._inside:
-            if len(self._inside) >= self._room and self._by_org[org] >= share_of(self._room, {*+self._by_org, org}):
-                raise no_room(self._room)
+            if len(self._inside) >= self._room and self._by_org[org] >= org_share(self._room, {*+self._by_org, org}):
+                raise slots_taken_error(self._room)
             self._by_org[org] += 1
         self._inside[render] = self._inside.get(render, 0) + 1
         try:
@@ -116,10 +116,10 @@ class RenderWaiters:
                 self._by_org = +self._by_org
 
 
-def share_of(room: int, organisations: Collection[str]) -> int:
+def org_share(places: int, organisations: Collection[str]) -> int:
     """How many of the places are each organisation's, of those that have some or come now. At least one, if there are any."""
-    return max(min(1, room), room // len(organisations))
+    return max(min(1, places), places // len(organisations))
 
 
-def no_room(waiting: int) -> Backpressure:
+def slots_taken_error(waiting: int) -> Backpressure:
     return Backpressure(f"BackpressureError: all slots are taken and {waiting} wait already", retry_after=RETRY_AFTER)

@@ -120,8 +120,8 @@ def _check_tier(tier: Any) -> Tier:
         raise InvalidArgument(f"{tier!r} is not a tier; use Tier.INTERACTIVE or Tier.BACKGROUND") from None
 
 
-def _check_max_attempts(asked: int | None, kind: Kind) -> int:
-    attempts = kind.max_attempts if asked is None else asked
+def _check_max_attempts(max_attempts: int | None, kind: Kind) -> int:
+    attempts = kind.max_attempts if max_attempts is None else max_attempts
     if not 1 <= attempts <= 1000:
         raise InvalidArgument(f"max_attempts is 1 to 1000, not {attempts}")
     return attempts

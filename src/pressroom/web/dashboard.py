@@ -10,7 +10,7 @@ from pressroom.api.service import Service
 from pressroom.overview import SLOW
 from pressroom.store.operators import figures
 from pressroom.store.operators.overview import Active, ActiveList, BacklogReport
-from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, compare
+from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, compute_coverage
 from pressroom.store.operators.worker_list import WorkerState
 
 MIN_CACHE_SECONDS = 1.0  # seconds
@@ -36,7 +36,7 @@ class DashboardData:
     def without_worker(self) -> list[KindWithoutWorker]:
         """Kinds that no running worker takes, of the jobs that are seen here."""
         ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in self.backlog.items]
-        return compare(ready, self.members, self.backlog.paused, self.backlog.at).without_worker
+        return compute_coverage(ready, self.members, self.backlog.paused, self.backlog.at).without_worker
 
     @property
     def is_quiet(self) -> bool:
@@ -107,10 +107,10 @@ def make_dashboard_cache(service: Service) -> DashboardCache:
     async def query(org_id: str | None) -> DashboardData:
         backlog, running, active, hour, cache, members = await asyncio.gather(
             overview.backlog(org_id=org_id),
-            database.read(partial(figures.running, org_id)),
+            database.read(partial(figures.count_running, org_id)),
             overview.active(org_id=org_id),
-            database.read(partial(figures.last_hour, org_id)),
-            database.read(partial(figures.cache, org_id)),
+            database.read(partial(figures.read_last_hour, org_id)),
+            database.read(partial(figures.read_cache_figures, org_id)),
             service.queue.members(),
         )
         return DashboardData(backlog, running, active, hour, cache, members)

@@ -46,20 +46,20 @@ class Attempts:
         database: Database,
         kinds: dict[str, Kind],
         slots: WorkerSlots,
-        tell: Callable[[list[int]], None],
+        notify: Callable[[list[int]], None],
         counters: WorkerCounters,
         random: Callable[[], float],
     ) -> None:
         self.counts = AttemptCounts()
         self.running: dict[ClaimKey, Attempt] = {}
         self.ended: list[Settlement] = []
-        self.on_end: Callable[[Claim], None] = _ignore
-        self.on_slot_release: Callable[[], None] = _ignore
+        self.on_end: Callable[[Claim], None] = _do_nothing
+        self.on_slot_release: Callable[[], None] = _do_nothing
         self._seconds: dict[ClaimKey, float] = {}  # of attempts that are not settled yet
         self._database = database
         self._kinds = kinds
         self._slots = slots
-        self._tell = tell
+        self._notify = notify
         self._counters = counters
         self._random = random
         self._threads = HandlerThreads()
@@ -70,16 +70,16 @@ class Attempts:
     def known_claims(self) -> set[ClaimKey]:
         return {*self.running, *((one.claim.id, one.claim.token) for one in self.ended)}
 
-    def begin(self, claim: Claim) -> None:
+    def begin_attempt(self, claim: Claim) -> None:
         self._counters.claimed[claim.kind] += 1
         self._slots.begin_attempt(claim.tier)
-        job = RunningJob(claim, self._database, self._tell, self._release_slot)
+        job = RunningJob(claim, self._database, self._notify, self._release_slot)
         attempt = self.running[claim.id, claim.token] = Attempt(claim, self._kinds[claim.kind], job, self._threads)
         # An eager task runs until it first waits: a handler that never does costs no round through the event loop.
         task = asyncio.Task(self._run(attempt), loop=self._loop, eager_start=True)
         if not task.done():
             attempt.task = task
-            self._tell([claim.id])
+            self._notify([claim.id])
 
     async def _run(self, attempt: Attempt) -> None:
         result = await attempt.run()
@@ -90,9 +90,9 @@ class Attempts:
             log.error("job_%s (%s), attempt %d failed", claim.uid, claim.kind, claim.attempt, exc_info=result)
         if isinstance(result, StoreUnavailable | ArtifactStoreMismatch):
             self._counters.count_error(result.dependency, result)
-        self._end(attempt, judge(claim, attempt.kind, result, self._random()))
+        self._record_outcome(attempt, judge(claim, attempt.kind, result, self._random()))
 
-    def _end(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _record_outcome(self, attempt: Attempt, outcome: Outcome) -> None:
         attempt.has_ended = True
         claim = attempt.claim
         seconds = self._seconds[claim.id, claim.token] = time.monotonic() - attempt.started_at
@@ -126,11 +126,11 @@ class Attempts:
         if self._releases.pop((claim.id, claim.token), None) is not None:
             self._slots.take_back(claim.tier)
 
-    def take_ended(self) -> list[Settlement]:
+    def take_settlements(self) -> list[Settlement]:
         ended, self.ended = self.ended, []
         return ended
 
-    def put_back(self, settlements: Sequence[Settlement]) -> None:
+    def put_back_settlements(self, settlements: Sequence[Settlement]) -> None:
         """They could not be settled; the next turn tries again."""
         self.ended = [*settlements, *self.ended]
 
@@ -145,7 +145,7 @@ class Attempts:
             log_attempt(one, seconds)
             self.counts.settled += 1
         if settled:
-            self._tell([one.claim.id for one in settled])
+            self._notify([one.claim.id for one in settled])
 
     async def enforce_time_limits(self) -> None:
         while True:
@@ -162,7 +162,7 @@ class Attempts:
         self.counts.abandoned += 1
         claim, reason = attempt.claim, attempt.stop_reason or Cancelled()
         log.error("job_%s (%s) did not stop when told to; it was left behind", claim.uid, claim.kind)
-        self._end(attempt, judge(claim, attempt.kind, reason, self._random()))
+        self._record_outcome(attempt, judge(claim, attempt.kind, reason, self._random()))
 
     def cancel_job(self, id: int) -> None:
         """Stop a job that was cancelled, if it runs here."""
@@ -171,7 +171,7 @@ class Attempts:
                 attempt.job.cancelled = True
                 attempt.interrupt(Cancelled(), STOP_GRACE)
 
-    def cancel(self, claims: Iterable[ClaimKey]) -> None:
+    def cancel_claims(self, claims: Iterable[ClaimKey]) -> None:
         for id, token in claims:
             if (id, token) in self.running:
                 self.cancel_job(id)
@@ -202,7 +202,7 @@ class Attempts:
             await asyncio.wait(tasks, timeout=0.5)
         for attempt in left:
             if not attempt.has_ended:
-                self._end(attempt, Released())
+                self._record_outcome(attempt, Released())
             log.info("job_%s was stopped and goes back to the queue", attempt.claim.uid)
         return len(left)
 
@@ -231,5 +231,5 @@ class Attempts:
             self.cancel_job(id)
 
 
-def _ignore(*_: object) -> None:
+def _do_nothing(*_: object) -> None:
     """Until a loop takes its place."""

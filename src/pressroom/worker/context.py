@@ -42,12 +42,12 @@ class RunningJob:
         self,
         claim: Claim,
         database: Database,
-        tell: Callable[[list[int]], None],
+        notify: Callable[[list[int]], None],
         release_slot: Callable[[Claim], AbstractContextManager[None]] = _keep_slot,
     ) -> None:
         self._claim = claim
         self._database = database
-        self._tell = tell
+        self._notify = notify
         self._release_slot = release_slot
 
     def release_slot(self) -> AbstractContextManager[None]:
@@ -184,7 +184,7 @@ class RunningJob:
 
         def notify_item_moved(_: T) -> None:
             if item is not None:
-                self._tell([self.id])
+                self._notify([self.id])
 
         try:
             # Not with a shared lock: the unit may touch any row of the application.
@@ -238,12 +238,12 @@ class RunningJob:
     async def _save_progress(self) -> None:
         fields = dict(self._progress)
         self._saved_at = time.monotonic()
-        await self._write(lambda: progress.show(self.id, self._claim.token, fields))
+        await self._write(lambda: progress.save_progress(self.id, self._claim.token, fields))
 
     async def _write(self, unit: Callable[[], Work[bool]]) -> None:
         self._stop_if_cancelled()
         if await self._database.run(
-            unit, name="progress", durable=False, shared_lock=True, after=lambda _: self._tell([self.id])
+            unit, name="progress", durable=False, shared_lock=True, after=lambda _: self._notify([self.id])
         ):
             self.cancelled = True
             self._stop_if_cancelled()

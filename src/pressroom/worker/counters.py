@@ -59,16 +59,16 @@ class WorkerCounters:
     def count_attempt(self, kind: str, seconds: float) -> None:
         self.durations[kind].observe(seconds)
 
-    def count_settled(self, one: Settled) -> None:
+    def count_settled(self, settled: Settled) -> None:
         """An attempt whose result was written, or refused because its claim was lost."""
-        kind = one.claim.kind
-        if one.status is None:
+        kind = settled.claim.kind
+        if settled.status is None:
             self.lost_leases[kind] += 1
             return
-        outcome = _outcome_label(one)
+        outcome = _outcome_label(settled)
         self.settled[kind, outcome] += 1
-        if outcome == "postponed" and isinstance(one.outcome, Postponed):
-            self.postponed[kind, one.outcome.code, one.outcome.dependency] += 1
+        if outcome == "postponed" and isinstance(settled.outcome, Postponed):
+            self.postponed[kind, settled.outcome.code, settled.outcome.dependency] += 1
 
     def count_error(self, dependency: str, reason: BaseException | str) -> None:
         """`dependency` is database, artifacts, redis, oban or secret_key; `reason` an error or its code. Callable from any
@@ -86,11 +86,11 @@ class WorkerCounters:
             return dict(self._errors)
 
 
-def _outcome_label(one: Settled) -> str:
+def _outcome_label(settled: Settled) -> str:
     """The status that the job has now, or why it is queued again."""
-    if one.status is not Status.QUEUED:
-        return str(one.status)
-    match one.outcome:
+    if settled.status is not Status.QUEUED:
+        return str(settled.status)
+    match settled.outcome:
         case Retry():
             return "retried"
         case Postponed():

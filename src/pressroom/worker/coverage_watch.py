@@ -29,7 +29,7 @@ class CoverageWatch:
         self._warned: dict[str, datetime] = {}
 
     async def check(self) -> None:
-        coverage = await self._database.read(partial(worker_coverage.read, patience=timedelta(0)))
+        coverage = await self._database.read(partial(worker_coverage.read_coverage, patience=timedelta(0)))
         if self._leads() or not coverage.workers:
             self._warn(coverage)
         elif NO_WORKER in self._warned:
@@ -64,6 +64,6 @@ def _describe_end(kind: str, coverage: WorkerCoverage) -> str:
 
 
 def _describe_missing(coverage: WorkerCoverage) -> dict[str, str]:
-    sentences = worker_coverage.describe(coverage)
+    sentences = worker_coverage.describe_coverage(coverage)
     kinds = [one.kind for one in coverage.without_worker] if coverage.workers else [NO_WORKER] * len(sentences)
     return dict(zip(kinds, sentences, strict=True))

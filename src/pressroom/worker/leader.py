@@ -72,7 +72,7 @@ class Leadership:
 
     async def _acquire(self, dead: str | None) -> None:
         requested_at = time.monotonic()
-        unit = partial(leader.take, NAME, self._worker, process.identity(), int(LEASE * 1000), dead)
+        unit = partial(leader.acquire_leadership, NAME, self._worker, process.process_identity(), int(LEASE * 1000), dead)
         term = await self._database.run(unit, name="leader", durable=False, shared_lock=True)
         if term is None:
             log.log(logging.WARNING if self.leads else logging.DEBUG, "another process leads now")

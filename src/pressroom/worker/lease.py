@@ -48,11 +48,11 @@ class LeaseKeeper:
         while not self._stopping.wait(self._interval):
             try:
                 self._renew()
-                self._outage.recovered()
+                self._outage.record_success()
             except QueueClosed:
                 return  # the database is closed: no lease can be renewed any more
             except Exception as reason:
-                self._outage.failed(reason)  # the next renewal comes at its usual time
+                self._outage.record_failure(reason)  # the next renewal comes at its usual time
 
     def _renew(self) -> None:
         claims = self._leases_to_renew()

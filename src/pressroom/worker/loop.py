@@ -37,7 +37,7 @@ class ClaimLoop:
         attempts: Attempts,
         turns: Turns,
         *,
-        poll: float,
+        poll_interval: float,
         on_delivery_error: Callable[[BaseException], None],
     ) -> None:
         self.name = name
@@ -49,10 +49,10 @@ class ClaimLoop:
         self._offers = offers
         self._attempts = attempts
         self._turns = turns
-        self._poll = poll
+        self._poll = poll_interval
         self._on_delivery_error = on_delivery_error
         self.turns_in_flight: set[asyncio.Task[None]] = set()
-        self._polls = math.isfinite(delivery.sweep)  # else the delivery names every job
+        self._polls = math.isfinite(delivery.min_poll_interval)  # else the delivery names every job
         self._polled_at = 0.0
         self._jobs_expected = self._polls  # False once a claim found fewer jobs than there were free slots
         self._announcements = 0
@@ -62,8 +62,8 @@ class ClaimLoop:
         self._settle_timer: asyncio.TimerHandle | None = None
         self._settle_is_due = False
         self._wake, self._slot_freed, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        attempts.on_end = self._attempt_ended
-        attempts.on_slot_release = self._slot_released
+        attempts.on_end = self._on_attempt_ended
+        attempts.on_slot_release = self._on_slot_released
 
     async def claim_and_settle_forever(self) -> None:
         self._wake.set()
@@ -100,7 +100,7 @@ class ClaimLoop:
         ended = self._attempts.ended
         if self._has_news or not self.claiming or len(ended) >= self.slots // 4 or self._worker_slots.busy == 0:
             return False
-        return all(one.claim.tier > 0 for one in ended) and not self._offers.any_for(self._worker_slots.free_for_claims())
+        return all(one.claim.tier > 0 for one in ended) and not self._offers.has_offer_for(self._worker_slots.free_for_claims())
 
     def _settle_now(self) -> None:
         self._settle_is_due = True
@@ -114,7 +114,7 @@ class ClaimLoop:
         free = self._worker_slots.free_for_claims()
         if not self.claiming or free.total == 0:
             return False
-        if self._offers.any_for(free):
+        if self._offers.has_offer_for(free):
             return True
         needs_claim = self._has_backlog or self._announcements > self._answered or not self._worker_slots.has_requests
         return self._jobs_expected and needs_claim
@@ -130,13 +130,13 @@ class ClaimLoop:
         offers, slots = [], FreeSlots(0, 0)
         if self._should_claim():
             slots = self._worker_slots.free_for_claims()
-            offers = self._offers.pick(slots)
+            offers = self._offers.take_for_slots(slots)
             if offers:
                 slots = FreeSlots(len(offers), sum(offer.tier > 0 for offer in offers))
             else:
                 self._answered, self._has_news = self._announcements, False
         self._worker_slots.request(slots)
-        turn = self._run_turn(self._attempts.take_ended(), offers, slots)
+        turn = self._run_turn(self._attempts.take_settlements(), offers, slots)
         task = asyncio.Task(turn, loop=asyncio.get_running_loop(), eager_start=True)
         if not task.done():
             self.turns_in_flight.add(task)
@@ -151,24 +151,24 @@ class ClaimLoop:
             self._offers.record_settled(turn.settled)
             self._attempts.record_settled(turn.settled)
             if offers:
-                self._offers.answer(offers, turn)
+                self._offers.answer_offers(offers, turn)
             elif slots.total:
                 self._has_backlog = len(turn.claims) == slots.total
                 if not self._has_backlog and announcements == self._announcements:
                     self._jobs_expected = False
             for claim in turn.claims:
-                self._attempts.begin(claim)
+                self._attempts.begin_attempt(claim)
                 if len(self._attempts.ended) >= SETTLE_BATCH and self._may_begin_turn():
                     self._begin_turn()  # these are written while the handlers of the rest run
         self._wake.set()
 
-    def _attempt_ended(self, claim: Claim) -> None:
-        if self._delivery.sweep == 0 or claim.key is not None or not self._offers.has_taken(claim):
+    def _on_attempt_ended(self, claim: Claim) -> None:
+        if self._delivery.min_poll_interval == 0 or claim.key is not None or not self._offers.has_taken(claim):
             self._look_for_jobs()  # a slot is free, and settling this one may make another ready
         self._slot_freed.set()
         self._wake.set()
 
-    def _slot_released(self) -> None:
+    def _on_slot_released(self) -> None:
         self._slot_freed.set()
         self.expect_jobs()
 
@@ -183,7 +183,7 @@ class ClaimLoop:
 
     def offer(self, offer: Offer) -> None:
         if not self.claiming:
-            offer.refused(0.0)
+            offer.refuse(0.0)
             return
         self._offers.add(offer)
         self._wake.set()
@@ -213,7 +213,7 @@ class ClaimLoop:
             await asyncio.sleep(self._poll)
             look_for_work = self._should_poll()
             if look_for_work or self._attempts.running:
-                found_work = await self._turns.survey(look_for_work=look_for_work, by_name=self._delivery.sweep > 0)
+                found_work = await self._turns.survey(look_for_work=look_for_work, by_name=self._delivery.min_poll_interval > 0)
                 if found_work:
                     self.expect_jobs()
 
@@ -222,7 +222,7 @@ class ClaimLoop:
         if self._jobs_expected or not self._polls or not self.claiming or self._worker_slots.free_for_claims().total == 0:
             return False
         now = time.monotonic()
-        if now - self._polled_at < self._delivery.sweep:
+        if now - self._polled_at < self._delivery.min_poll_interval:
             return False
         self._polled_at = now
         return True

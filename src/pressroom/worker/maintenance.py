@@ -45,9 +45,9 @@ async def run_every(seconds: float, task: PeriodicTask, stopping: asyncio.Event)
     while not stopping.is_set():
         try:
             await task()
-            outage.recovered()
+            outage.record_success()
         except Exception as reason:
-            outage.failed(reason)
+            outage.record_failure(reason)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await stopping.wait()
@@ -75,7 +75,7 @@ class Maintenance:
         delivery: Delivery,
         kinds: dict[str, Kind],
         schedules: Sequence[Schedule],
-        tell: Callable[[list[int]], None],
+        notify: Callable[[list[int]], None],
         make_job: Callable[[Schedule], CheckedJob],
         clock: Clock,
         *,
@@ -87,7 +87,7 @@ class Maintenance:
         self._delivery = delivery
         self._kinds = kinds
         self._schedules = schedules
-        self._tell = tell
+        self._notify = notify
         self._make_job = make_job
         self._clock = clock
         self._lease = int(lease * 1000)
@@ -120,7 +120,7 @@ class Maintenance:
         await self.rescue(overdue=self._leader_grace)
 
     async def _fire_schedules_if_due(self) -> None:
-        await self.fire_schedules(overdue=LEADER_GRACE if self._delivery.keeps_time else self._leader_grace)
+        await self.fire_schedules(overdue=LEADER_GRACE if self._delivery.fires_schedules else self._leader_grace)
 
     @property
     def _leader_grace(self) -> int:
@@ -156,7 +156,7 @@ class Maintenance:
         if status is None:
             return False
         log.warning("worker %s went silent; its job %d is now %s", lost.worker, lost.id, status)
-        self._tell([lost.id])
+        self._notify([lost.id])
         return status is Status.QUEUED
 
     async def _dead_workers(self) -> list[str]:
@@ -177,7 +177,7 @@ class Maintenance:
     async def _end_deferred_cancels(self) -> None:
         for deferred in await self._database.read(lambda: rescue.find_deferred_cancels(self._kinds)):
             await self._end_with_or_without_hook(deferred.kind, partial(rescue.end_deferred_cancel, deferred), "cancel")
-            self._tell([deferred.id])
+            self._notify([deferred.id])
 
     async def _end_with_or_without_hook[T](self, kind: str, unit: Callable[[Kinds], Work[T]], name: str) -> T | None:
         """End a job with its kind's settling hook; if the hook fails, without. None if neither worked: it is tried again."""
@@ -203,7 +203,7 @@ class Maintenance:
         """Announce ready jobs once more, in case a message was lost. Other processes than the leader do it too, less often: the
         leader does not announce jobs of kinds that it does not know."""
         self._rounds += 1
-        if self._delivery.sweep > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
+        if self._delivery.min_poll_interval > 0 and not self._leads() and self._rounds % FOLLOWER_ROUNDS:
             return
         if (await self._database.read(lambda: claiming.survey(self._kinds, look_for_work=True))).ready:
             kinds = [name for name, kind in self._kinds.items() if kind.uses_delivery]
@@ -217,7 +217,7 @@ class Maintenance:
             self._coverage_watch.reset()
 
     async def _ready_notices(self) -> list[JobNotice]:
-        return make_notices(await self._database.read(partial(queries.waiting, self._kinds)), self._kinds)
+        return make_notices(await self._database.read(partial(queries.list_waiting_jobs, self._kinds)), self._kinds)
 
     async def fire_schedules(self, *, overdue: int = 0) -> int:
         """Submit the jobs of ticks that are due. A unique index on the tick decides between processes.

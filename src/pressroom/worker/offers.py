@@ -29,10 +29,10 @@ class Offers:
     def add(self, offer: Offer) -> None:
         self._queue_of(offer).append(offer)
 
-    def any_for(self, slots: FreeSlots) -> bool:
+    def has_offer_for(self, slots: FreeSlots) -> bool:
         return bool(self._interactive) or (bool(self._background) and slots.background > 0)
 
-    def pick(self, slots: FreeSlots) -> list[Offer]:
+    def take_for_slots(self, slots: FreeSlots) -> list[Offer]:
         chosen = [self._interactive.popleft() for _ in range(min(slots.total, self.interactive))]
         left = min(slots.total - len(chosen), slots.background)
         return chosen + [self._background.popleft() for _ in range(min(left, self.background))]
@@ -41,7 +41,7 @@ class Offers:
         for offer in reversed(offers):
             self._queue_of(offer).appendleft(offer)
 
-    def answer(self, offers: Sequence[Offer], turn: Turn) -> None:
+    def answer_offers(self, offers: Sequence[Offer], turn: Turn) -> None:
         """After the turn that was to claim them."""
         claims = {claim.uid: claim for claim in turn.claims}
         known = frozenset(claims)
@@ -50,16 +50,16 @@ class Offers:
             if claim is None:
                 if offer.uid not in turn.again and offer.uid not in known:
                     log.warning("job_%s was announced, but there is no such job; it is left alone", offer.uid)
-                offer.refused(turn.again.get(offer.uid))
+                offer.refuse(turn.again.get(offer.uid))
             else:
                 self._taken[claim.id, claim.token] = offer
-                offer.taken()
+                offer.accept()
 
     def refuse_all(self) -> None:
         """This worker stops: the delivery may offer them to another one at once."""
         for offers in (self._interactive, self._background):
             while offers:
-                offers.popleft().refused(0.0)
+                offers.popleft().refuse(0.0)
 
     def has_taken(self, claim: Claim) -> bool:
         return (claim.id, claim.token) in self._taken
@@ -68,7 +68,7 @@ class Offers:
         for one in settled:
             offer = self._taken.pop((one.claim.id, one.claim.token), None)
             if offer is not None:
-                offer.settled(_retry_delay(one))
+                offer.settle(_retry_delay(one))
 
     def _queue_of(self, offer: Offer) -> deque[Offer]:
         return self._background if offer.tier > 0 else self._interactive

@@ -28,15 +28,15 @@ def _start_ticks(pid: int) -> str | None:
     return None if state in ("Z", "X") else fields[18]
 
 
-def host() -> str:
+def host_name() -> str:
     return socket.gethostname()
 
 
-def pid() -> int:
+def process_id() -> int:
     return os.getpid()
 
 
-def identity() -> str:
+def process_identity() -> str:
     return f"{_machine_id()}/{os.getpid()}/{_start_ticks(os.getpid())}"
 
 

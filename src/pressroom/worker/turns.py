@@ -65,12 +65,12 @@ class Turns:
         turn = None
         try:
             turn = await self._settle_and_claim(settlements, offers, slots)
-            self.outage.recovered()
+            self.outage.record_success()
             return turn
         except StoreUnavailable as reason:
-            self._attempts.put_back(settlements)
+            self._attempts.put_back_settlements(settlements)
             self._offers.put_back(offers)
-            await asyncio.sleep(self.outage.failed(reason))
+            await asyncio.sleep(self.outage.record_failure(reason))
         except Exception:
             log.exception("a turn failed")
             settled = await self._settle_one_by_one(settlements)
@@ -84,12 +84,12 @@ class Turns:
 
         Returns the seconds to wait before the next try, or 0 if it succeeded.
         """
-        unit = partial(claiming.give_back, self._worker, self._attempts.known_claims, self._kinds)
+        unit = partial(claiming.release_unknown_claims, self._worker, self._attempts.known_claims, self._kinds)
         try:
             released = await self._database.run(unit, name="turn")
         except Exception as reason:
-            return self.release_outage.failed(reason)
-        self.release_outage.recovered()
+            return self.release_outage.record_failure(reason)
+        self.release_outage.record_success()
         self.claims_unknown = False
         for one in released:
             log.warning("job_%s was claimed, but the answer was lost; it goes back to the queue", one.claim.uid)
@@ -105,28 +105,30 @@ class Turns:
         try:
             found = await self._database.read(unit)
         except Exception as reason:
-            await asyncio.sleep(self._survey_outage.failed(reason))
+            await asyncio.sleep(self._survey_outage.record_failure(reason))
             return False
-        self._survey_outage.recovered()
+        self._survey_outage.record_success()
         self.several_orgs_wait = found.shared
-        self._attempts.cancel(found.cancelling)
+        self._attempts.cancel_claims(found.cancelling)
         self._attempts.preempt(found.preempted)
         if look_for_work:
             self._limited_kinds = found.limited
-        self._must_wake = self._must_wake or (found.ready and found.due)
+        self._must_wake = self._must_wake or (found.ready and found.needs_exclusive_lock)
         return found.ready
 
     async def _settle_and_claim(self, settlements: Sequence[Settlement], offers: Sequence[Offer], slots: FreeSlots) -> Turn:
         shared_lock = self._may_share_lock(settlements)
         self._counters.claim_statements += slots.total > 0
-        unit = partial(self._unit, settlements, [offer.uid for offer in offers], slots, shared_lock)
+        unit = partial(self._turn_unit, settlements, [offer.uid for offer in offers], slots, shared_lock)
         turn = await self._database.run(unit, name="turn", durable=bool(settlements), shared_lock=shared_lock)
-        self._last_served_org = fairness.served_last(turn.claims, self._last_served_org)
+        self._last_served_org = fairness.last_org_served(turn.claims, self._last_served_org)
         return turn
 
-    def _unit(self, settlements: Sequence[Settlement], uids: Sequence[str], slots: FreeSlots, shared_lock: bool) -> Work[Turn]:
+    def _turn_unit(
+        self, settlements: Sequence[Settlement], uids: Sequence[str], slots: FreeSlots, shared_lock: bool
+    ) -> Work[Turn]:
         """Called when the transaction begins: by then the turn before this one may have served an organisation."""
-        return claiming.turn(
+        return claiming.settle_and_claim(
             settlements,
             self._worker,
             self._kinds,
@@ -136,7 +138,7 @@ class Turns:
             named=uids,
             in_turn=self.several_orgs_wait,
             shared_lock=shared_lock,
-            after=self._last_served_org,
+            last_served_org=self._last_served_org,
         )
 
     def _may_share_lock(self, settlements: Sequence[Settlement]) -> bool:
@@ -150,7 +152,9 @@ class Turns:
         if self._must_wake or now - self._woke_at > WAKE_INTERVAL:
             self._must_wake, self._woke_at = False, now
             return False
-        return self._database.has_concurrent_writers and all(endings.is_plain(one.claim, self._kinds) for one in settlements)
+        return self._database.has_concurrent_writers and all(
+            endings.changes_only_own_row(one.claim, self._kinds) for one in settlements
+        )
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> list[Settled]:
         """After a settling hook raised: its own job is settled with that error, the others as they ended."""
@@ -162,7 +166,7 @@ class Turns:
                     settled += await self._settle_alone(settlement, kinds)
                     break
                 except StoreUnavailable as reason:  # not the hook's fault: settled when the store is available again
-                    self.outage.failed(reason)
+                    self.outage.record_failure(reason)
                     self._attempts.ended.append(settlement)
                     break
                 except Exception as error:

@@ -36,12 +36,12 @@ class Worker:
         database: Database,
         delivery: Delivery,
         kinds: dict[str, Kind],
-        tell: Callable[[list[int]], None],
+        notify: Callable[[list[int]], None],
         *,
         name: str,
         slots: int,
         lease: float = 15.0,
-        poll: float = 0.1,
+        poll_interval: float = 0.1,
         random: Callable[[], float] = random.random,
         counters: WorkerCounters | None = None,
     ) -> None:
@@ -56,10 +56,10 @@ class Worker:
         counters = WorkerCounters() if counters is None else counters
         counters.add_kinds(kinds)
         self._offers, self._worker_slots = Offers(), WorkerSlots(slots)
-        self._attempts = Attempts(database, kinds, self._worker_slots, tell, counters, random)
+        self._attempts = Attempts(database, kinds, self._worker_slots, notify, counters, random)
         self.counts = self._attempts.counts
         self._turns = Turns(
-            database, kinds, self._attempts, self._offers, counters, random, worker=name, lease=lease, retry_delay=poll
+            database, kinds, self._attempts, self._offers, counters, random, worker=name, lease=lease, retry_delay=poll_interval
         )
         self._loop = ClaimLoop(
             name,
@@ -69,7 +69,7 @@ class Worker:
             self._offers,
             self._attempts,
             self._turns,
-            poll=poll,
+            poll_interval=poll_interval,
             on_delivery_error=lambda reason: counters.count_error(self._delivery_name, reason),
         )
         self._heartbeat_outage = Outage("the heartbeat", log, counters.count_database_error)
@@ -155,12 +155,12 @@ class Worker:
     def _worker_record(self) -> worker_records.WorkerRecord:
         return worker_records.WorkerRecord(
             self.name,
-            process.identity(),
+            process.process_identity(),
             sorted(self.kinds),
             self.slots,
             self.running,
-            host=process.host(),
-            pid=process.pid(),
+            host=process.host_name(),
+            pid=process.process_id(),
             version=VERSION,
             delivery=self._delivery_name,
             lease=int(self._lease * 1000),

@@ -191,9 +191,9 @@ async def test_cleanup_deletes_completed_and_failed_jobs_past_their_retention_an
 
 # P13, P14, P18, P19, P20, I11, X27
 def test_the_settings_have_the_names_and_defaults_of_the_designs() -> None:
-    from pressroom.config import load
+    from pressroom.config import load_settings
 
-    plain = load(environ={}, find_sections=settings_types)
+    plain = load_settings(environ={}, find_sections=settings_types)
     diagrams = plain.sections["diagrams"]
     assert isinstance(diagrams, DiagramsSettings)
     assert (plain.poll_interval, plain.cleanup_interval) == (0.1, 60.0)
@@ -209,7 +209,7 @@ def test_the_settings_have_the_names_and_defaults_of_the_designs() -> None:
         "JOB_DB_PATH": "./data/jobs.db",
         "BASE_URL": "https://press.example",
     }
-    ours = load(environ=named, find_sections=settings_types)
+    ours = load_settings(environ=named, find_sections=settings_types)
     assert (ours.poll_interval, ours.cleanup_interval) == (0.25, 1.5)
     assert ours.sections["diagrams"] == DiagramsSettings(cache_ttl=60.0, job_retention=7200.0, max_concurrent=3, max_waiting=4)
     assert (ours.path, ours.base_url) == ("./data/jobs.db", "https://press.example")
@@ -290,7 +290,7 @@ async def test_a_job_left_rendering_by_a_crash_is_rendered_again(staged: Staging
 
     async with staged(workers=None) as stage:
         (answer,) = await submit(stage, "left rendering")
-        place, _, started = process.identity().rpartition("/")
+        place, _, started = process.process_identity().rpartition("/")
         ghost = worker_records.WorkerRecord("ghost", f"{place}/{int(started) + 1}", ["diagram"], 1, 1)
         database = stage.press.rendering.database
         await database.run(lambda: worker_records.save_worker(ghost), name="heartbeat")

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from pressroom.errors import Backpressure
-from pressroom.submission.fair_slots import RenderWaiters, Slots
+from pressroom.submission.fair_slots import FairSlots, RenderWaiters
 from tests.apps.diagrams.conftest import Easel, Staging, ended
 
 
-async def taking(slots: Slots, order: list[int], number: int, until: asyncio.Event) -> None:
-    async with slots.slot():
+async def taking(slots: FairSlots, order: list[int], number: int, until: asyncio.Event) -> None:
+    async with slots.hold_slot():
         order.append(number)
         await until.wait()
 
 
 # P18
 async def test_a_free_slot_is_granted_at_once_and_the_rest_waits_first_in_first_out() -> None:
-    slots, order, done = Slots(2, 2), [], asyncio.Event()
+    slots, order, done = FairSlots(2, 2), [], asyncio.Event()
     tasks = [asyncio.create_task(taking(slots, order, number, done)) for number in range(4)]
     await asyncio.sleep(0)
 
@@ -32,12 +32,12 @@ async def test_a_free_slot_is_granted_at_once_and_the_rest_waits_first_in_first_
 
 # P6, P18
 async def test_with_no_slot_and_no_waiting_room_it_is_a_backpressure_error() -> None:
-    slots, order, done = Slots(1, 1), [], asyncio.Event()
+    slots, order, done = FairSlots(1, 1), [], asyncio.Event()
     tasks = [asyncio.create_task(taking(slots, order, number, done)) for number in range(2)]
     await asyncio.sleep(0)
 
     with pytest.raises(Backpressure, match="BackpressureError"):
-        async with slots.slot():
+        async with slots.hold_slot():
             pass
     done.set()
     await asyncio.gather(*tasks)
@@ -46,9 +46,9 @@ async def test_with_no_slot_and_no_waiting_room_it_is_a_backpressure_error() -> 
 
 # P5, P18
 async def test_a_slot_is_given_back_after_an_error_and_by_one_who_gave_up_waiting() -> None:
-    slots, order, done = Slots(1, 5), [], asyncio.Event()
+    slots, order, done = FairSlots(1, 5), [], asyncio.Event()
     with pytest.raises(RuntimeError):
-        async with slots.slot():
+        async with slots.hold_slot():
             raise RuntimeError
     first, gives_up, last = (asyncio.create_task(taking(slots, order, number, done)) for number in range(3))
     await asyncio.sleep(0)
@@ -64,9 +64,9 @@ async def test_a_slot_is_given_back_after_an_error_and_by_one_who_gave_up_waitin
 
 # P18
 async def test_one_who_gives_up_in_the_moment_of_getting_a_slot_does_not_keep_it() -> None:
-    slots, order, done = Slots(1, 5), [], asyncio.Event()
+    slots, order, done = FairSlots(1, 5), [], asyncio.Event()
     done.set()
-    async with slots.slot():
+    async with slots.hold_slot():
         unlucky = asyncio.create_task(taking(slots, order, 1, done))
         await asyncio.sleep(0)
     # The slot was handed on, and the unlucky one has not run since.
@@ -78,13 +78,13 @@ async def test_one_who_gives_up_in_the_moment_of_getting_a_slot_does_not_keep_it
     assert slots.free == 1
 
 
-async def taking_for(slots: Slots, order: list[str], org_id: str, until: asyncio.Event) -> None:
-    async with slots.slot(org_id):
+async def taking_for(slots: FairSlots, order: list[str], org_id: str, until: asyncio.Event) -> None:
+    async with slots.hold_slot(org_id):
         order.append(org_id)
         await until.wait()
 
 
-async def served(slots: Slots, orgs: str) -> str:
+async def served(slots: FairSlots, orgs: str) -> str:
     """In which order these organisations are given a slot, each of which is given back at once but the first."""
     order: list[str] = []
     first, rest = asyncio.Event(), asyncio.Event()
@@ -97,12 +97,12 @@ async def served(slots: Slots, orgs: str) -> str:
 
 
 async def test_organisations_take_turns_for_a_slot() -> None:
-    assert await served(Slots(1, 50), "aaaaabbc") == "abcabaaa"
-    assert await served(Slots(1, 50), "aaaa") == "aaaa"
+    assert await served(FairSlots(1, 50), "aaaaabbc") == "abcabaaa"
+    assert await served(FairSlots(1, 50), "aaaa") == "aaaa"
 
 
 async def test_a_slot_goes_to_the_organisation_that_holds_fewest() -> None:
-    slots, order = Slots(4, 50), list[str]()
+    slots, order = FairSlots(4, 50), list[str]()
     ends = [asyncio.Event() for _ in range(7)]
     tasks = [asyncio.create_task(taking_for(slots, order, org, end)) for org, end in zip("aaaaabb", ends, strict=True)]
     await asyncio.sleep(0)
@@ -119,7 +119,7 @@ async def test_a_slot_goes_to_the_organisation_that_holds_fewest() -> None:
 
 
 async def test_an_organisation_below_its_share_may_wait_in_a_full_room() -> None:
-    slots, order, done = Slots(1, 4), list[str](), asyncio.Event()
+    slots, order, done = FairSlots(1, 4), list[str](), asyncio.Event()
     tasks = [asyncio.create_task(taking_for(slots, order, org, done)) for org in "aaaaa" + "bbb" + "a" + "cc"]
     await asyncio.sleep(0)
 
@@ -133,12 +133,12 @@ async def test_an_organisation_below_its_share_may_wait_in_a_full_room() -> None
 
 
 async def test_with_no_waiting_room_no_organisation_has_a_share_of_it() -> None:
-    slots, order, done = Slots(1, 0), list[str](), asyncio.Event()
+    slots, order, done = FairSlots(1, 0), list[str](), asyncio.Event()
     holder = asyncio.create_task(taking_for(slots, order, "a", done))
     await asyncio.sleep(0)
 
     with pytest.raises(Backpressure):
-        async with slots.slot("b"):
+        async with slots.hold_slot("b"):
             pass
     done.set()
     await holder

@@ -70,7 +70,7 @@ async def serving(press: Pressroom) -> Instance:
 
 
 def node_of(instance: Instance) -> Node:
-    node = registry.find(instance._node)
+    node = registry.find_node(instance._node)
     assert isinstance(node, Node)
     return node
 

@@ -69,7 +69,7 @@ async def test_a_job_of_a_node_that_was_killed_is_done_by_another(
             tables.do(
                 "UPDATE public.oban_jobs SET attempted_at = attempted_at - interval '1 minute' WHERE id = %s", left_behind
             )
-            await (await reconciler_of(press)).tidy()
+            await (await reconciler_of(press)).reconcile()
             await eventually(lambda: set(tables.states()) == {"completed"})
 
 

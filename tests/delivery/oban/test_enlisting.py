@@ -184,7 +184,7 @@ async def test_a_minute_brings_one_tick_however_many_schedules_name_it(open_pres
 @pytest.mark.parametrize("cron", ["0 4 L * *", "0 4 * * mon", "0 4 * * 1#2", "0 4 13 * fri"])
 async def test_a_cron_that_oban_does_not_read_is_fired_by_our_chore(open_press: Open, cron: str) -> None:
     async with open_press(Kind("echo", echo), schedules=[Schedule("odd", cron, "echo")]) as press:
-        assert not press._delivery.keeps_time
+        assert not press._delivery.fires_schedules
         assert (await serving(press))._scheduler._entries == []
         async with press.transaction() as tx:
             moment = int((datetime.now(UTC) - timedelta(days=62)).timestamp() * 1000)

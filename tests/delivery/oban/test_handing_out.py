@@ -8,7 +8,7 @@ import pytest
 from oban._producer import Producer
 
 from pressroom import Kind, Request, Status, Tier, Transient
-from pressroom.delivery.oban.node import Node, queues_of
+from pressroom.delivery.oban.node import Node, queue_names_of
 from pressroom.errors import StopTimeout
 from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
 from tests.delivery.oban.stage import PERFORM, Tables, node_of, pause, reconciler_of, serving
@@ -193,7 +193,7 @@ async def test_what_a_failed_serving_held_is_given_back_by_the_next(
             )
             await press.resume("echo")
             reconciler = await reconciler_of(press)
-            await reconciler.give_back(instance._node, [])
+            await reconciler.return_lost_jobs(instance._node, [])
             assert await press.wait(lost, timeout=60) == "lost"
             assert (await press.get(lost)).status is Status.COMPLETED
 
@@ -218,8 +218,8 @@ async def test_what_a_node_holds_is_not_given_back_however_long_it_takes(
                 )
                 held.attempted_at = row["at"]
         reconciler = await reconciler_of(press)
-        await reconciler.give_back(instance._node, node.held_job_ids)
-        await reconciler.tidy()
+        await reconciler.return_lost_jobs(instance._node, node.held_job_ids)
+        await reconciler.reconcile()
         assert tables.of(job.uid)["state"] == "executing"
         gate.open()
         await press.wait(job, timeout=60)
@@ -249,11 +249,11 @@ async def test_background_work_does_not_take_the_slot_that_interactive_work_came
     """Each queue looks when it is told to, and who is first is a matter of milliseconds; who is served first is not."""
     taker = _OneSlot()
     node = Node(taker, *[None] * 3)  # type: ignore[arg-type]  # it does nothing but count here
-    interactive, background = queues_of("render")
-    assert node.reserve(interactive, 2) == 0
-    assert node.reserve(background, 2) == 0
+    interactive, background = queue_names_of("render")
+    assert node.reserve_slots(interactive, 2) == 0
+    assert node.reserve_slots(background, 2) == 0
     taker.free = 1
-    assert node.reserve(background, 2) == 0
-    assert node.reserve(interactive, 2) == 1
+    assert node.reserve_slots(background, 2) == 0
+    assert node.reserve_slots(interactive, 2) == 1
     node.note_fetched(interactive, 1, [])
-    assert node.reserve(background, 2) == 1
+    assert node.reserve_slots(background, 2) == 1

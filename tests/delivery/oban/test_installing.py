@@ -46,7 +46,7 @@ async def nothing(*_: Any) -> Any:
 
 
 def delivery(url: str, *crons: str) -> Oban:
-    return Oban(url, crons, fire=nothing, cancel=nothing, paused=nothing)
+    return Oban(url, crons, fire_schedules=nothing, cancel=nothing, list_paused_kinds=nothing)
 
 
 async def test_four_processes_may_start_at_once(on_server: str, tmp_path: Path, tables: Tables) -> None:
@@ -115,12 +115,12 @@ async def test_tables_of_which_some_are_missing_are_completed(open_press: Open, 
 
 
 @pytest.mark.parametrize(
-    ("cron", "keeps_time"),
+    ("cron", "fires_schedules"),
     [("*/5 * * * *", True), ("@hourly", True), ("0 9-17 * * MON-FRI", True), ("0 4 L * *", False), ("0 4 * * sun", False)],
 )
-def test_oban_keeps_time_if_it_reads_every_cron(cron: str, keeps_time: bool) -> None:
-    assert delivery("", "0 4 * * *", cron).keeps_time is keeps_time
-    assert delivery("").keeps_time
+def test_oban_keeps_time_if_it_reads_every_cron(cron: str, fires_schedules: bool) -> None:
+    assert delivery("", "0 4 * * *", cron).fires_schedules is fires_schedules
+    assert delivery("").fires_schedules
     assert Expression.parse("0 4 * * *").minutes == {0}
 
 

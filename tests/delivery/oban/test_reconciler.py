@@ -51,7 +51,7 @@ async def test_so_is_one_whose_time_has_come(open_press: Open, tables: Tables, w
         tables.do(UNKNOWN_TO_OBAN[what])
         async with open_press(Kind("echo", echo)) as press:
             found = await reconciler_of(press)
-            assert await found.enlist_forgotten(["echo"]) == 0  # its time has not come
+            assert await found.enqueue_unannounced_jobs(["echo"]) == 0  # its time has not come
             tables.do("ALTER TABLE pressroom.job DISABLE TRIGGER oban_enlist_again")
             tables.do("UPDATE pressroom.job SET run_at = run_at - 3700 * 1000")
             assert await press.wait(later, timeout=60) == "later"
@@ -62,7 +62,7 @@ async def test_what_oban_knows_is_left_alone(open_press: Open, tables: Tables) -
         await pause(press, "echo")
         await press.submit_many([Request("echo", n) for n in range(5)])
         before = [row["id"] for row in tables.jobs()]
-        assert await (await reconciler_of(press)).enlist_forgotten(["echo", "other"]) == 0
+        assert await (await reconciler_of(press)).enqueue_unannounced_jobs(["echo", "other"]) == 0
         assert [row["id"] for row in tables.jobs()] == before
 
 
@@ -73,7 +73,7 @@ async def test_two_that_repair_at_once_enlist_each_job_once(open_press: Open, ta
         await pause(two, "echo")
         await one.submit_many([Request("echo", n) for n in range(300)])
         tables.do("DELETE FROM public.oban_jobs")
-        await asyncio.gather(*(found.enlist_forgotten(["echo"]) for found in both * 3))
+        await asyncio.gather(*(found.enqueue_unannounced_jobs(["echo"]) for found in both * 3))
         uids = [row["args"]["uid"] for row in tables.jobs()]
         assert len(uids) == len(set(uids)) == 300
 
@@ -91,7 +91,7 @@ async def test_a_table_that_was_emptied_is_soon_full_again(
             await pause(press, kind)
             await press.submit_many([Request(kind, n, tier=n % 2) for n in range(45)])
         await asyncio.to_thread(tables.do, "TRUNCATE public.oban_jobs")
-        assert await found.enlist_forgotten(["echo", "other"]) == 90
+        assert await found.enqueue_unannounced_jobs(["echo", "other"]) == 90
         assert len(tables.jobs()) == 90
 
 
@@ -170,7 +170,7 @@ async def test_only_our_own_rows_are_pruned(open_press: Open, tables: Tables) ->
                     f" VALUES ('any', %s, '{state}', timezone('UTC', now()) - interval '2 hours')",
                     worker,
                 )
-        await (await reconciler_of(press)).prune()
+        await (await reconciler_of(press)).prune_oban_jobs()
         assert {row["worker"] for row in tables.jobs()} == {"somebody.else.Entirely"}
         assert len(tables.jobs()) == 3
 
@@ -260,7 +260,7 @@ async def test_only_jobs_that_wait_are_cancelled_because_their_oban_job_was(
         waiting = await press.submit("echo", 2, delay=3600)
         tables.do(CANCEL_ALL)
         monkeypatch.setattr(found, "_cancel", note)
-        await found.end_cancelled()
+        await found.end_cancelled_jobs()
 
     assert asked == [waiting.uid]
 
@@ -275,7 +275,7 @@ async def test_a_look_for_cancelled_jobs_that_found_a_full_page_looks_as_far_bac
         jobs = [await press.submit("echo", n, delay=3600) for n in range(2)]
         tables.do(CANCEL_ALL)
         for _ in jobs:
-            await found.end_cancelled()
+            await found.end_cancelled_jobs()
         assert [(await press.get(job)).status for job in jobs] == ["cancelled", "cancelled"]
 
 
@@ -288,7 +288,7 @@ async def test_a_cancel_that_was_committed_after_the_last_look_and_began_before_
     async with open_press(Kind("echo", echo)) as press:
         found = await reconciler_of(press)
         job = await press.submit("echo", 1, delay=3600)
-        await found.end_cancelled()
+        await found.end_cancelled_jobs()
         tables.do(CANCEL_ALL)
-        await found.end_cancelled()
+        await found.end_cancelled_jobs()
         assert (await press.get(job)).status == "cancelled"

@@ -101,7 +101,7 @@ async def test_who_was_not_stopped_before_a_move_takes_no_job_from_the_others(
         await install(on_server, "another")
         job = await left_behind.submit("echo", 1)
 
-        assert await repairs.enlist_forgotten(["echo"]) == 0
+        assert await repairs.enqueue_unannounced_jobs(["echo"]) == 0
 
         assert "into the schema another, and oban_schema is jobs_of_oban" in caplog.text
         assert tables.jobs() == []
@@ -131,4 +131,4 @@ def test_no_statement_names_a_schema_of_its_own() -> None:
         text = file.read_text()
         assert "public" not in text, file.name
         assert not re.search(r"(?<![.\w'])oban_(jobs|leaders|producers)\b(?!')", text.replace("{schema}.oban_", "")), file.name
-        assert "{" not in hooks.statement(file.stem, ELSEWHERE), file.name
+        assert "{" not in hooks.load_statement(file.stem, ELSEWHERE), file.name

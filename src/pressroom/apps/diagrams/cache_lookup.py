@@ -6,7 +6,7 @@ from pressroom.base.fingerprint import Fingerprint
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts.render_cache import Hit, find_hit
 from pressroom.store.jobs.rows import compact
-from pressroom.submission.fair_slots import share_of
+from pressroom.submission.fair_slots import org_share
 
 
 class CacheLookup(msgspec.Struct, frozen=True):
@@ -39,4 +39,4 @@ def _has_its_share(kind: str, limit: int, org_id: str) -> Work[bool]:
         filters = {"kind": kind, "tier": tier, "limit": limit}
         active.update(org for (org,) in (yield Statement("list_ready_orgs", {**filters, "after": ""})))
         held += len((yield Statement("find_ready_of_orgs", {**filters, "orgs": compact([org_id])})))
-    return held >= share_of(limit, active)
+    return held >= org_share(limit, active)

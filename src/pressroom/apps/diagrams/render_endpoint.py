@@ -16,7 +16,7 @@ from pressroom.model import Answer, Job, Status, Submitted
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store import Transaction
 from pressroom.store.artifacts.render_cache import Hit
-from pressroom.submission.fair_slots import RETRY_AFTER, no_room
+from pressroom.submission.fair_slots import RETRY_AFTER, slots_taken_error
 
 _CACHE_OUTCOMES = {Answer.HIT: "hit", Answer.JOINED: "joined"}
 
@@ -62,7 +62,7 @@ class RenderEndpoint:
         """Raises HttpError 429 where there is no room to wait, and 504 past the time; then the job goes on."""
         try:
             if lookup.is_full:
-                raise no_room(lookup.active_jobs)
+                raise slots_taken_error(lookup.active_jobs)
             with self._diagrams.render_waiters.reserve_place(lookup.fingerprint.digest, caller.org_id):
                 submitted = await self._submit(request, caller, prepared, lookup)
                 return submitted, await wait_until_ended(self._service, submitted, seconds)

@@ -20,7 +20,7 @@ from pressroom.model import Ending, Job, Status, Tier, Work, from_ms
 from pressroom.renderers.documents import PreparedRender
 from pressroom.store.artifacts import render_cache
 from pressroom.store.artifacts.artifacts import Expiry
-from pressroom.submission.fair_slots import RenderWaiters, Slots
+from pressroom.submission.fair_slots import FairSlots, RenderWaiters
 
 NAME = "diagram"
 RENEWED = 60_000  # milliseconds; a hit with less than this left is renewed
@@ -63,7 +63,7 @@ class Diagrams:
     def __init__(self, rendering: Rendering, settings: DiagramsSettings) -> None:
         self._rendering = rendering
         self.max_versions = settings.max_versions
-        self.slots = Slots(settings.max_concurrent, settings.max_waiting)
+        self.slots = FairSlots(settings.max_concurrent, settings.max_waiting)
         self._room = settings.max_concurrent + settings.max_waiting
         self.render_waiters = RenderWaiters(self._room)
         self._kept_for = int(settings.cache_ttl * 1000)
@@ -89,18 +89,18 @@ class Diagrams:
             lookup = CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
         if lookup.hit is None:
             return lookup
-        if not await self._rendering.has_bytes(lookup.hit.artifact):
+        if not await self._rendering.has_cached_bytes(lookup.hit.artifact):
             return msgspec.structs.replace(lookup, hit=None)
-        if lookup.hit.left < min(RENEWED, self._kept_for // 5):
-            await database.run(partial(render_cache.renew, lookup.hit.artifact, self._kept_for), name="renew")
+        if lookup.hit.remaining_ms < min(RENEWED, self._kept_for // 5):
+            await database.run(partial(render_cache.renew_entry, lookup.hit.artifact, self._kept_for), name="renew")
             return CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
-        if render_cache.is_due(lookup.hit.last_used, lookup.hit.at):
-            await database.run(partial(render_cache.use, lookup.hit.artifact), name="renew", durable=False)
+        if render_cache.is_last_use_old(lookup.hit.last_used, lookup.hit.at):
+            await database.run(partial(render_cache.record_use, lookup.hit.artifact), name="renew", durable=False)
         return lookup
 
     async def keep(self, artifact: str) -> datetime | None:
         """Keep a picture, its link and its source for as long as the settings say after each use. None: it has expired."""
-        kept = partial(render_cache.keep, artifact, self._link_kept_for)
+        kept = partial(render_cache.keep_entry, artifact, self._link_kept_for)
         until = await self._rendering.database.run(kept, name="renew")
         return None if until is None else from_ms(until)
 
@@ -111,7 +111,7 @@ class Diagrams:
         return _format_job(base_url, job, shown, expiry)
 
     async def _handle(self, job: Any, payload: Any) -> Any:
-        async with self.slots.slot(job.org_id):
+        async with self.slots.hold_slot(job.org_id):
             result = await self._rendering.handle(job, payload)
         return result | {"kept_for": self._kept_for}
 

@@ -66,7 +66,7 @@ class RenderFailed(JobFailed):
 
 def cache_note_of_hit(hit: Hit) -> tuple[CacheNote, str]:
     age = max(0, hit.at - hit.made_at) // 1000
-    return CacheNote(True, f"rendered from the same input {age} s ago"), f"pressroom; hit; ttl={hit.left // 1000}"
+    return CacheNote(True, f"rendered from the same input {age} s ago"), f"pressroom; hit; ttl={hit.remaining_ms // 1000}"
 
 
 def cache_note(submitted: Submitted) -> tuple[CacheNote, str]:

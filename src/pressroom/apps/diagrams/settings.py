@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pressroom.config.declaration import Alias, DeclaredSettings, ValueCheck, above_zero, at_least, milliseconds, setting
+from pressroom.config.declaration import Alias, DeclaredSettings, ValueCheck, at_least, milliseconds, positive, setting
 
 
 @dataclass(frozen=True)
@@ -11,13 +11,13 @@ class DiagramsSettings(DeclaredSettings):
         7 * 24 * 3600.0,
         "how long a picture is found again by its source; its short link works for as long. A hit with less than a "
         "minute left is renewed",
-        above_zero(unit="s"),
+        positive(unit="s"),
         aliases=(milliseconds("CACHE_TTL"),),
     )
     kept_link_ttl: float = setting(
         30 * 24 * 3600.0,
         "how long a link kept in the playground works after its last use; its source lives as long",
-        above_zero(unit="s"),
+        positive(unit="s"),
     )
     max_versions: int = setting(
         0,
@@ -28,7 +28,7 @@ class DiagramsSettings(DeclaredSettings):
     job_retention: float = setting(
         3600.0,
         "how long jobs are kept after they ended",
-        above_zero(unit="s"),
+        positive(unit="s"),
         aliases=(milliseconds("JOB_RETENTION_MS"),),
     )
     max_concurrent: int = setting(

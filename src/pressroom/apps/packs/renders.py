@@ -58,7 +58,7 @@ class DocumentRenders:
         plan = documents.plan(request)
         engines = documents.engines_of(plan)
         try:
-            rendered = await documents.render(self._rendering.presses_for(job), plan)
+            rendered = await documents.render(self._rendering.engine_pools_for(job), plan)
             _require_pdf(rendered)
         except PressroomError as error:
             error.engines = engines

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pressroom.config.declaration import Alias, DeclaredSettings, above_zero, at_least, setting
+from pressroom.config.declaration import Alias, DeclaredSettings, positive, at_least, setting
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class PacksSettings(DeclaredSettings):
     )
     compat: bool = setting(False, "a document that was never requested has the status `queued` instead of `not_requested`")
     max_attempts: int = setting(5, "attempts at a document", at_least(1))
-    max_data: int = setting(512 * 1024, "bytes of the data of a pack, as JSON", above_zero())
+    max_data: int = setting(512 * 1024, "bytes of the data of a pack, as JSON", positive())
     versions: int = setting(
         0, "how many ready versions of each document keep their file; 0 is all. The newest always keeps it", at_least(0)
     )
-    retention: float = setting(30 * 24 * 3600.0, "how long a deleted pack and its files can be restored", above_zero(unit="s"))
-    link_ttl: float = setting(90 * 24 * 3600.0, "how long a pack's link works, unless it says otherwise", above_zero(unit="s"))
+    retention: float = setting(30 * 24 * 3600.0, "how long a deleted pack and its files can be restored", positive(unit="s"))
+    link_ttl: float = setting(90 * 24 * 3600.0, "how long a pack's link works, unless it says otherwise", positive(unit="s"))

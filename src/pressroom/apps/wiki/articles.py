@@ -17,7 +17,7 @@ from pressroom.errors import Ended, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
-from pressroom.submission.fair_slots import Slots
+from pressroom.submission.fair_slots import FairSlots
 from pressroom.submission.request import Request
 
 HISTORY_SHOWN = 50
@@ -65,7 +65,7 @@ class Articles:
         self._database = database
         self._renders = renders
         at_once = os.cpu_count() or 1
-        self._previews = Slots(at_once, PREVIEWS_WAITING * at_once)
+        self._previews = FairSlots(at_once, PREVIEWS_WAITING * at_once)
 
     async def post(self, org_id: str | None, draft: ArticleDraft, *, wait: float, **options: Any) -> PostResult:
         """Keep a text as the newest revision and submit its render, both or neither; then wait for it, not too long.
@@ -113,7 +113,7 @@ class Articles:
 
         Raises Backpressure when too many wait already.
         """
-        async with self._previews.slot(org_id):
+        async with self._previews.hold_slot(org_id):
             return await self._renders.preview(org_id or "", source)
 
     async def rerender(

@@ -31,13 +31,13 @@ async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, asked: Rend
     try:
         drawn = await rendering.submit(queue, asked, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)
     except (Refused, Unavailable):  # a full queue, or a source that cannot be kept in one: the engine says what is wrong
-        return await render_directly(rendering.presses_for(job), asked)
+        return await render_directly(rendering.engine_pools_for(job), asked)
     try:
         result = await _wait_for_result(queue, job, drawn)
     except JobCancelled:
         result = None
     picture = None if result is None else await _read_picture(rendering, result)
-    return picture or await render_directly(rendering.presses_for(job), asked)
+    return picture or await render_directly(rendering.engine_pools_for(job), asked)
 
 
 async def _wait_for_result(queue: Queue, job: Any, drawn: Submitted) -> RenderResult | None:

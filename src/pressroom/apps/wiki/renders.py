@@ -62,7 +62,7 @@ class ArticleRenders:
         engines = documents.engines_of(plan)
         try:
             draw = partial(diagrams.draw_diagram, self._queue, self._rendering, job)
-            rendered = await documents.render(self._rendering.presses_for(job), plan, draw)
+            rendered = await documents.render(self._rendering.engine_pools_for(job), plan, draw)
         except PressroomError as error:
             error.engines = engines
             raise

@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery import Taker, Waiting
 from pressroom.delivery.oban import hooks, registry
 from pressroom.delivery.oban.internals import Instance, can_parse_cron
@@ -36,26 +36,26 @@ class Oban:
     tells which kinds are not to be handed out; `count_error` is called with each error of oban's tables; `schema` is
     where oban's tables are, or are made."""
 
-    sweep = math.inf
+    min_poll_interval = math.inf
 
     def __init__(
         self,
         url: str,
         crons: Sequence[str],
         *,
-        fire: Callable[[], Awaitable[object]],
+        fire_schedules: Callable[[], Awaitable[object]],
         cancel: Callable[[str], Awaitable[object]],
-        paused: Callable[[], Awaitable[Collection[str]]],
+        list_paused_kinds: Callable[[], Awaitable[Collection[str]]],
         count_error: Callable[[BaseException], object] = lambda _reason: None,
         schema: str = "public",
     ) -> None:
         self._url = url
         self._schema = schema
         self._crons = [cron for cron in dict.fromkeys(crons) if can_parse_cron(cron)]
-        self.keeps_time = len(self._crons) == len(set(crons))
-        self._fire = fire
+        self.fires_schedules = len(self._crons) == len(set(crons))
+        self._fire = fire_schedules
         self._cancel = cancel
-        self._paused = paused
+        self._paused = list_paused_kinds
         self._count_error = count_error
         self.instance: Instance | None = None
         self.reconciler: Reconciler | None = None
@@ -69,7 +69,7 @@ class Oban:
 
     async def announce_again(self, kinds: Iterable[str], waiting: Waiting) -> None:  # noqa: ARG002
         if self.reconciler is not None:
-            await self.reconciler.enlist_forgotten(kinds)
+            await self.reconciler.enqueue_unannounced_jobs(kinds)
 
     async def serve(self, taker: Taker) -> None:
         hooks.install()
@@ -85,13 +85,13 @@ class Oban:
                 crons=self._crons,
             )
             node.producers = instance.producers
-            registry.register(node.name, node)
+            registry.register_node(node.name, node)
             try:
                 async with instance:
                     reconciler = Reconciler(pool, self._cancel, self._schema, self._count_error)
                     await self._run(instance, node, reconciler)
             finally:
-                registry.unregister(node.name)
+                registry.unregister_node(node.name)
                 self.instance = self.reconciler = None
 
     async def close(self) -> None:
@@ -116,13 +116,13 @@ async def install(url: str, schema: str = "public") -> None:
     try:
         async with await psycopg.AsyncConnection.connect(url) as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALL_LOCK,))
-            found = await connection.execute(hooks.statement("find_schema"))
+            found = await connection.execute(hooks.load_statement("find_schema"))
             compare_schemas(await found.fetchall(), schema)
             await _install_oban(connection, schema)
             await _install_triggers(connection, schema)
     except psycopg.errors.InsufficientPrivilege as refused:
         raise PrivilegesMissing(
-            f"{masked(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
+            f"{mask_password(url)}: oban's tables and triggers are not up to date, and this role may not make them: "
             f"{refused.diag.message_primary}; run `pressroom migrate` with delivery = oban as the role that owns the schema "
             "pressroom (docs/deployment.md, Roles on PostgreSQL)"
         ) from None
@@ -133,7 +133,7 @@ async def _install_oban(connection: psycopg.AsyncConnection[Any], schema: str) -
     missing = await connection.execute("SELECT 1 FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", (names,))
     if await missing.fetchone() is None:
         return
-    reserved = await connection.execute(hooks.statement("is_reserved"), {"name": schema})
+    reserved = await connection.execute(hooks.load_statement("is_reserved"), {"name": schema})
     if await reserved.fetchone() == (True,):
         raise InvalidSettings([f"oban_schema: {schema!r} is a reserved word of PostgreSQL; name another schema"])
     there = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
@@ -145,18 +145,18 @@ async def _install_oban(connection: psycopg.AsyncConnection[Any], schema: str) -
 
 
 async def _install_triggers(connection: psycopg.AsyncConnection[Any], schema: str) -> None:
-    ours = hooks.statement("install", schema)
+    ours = hooks.load_statement("install", schema)
     known = await connection.execute("SELECT obj_description(to_regprocedure('pressroom.oban_enlist_added()'), 'pg_proc')")
-    if await known.fetchone() != (_digest(ours),):
+    if await known.fetchone() != (_short_hash(ours),):
         await connection.execute(ours)
-        await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_digest(ours)}'")
+        await connection.execute(f"COMMENT ON FUNCTION pressroom.oban_enlist_added() IS '{_short_hash(ours)}'")
 
 
 async def uninstall(url: str) -> None:
     """Take our triggers away: new jobs are no longer made known to oban. Its own tables stay."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INSTALL_LOCK,))
-        await connection.execute(hooks.statement("uninstall"))
+        await connection.execute(hooks.load_statement("uninstall"))
 
 
 async def _configure_connection(connection: psycopg.AsyncConnection[Any]) -> None:
@@ -166,5 +166,5 @@ async def _configure_connection(connection: psycopg.AsyncConnection[Any]) -> Non
     set_json_loads(msgspec.json.decode, connection)  # three columns of each oban job
 
 
-def _digest(text: str) -> str:
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

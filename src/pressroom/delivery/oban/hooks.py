@@ -19,7 +19,7 @@ _previous: dict[str, Callable[..., Any]] = {}
 
 
 @cache
-def statement(name: str, schema: str | None = None) -> str:
+def load_statement(name: str, schema: str | None = None) -> str:
     """`schema` is where oban's tables are, for those statements that use them."""
     text = files("pressroom.delivery.oban").joinpath(f"sql/{name}.sql").read_text(encoding="utf-8")
     return text if schema is None else text.replace("{schema}", schema)
@@ -47,16 +47,16 @@ async def ack(query: Query, acks: Sequence[AckAction]) -> list[int]:
         "metas": [_json_or_none(one.meta) for one in ordered],
     }
     async with query.connection() as connection:
-        cursor = await connection.execute(statement("ack", internals.schema_of(query)), rows)
+        cursor = await connection.execute(load_statement("ack", internals.schema_of(query)), rows)
         return [id for (id,) in await cursor.fetchall()]
 
 
 async def fetch(producer: Producer) -> list[Job]:
-    node, queue = registry.find(internals.node_name(producer)), internals.queue_name(producer)
+    node, queue = registry.find_node(internals.node_name(producer)), internals.queue_name(producer)
     if node is None or queue == registry.TICK_QUEUE:
         fetched: list[Job] = await _previous["producer.get_jobs"](producer)
         return fetched
-    reserved = node.reserve(queue, internals.free_slots(producer))
+    reserved = node.reserve_slots(queue, internals.free_slots(producer))
     if reserved <= 0:
         return []
     jobs: list[Job] = []
@@ -68,7 +68,7 @@ async def fetch(producer: Producer) -> list[Job]:
 
 
 def _is_ours(job: Job) -> bool:
-    return bool(job.attempted_by) and registry.find(job.attempted_by[0]) is not None
+    return bool(job.attempted_by) and registry.find_node(job.attempted_by[0]) is not None
 
 
 def _naive_utc(moment: datetime | None) -> datetime | None:

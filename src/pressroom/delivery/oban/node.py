@@ -21,7 +21,7 @@ REFRESH_INTERVAL = 0.5  # seconds
 INTERACTIVE_FIRST_FOR = 2.0  # seconds for which background work waits for a queue of interactive work to fetch again
 
 
-def queues_of(kind: str) -> tuple[str, str]:
+def queue_names_of(kind: str) -> tuple[str, str]:
     """By tier. A queue of its own for each kind, so that workers that take only some get only those."""
     return f"pressroom-{kind}", f"pressroom-{kind}-background"
 
@@ -32,18 +32,18 @@ class Node:
     def __init__(
         self,
         taker: Taker,
-        fire: Callable[[], Awaitable[object]],
+        fire_schedules: Callable[[], Awaitable[object]],
         cancel: Callable[[str], Awaitable[object]],
-        paused: Callable[[], Awaitable[Collection[str]]],
+        list_paused_kinds: Callable[[], Awaitable[Collection[str]]],
     ) -> None:
         self.name = taker.name
-        self.queues = {queue: 2 * taker.slots for kind in taker.kinds for queue in queues_of(kind)}
+        self.queues = {queue: 2 * taker.slots for kind in taker.kinds for queue in queue_names_of(kind)}
         self.producers: Mapping[str, Producer] = {}
-        self._kinds = {queue: (kind, tier) for kind in taker.kinds for tier, queue in enumerate(queues_of(kind))}
+        self._kinds = {queue: (kind, tier) for kind in taker.kinds for tier, queue in enumerate(queue_names_of(kind))}
         self._taker = taker
-        self._fire = fire
+        self._fire = fire_schedules
         self._cancel = cancel
-        self._list_paused = paused
+        self._list_paused = list_paused_kinds
         self._paused: Collection[str] = ()
         self._expected = [0, 0]  # by tier: asked for or fetched, and not offered yet
         self._in_transit: dict[int, int] = {}  # the tier of each job that was fetched and is not offered yet
@@ -88,7 +88,7 @@ class Node:
             if queue in self.producers:
                 self.producers[queue].notify()
 
-    def reserve(self, queue: str, limit: int) -> int:
+    def reserve_slots(self, queue: str, limit: int) -> int:
         """How many jobs of a queue to fetch. Their slots count as taken from now on: other queues fetch at the same time."""
         kind, tier = self._kinds[queue]
         if kind in self._paused:
@@ -212,8 +212,8 @@ class ObanOffer(Offer):
         super().__init__(uid, tier)
         self._finish = finish
 
-    def refused(self, again: float | None) -> None:
-        self._finish(again)
+    def refuse(self, retry_after: float | None) -> None:
+        self._finish(retry_after)
 
-    def settled(self, again: float | None) -> None:
-        self._finish(again)
+    def settle(self, retry_after: float | None) -> None:
+        self._finish(retry_after)

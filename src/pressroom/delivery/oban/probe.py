@@ -8,7 +8,7 @@ import psycopg
 from oban.schema import install_sql
 
 from pressroom.base.dependencies import DependencyFailed
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.delivery.oban import hooks
 from pressroom.delivery.oban.reconciler import compare_schemas
 from pressroom.errors import ObanSchemaMismatch
@@ -22,11 +22,13 @@ async def probe(url: str, schema: str = "public") -> str:
     """Raises DependencyFailed."""
     try:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
-            columns = await (await connection.execute(hooks.statement("list_columns"), {"schema": schema})).fetchall()
-            triggers = await (await connection.execute(hooks.statement("list_triggers"))).fetchall()
-            of_triggers = await (await connection.execute(hooks.statement("find_schema"))).fetchall()
+            columns = await (await connection.execute(hooks.load_statement("list_columns"), {"schema": schema})).fetchall()
+            triggers = await (await connection.execute(hooks.load_statement("list_triggers"))).fetchall()
+            of_triggers = await (await connection.execute(hooks.load_statement("find_schema"))).fetchall()
     except psycopg.Error:
-        raise DependencyFailed("store_unavailable", f"oban's tables at {masked(url)}: the database cannot be read") from None
+        raise DependencyFailed(
+            "store_unavailable", f"oban's tables at {mask_password(url)}: the database cannot be read"
+        ) from None
     try:
         compare_schemas(of_triggers, schema)
     except ObanSchemaMismatch as mismatch:

@@ -45,22 +45,22 @@ class Reconciler:
         while True:
             await asyncio.sleep(TIDY_EVERY)
             try:
-                await self.give_back(node, held())
+                await self.return_lost_jobs(node, held())
                 if leads():
-                    await self.tidy()
+                    await self.reconcile()
             except Exception as reason:  # the database may be away; the next round comes
                 self._count_error(reason)
                 log.warning("oban's rows were not looked after: %s", reason)
 
-    async def tidy(self) -> None:
+    async def reconcile(self) -> None:
         """What one node does for all."""
-        await self.end_cancelled()
-        await self.close_abandoned()
+        await self.end_cancelled_jobs()
+        await self.close_abandoned_jobs()
         if time.monotonic() - self._pruned_at > PRUNE_EVERY:
             self._pruned_at = time.monotonic()
-            await self.prune()
+            await self.prune_oban_jobs()
 
-    async def enlist_forgotten(self, kinds: Iterable[str]) -> int:
+    async def enqueue_unannounced_jobs(self, kinds: Iterable[str]) -> int:
         """Page after page for as long as something is found, so that a table that was emptied is soon full again.
 
         Does nothing if our triggers use another schema by now: its workers and we would take every job from each other.
@@ -68,9 +68,9 @@ class Reconciler:
         try:
             compare_schemas(await self._run("find_schema"), self._schema)
         except ObanSchemaMismatch as mismatch:
-            self._mismatch.failed(mismatch)
+            self._mismatch.record_failure(mismatch)
             return 0
-        self._mismatch.recovered()
+        self._mismatch.record_success()
         after = dict.fromkeys(kinds, (-1, -1))
         enlisted = 0
         while after:
@@ -81,7 +81,7 @@ class Reconciler:
             log.warning("%d jobs were unknown to oban and are enlisted again", enlisted)
         return enlisted
 
-    async def end_cancelled(self) -> None:
+    async def end_cancelled_jobs(self) -> None:
         """Looks no further back than to its last look, for those that it has seen to stay in the table for a while."""
         begun = time.monotonic()
         age = A_DAY if self._looked_at is None else begun - self._looked_at + COMMIT_WITHIN
@@ -94,20 +94,20 @@ class Reconciler:
         if len(cancelled) < PAGE:
             self._looked_at = begun
 
-    async def close_abandoned(self) -> None:
+    async def close_abandoned_jobs(self) -> None:
         await self._run("close_abandoned")
 
-    async def give_back(self, node: str, held: list[int]) -> None:
+    async def return_lost_jobs(self, node: str, held: list[int]) -> None:
         given_back = await self._run("give_back", {"node": node, "held": held})
         if given_back:
             log.warning("%d oban jobs were handed to this worker and never came; oban has them back", len(given_back))
 
-    async def prune(self) -> None:
+    async def prune_oban_jobs(self) -> None:
         await self._run("prune", {"age": KEEP, "limit": 20 * PAGE})
 
     async def _run(self, name: str, parameters: dict[str, Any] | None = None) -> list[Any]:
         async with self._pool.connection() as connection:
-            cursor = await connection.execute(hooks.statement(name, self._schema), parameters)
+            cursor = await connection.execute(hooks.load_statement(name, self._schema), parameters)
             return await cursor.fetchall() if cursor.description is not None else []
 
 

@@ -10,7 +10,7 @@ TICK_QUEUE = "pressroom-schedules"
 class RegisteredNode(Protocol):
     async def fire_schedules(self) -> None: ...
 
-    def reserve(self, queue: str, limit: int) -> int:
+    def reserve_slots(self, queue: str, limit: int) -> int:
         """How many jobs of this queue to fetch: the slots for them are reserved."""
         ...
 
@@ -22,15 +22,15 @@ class RegisteredNode(Protocol):
 _nodes: dict[str, RegisteredNode] = {}
 
 
-def register(name: str, node: RegisteredNode) -> None:
+def register_node(name: str, node: RegisteredNode) -> None:
     _nodes[name] = node
 
 
-def unregister(name: str) -> None:
+def unregister_node(name: str) -> None:
     _nodes.pop(name, None)
 
 
-def find(name: str) -> RegisteredNode | None:
+def find_node(name: str) -> RegisteredNode | None:
     return _nodes.get(name)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import nodes
 
 from pressroom.renderers.jinja import values
-from pressroom.renderers.jinja.values import Either, Elements, Group, MacroValue, Module, Path, Several, Unknown, Value
+from pressroom.renderers.jinja.values import Either, Elements, MacroValue, Module, Path, Several, Unknown, Value
 
 if TYPE_CHECKING:
     from pressroom.renderers.jinja.environment import TemplateEnvironment

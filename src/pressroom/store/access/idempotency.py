@@ -23,7 +23,7 @@ def find(scope: str, key: str) -> Work[Reply | None]:
     return Reply(digest, status, msgspec.json.decode(headers, type=dict[str, str]), body)
 
 
-def keep(scope: str, key: str, reply: Reply, kept_for: int) -> Work[None]:
+def keep(scope: str, key: str, reply: Reply, ttl: int) -> Work[None]:
     moment = yield from now()
     yield Statement("delete_old_replies", {"now": moment})
     yield Statement(
@@ -35,6 +35,6 @@ def keep(scope: str, key: str, reply: Reply, kept_for: int) -> Work[None]:
             "status": reply.status,
             "headers": compact(reply.headers),
             "body": reply.body,
-            "expires_at": moment + kept_for,
+            "expires_at": moment + ttl,
         },
     )

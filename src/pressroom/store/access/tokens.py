@@ -67,15 +67,15 @@ def list_all() -> Work[list[Token]]:
     return [token_of(row) for row in rows]
 
 
-def revoke(name: str) -> Work[None]:
+def revoke(uid_or_prefix: str) -> Work[None]:
     """By uid or by prefix. Raises NotFound, or InvalidArgument when several begin like this."""
-    matching = yield Statement("match_tokens", {"name": name})
+    matching = yield Statement("match_tokens", {"name": uid_or_prefix})
     if not matching:
-        raise NotFound(f"there is no token {name[:80]!r}; `pressroom token list` shows them")
+        raise NotFound(f"there is no token {uid_or_prefix[:80]!r}; `pressroom token list` shows them")
     if len(matching) > 1:
-        raise InvalidArgument(f"{len(matching)} tokens begin with {name!r}; name one by its id")
+        raise InvalidArgument(f"{len(matching)} tokens begin with {uid_or_prefix!r}; name one by its id")
     moment = yield from now()
-    yield Statement("revoke_token", {"name": name, "now": moment})
+    yield Statement("revoke_token", {"name": uid_or_prefix, "now": moment})
 
 
 def touch(uid: str) -> Work[None]:

@@ -121,8 +121,8 @@ def record(
     if job is None and keep_for is None and holder is None:
         raise InvalidArgument("an artifact needs a job, a time to live or a holder; else it would be collected at once")
     moment = yield from now()
-    yield from _rely_on_bytes(draft)
-    expires_at = yield from _expiry_of(draft, job, None if keep_for is None else moment + keep_for)
+    yield from _require_live_blobs(draft)
+    expires_at = yield from _cache_expiry_or(draft, job, None if keep_for is None else moment + keep_for)
     yield Statement(
         "insert_artifact",
         {
@@ -147,13 +147,13 @@ def record(
         yield Statement("insert_short_link", link)
     if holder is not None:
         yield from hold(holder, draft.uid)
-    return (yield from _found("find_artifact", {"uid": draft.uid, "now": moment}, draft.uid, even_dead=True))
+    return (yield from _find_one("find_artifact", {"uid": draft.uid, "now": moment}, draft.uid, include_expired=True))
 
 
-def _rely_on_bytes(draft: ArtifactDraft) -> Work[None]:
+def _require_live_blobs(draft: ArtifactDraft) -> Work[None]:
     if draft.files:
         for part in draft.files:
-            _refuse_odd_path(part.path)
+            _check_file_path(part.path)
         yield from blobs.require_all_live((part.blob, part.size) for part in draft.files)
     elif draft.sha256 is not None:
         yield from blobs.require_live(BlobName(draft.sha256, draft.generation), draft.size)
@@ -161,30 +161,32 @@ def _rely_on_bytes(draft: ArtifactDraft) -> Work[None]:
         raise InvalidArgument("an artifact has a blob or files")
 
 
-def _refuse_odd_path(path: str) -> None:
+def _check_file_path(path: str) -> None:
     if "\0" in path or "\\" in path or not all(part not in ("", ".", "..") for part in path.split("/")):
         raise InvalidArgument(f"{path[:80]!r} is not the path of a file in an artifact; use one like img/logo.svg")
 
 
-def _expiry_of(draft: ArtifactDraft, job: str | None, otherwise: int | None) -> Work[int | None]:
+def _cache_expiry_or(draft: ArtifactDraft, job: str | None, default: int | None) -> Work[int | None]:
     if job is None:
-        return otherwise
+        return default
     is_output = draft.name == OUTPUT
     cached = yield Statement(
         "point_cache",
         {"artifact": draft.uid if is_output else None, "link": draft.link if is_output else None, "job_uid": job},
     )
-    return cached[0][0] if cached else otherwise
+    return cached[0][0] if cached else default
 
 
-def result_of(*drafts: ArtifactDraft, **more: Any) -> dict[str, Any]:
-    """What a handler returns so that `recording` finds its drafts. The first is named on top, for readers of the result."""
+def result_with_artifacts(*drafts: ArtifactDraft, **more: Any) -> dict[str, Any]:
+    """What a handler returns so that `record_artifacts_hook` finds its drafts. The first is named on top, for readers of the
+    result.
+    """
     first = drafts[0]
     return {"artifact": first.uid, "short_link": first.link, "artifacts": msgspec.to_builtins(drafts)} | more
 
 
-def recording(keep_for: timedelta | None = None) -> Settling:
-    """A settling hook that records what a completed job made (see `result_of`)."""
+def record_artifacts_hook(keep_for: timedelta | None = None) -> Settling:
+    """A settling hook that records what a completed job made (see `result_with_artifacts`)."""
     milliseconds = None if keep_for is None else int(keep_for.total_seconds() * 1000)
 
     def settling(ending: Ending) -> Work[None]:
@@ -198,7 +200,7 @@ def recording(keep_for: timedelta | None = None) -> Settling:
 def get(uid: str, *, org_id: str | None = None) -> Work[Artifact]:
     """An artifact by its uid. Raises NotFound, also for another organisation's, and Expired. A hold outlives the expiry."""
     moment = yield from now()
-    return (yield from _found("find_artifact", {"uid": uid, "now": moment}, uid, org_id=org_id))
+    return (yield from _find_one("find_artifact", {"uid": uid, "now": moment}, uid, org_id=org_id))
 
 
 def expiry_of(uid: str) -> Work[Expiry | None]:
@@ -214,7 +216,7 @@ def expiry_of(uid: str) -> Work[Expiry | None]:
 def by_link(link: str) -> Work[Artifact]:
     """An artifact by its short link, which is all that its holder needs to know. Raises NotFound and Expired."""
     moment = yield from now()
-    return (yield from _found("find_artifact_by_link", {"link": parse_link(link), "now": moment}, "link"))
+    return (yield from _find_one("find_artifact_by_link", {"link": parse_link(link), "now": moment}, "link"))
 
 
 def of_job(job: str) -> Work[list[Artifact]]:
@@ -224,13 +226,13 @@ def of_job(job: str) -> Work[list[Artifact]]:
     return [_artifact(row) for row in rows if not row[-1]]
 
 
-def _found(
-    statement: str, asked: dict[str, str | int], name: str, *, org_id: str | None = None, even_dead: bool = False
+def _find_one(
+    statement: str, params: dict[str, str | int], name: str, *, org_id: str | None = None, include_expired: bool = False
 ) -> Work[Artifact]:
-    rows = yield Statement(statement, asked)
+    rows = yield Statement(statement, params)
     if not rows or (org_id is not None and rows[0][8] != org_id):
         raise NotFound(f"there is no such {name}" if name == "link" else f"there is no artifact {name[:80]!r}")
-    if rows[0][-1] and not even_dead:
+    if rows[0][-1] and not include_expired:
         raise Expired(f"this {name} has expired" if name == "link" else f"artifact {name} has expired")
     return _artifact(rows[0])
 
@@ -292,17 +294,17 @@ def move_hold(holder: str, uid: str) -> Work[None]:
     yield from hold(holder, uid)
 
 
-def drop_dead(limit: int) -> Work[int]:
+def delete_unreferenced(limit: int) -> Work[int]:
     """Delete artifacts that nothing needs any more and mark the blobs that this leaves without any. Returns how many."""
     moment = yield from now()
     dead = [uid for (uid,) in (yield Statement("list_dead_artifacts", {"now": moment, "limit": limit}))]
     if dead:
-        yield from drop(dead)
+        yield from delete_artifacts(dead)
     return len(dead)
 
 
-def drop(uids: Sequence[str]) -> Work[None]:
+def delete_artifacts(uids: Sequence[str]) -> Work[None]:
     """Delete artifacts with their links and files. The database refuses while one of them is held."""
     left = yield Statement("list_blobs_of", {"uids": compact(uids)})
     yield Statement("delete_artifacts", {"uids": compact(uids)})
-    yield from blobs.mark(list(chain.from_iterable(left)))
+    yield from blobs.mark_unreferenced(list(chain.from_iterable(left)))

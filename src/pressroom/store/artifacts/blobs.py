@@ -49,7 +49,7 @@ def require_live(blob: BlobName, size: int) -> Work[None]:
     moment = yield from now()
     asked = {"sha256": blob.sha256, "generation": blob.generation, "size": size, "now": moment}
     if not (yield Statement("require_live_blob", asked)):
-        raise _gone(blob.sha256)
+        raise _blob_gone_error(blob.sha256)
 
 
 def require_all_live(blobs: Iterable[tuple[BlobName, int]]) -> Work[None]:
@@ -58,37 +58,37 @@ def require_all_live(blobs: Iterable[tuple[BlobName, int]]) -> Work[None]:
     kept = yield Statement("require_live_blobs", {"blobs": compact(sorted(wanted)), "now": moment})
     missing = {sha256 for sha256, _, _ in wanted} - {sha256 for (sha256,) in kept}
     if missing or len(kept) < len(wanted):
-        raise _gone(min(missing, default="of two generations"))
+        raise _blob_gone_error(min(missing, default="of two generations"))
 
 
-def _gone(sha256: str) -> BlobGone:
+def _blob_gone_error(sha256: str) -> BlobGone:
     return BlobGone(f"the bytes of blob {sha256[:12]} were collected meanwhile; they must be put again")
 
 
-def mark(blobs: Sequence[str]) -> Work[int]:
+def mark_unreferenced(blobs: Sequence[str]) -> Work[int]:
     """Of these, start the grace of those that nothing refers to any more."""
     moment = yield from now()
     return len((yield Statement("mark_blobs", {"blobs": compact(blobs), "now": moment})))
 
 
-def condemn(grace: int, limit: int) -> Work[int]:
+def condemn_marked(grace: int, limit: int) -> Work[int]:
     """Give up what nothing referred to for `grace` milliseconds. From here on it may be deleted."""
     moment = yield from now()
     return len((yield Statement("condemn_blobs", {"now": moment, "before": moment - grace, "limit": limit})))
 
 
-def condemned(limit: int) -> Work[list[BlobName]]:
+def list_condemned(limit: int) -> Work[list[BlobName]]:
     rows = yield Statement("list_condemned", {"limit": limit})
     return [BlobName(*row) for row in rows]
 
 
-def delete_condemned(gone: Sequence[BlobName]) -> Work[int]:
+def record_deleted(deleted: Sequence[BlobName]) -> Work[int]:
     """Say that the bytes of condemned blobs were deleted."""
     moment = yield from now()
-    return len((yield Statement("delete_condemned_blobs", {"blobs": compact(gone), "now": moment})))
+    return len((yield Statement("delete_condemned_blobs", {"blobs": compact(deleted), "now": moment})))
 
 
-def forget(grace: int, limit: int) -> Work[int]:
+def delete_rows(grace: int, limit: int) -> Work[int]:
     """Drop the rows of what was deleted `grace` milliseconds ago, without ever giving one of their generations again."""
     moment = yield from now()
     rows = yield Statement("forget_blobs", {"before": moment - grace, "limit": limit})
@@ -107,7 +107,7 @@ def condemn_orphan(blob: BlobName, size: int) -> Work[bool]:
     return bool(blob.generation < generation)  # an old generation, left behind by a process that died
 
 
-def unknown(names: Sequence[BlobName]) -> Work[list[BlobName]]:
+def find_unexpected(names: Sequence[BlobName]) -> Work[list[BlobName]]:
     """Of the bytes that were found in the artifact store, those that should not be there. Reads only."""
     found = []
     for name in names:

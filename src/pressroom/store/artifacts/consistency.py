@@ -14,7 +14,7 @@ class ArtifactProblem(NamedTuple):
     detail: str
 
 
-def find_unsound() -> Work[list[ArtifactProblem]]:
+def find_inconsistent_artifacts() -> Work[list[ArtifactProblem]]:
     rows = yield Statement("find_unsound_artifacts")
     return [ArtifactProblem(*row) for row in rows]
 

@@ -23,7 +23,7 @@ class Hit(msgspec.Struct, frozen=True):
     at: int
 
     @property
-    def left(self) -> int:
+    def remaining_ms(self) -> int:
         return self.expires_at - self.at
 
 
@@ -36,35 +36,35 @@ def find_hit(fingerprint: str) -> Work[Hit | None]:
     return Hit(job, link, artifact, made_at, expires_at, last_used, moment)
 
 
-def is_use_due(artifact: str) -> Work[bool]:
+def is_use_record_due(artifact: str) -> Work[bool]:
     """Whether a use of this artifact is to be noted. Reads only."""
     moment = yield from now()
     rows = yield Statement("find_use", {"artifact": artifact, "now": moment})
-    return bool(rows) and is_due(rows[0][0], moment)
+    return bool(rows) and is_last_use_old(rows[0][0], moment)
 
 
-def is_due(last_used: int, moment: int) -> bool:
+def is_last_use_old(last_used: int, moment: int) -> bool:
     return moment - last_used >= NOTED_EVERY
 
 
-def use(artifact: str) -> Work[int | None]:
+def record_use(artifact: str) -> Work[int | None]:
     """Note a use. Returns when the entry expires; None if it has."""
     moment = yield from now()
     rows = yield Statement("use_cached", {"artifact": artifact, "now": moment})
     return (yield from _expire_together(artifact, rows[0][0] if rows else None))
 
 
-def renew(artifact: str, lifetime: int) -> Work[int | None]:
+def renew_entry(artifact: str, lifetime: int) -> Work[int | None]:
     """Note a use, and let an entry live for `lifetime` milliseconds from now; a kept one for as long as it is kept."""
     moment = yield from now()
     rows = yield Statement("renew_cached", {"artifact": artifact, "lifetime": lifetime, "now": moment})
     return (yield from _expire_together(artifact, rows[0][0] if rows else None))
 
 
-def keep(artifact: str, kept_for: int) -> Work[int | None]:
+def keep_entry(artifact: str, ttl: int) -> Work[int | None]:
     """Keep an entry for so many milliseconds after its last use. Returns when it expires; None if it has."""
     moment = yield from now()
-    asked = {"artifact": artifact, "kept_for": kept_for, "expires_at": moment + kept_for, "now": moment}
+    asked = {"artifact": artifact, "kept_for": ttl, "expires_at": moment + ttl, "now": moment}
     rows = yield Statement("keep_cached", asked)
     return (yield from _expire_together(artifact, rows[0][0] if rows else None))
 
@@ -76,20 +76,20 @@ def _expire_together(artifact: str, expires_at: int | None) -> Work[int | None]:
     return expires_at
 
 
-def forget(artifact: str) -> Work[None]:
+def delete_entry(artifact: str) -> Work[None]:
     """Drop an entry whose bytes are gone, kept or not, so that its input is rendered again."""
     moment = yield from now()
     if (yield Statement("forget_cached", {"artifact": artifact})):
         yield Statement("renew_artifact", {"uid": artifact, "expires_at": moment})
 
 
-def size() -> Work[int]:
+def total_size() -> Work[int]:
     """The bytes of all entries but kept ones."""
     ((found,),) = yield Statement("cache_size")
     return int(found)
 
 
-def evict(excess: int, limit: int) -> Work[tuple[int, int]]:
+def evict_entries(excess: int, limit: int) -> Work[tuple[int, int]]:
     """Delete the least recently used entries until `excess` bytes are free, but no more than `limit` entries. Returns how many
     entries and bytes those were. The bytes are deleted when their jobs are pruned.
     """

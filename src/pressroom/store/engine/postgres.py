@@ -63,7 +63,7 @@ class Postgres(ThreadedDatabase):
 
     async def changed_elsewhere(self) -> bool:
         now = time.monotonic()
-        if self._listener.take_notice() or now - self._polled_at > POLL_INTERVAL:
+        if self._listener.consume_notification() or now - self._polled_at > POLL_INTERVAL:
             self._polled_at = now
             return True
         return False
@@ -93,7 +93,7 @@ class CommitListener:
         self._thread = threading.Thread(target=self._listen, name="pressroom-listener", daemon=True)
         self._thread.start()
 
-    def take_notice(self) -> bool:
+    def consume_notification(self) -> bool:
         """Whether a commit was noticed since the last call."""
         noticed = self._noticed.is_set()
         self._noticed.clear()
@@ -116,12 +116,12 @@ class CommitListener:
                         break
                     raw.execute(f"LISTEN {CHANNEL}")
                     disconnected = False
-                    self._notice()  # commits while we were not listening
+                    self._on_notification()  # commits while we were not listening
                     while not self._closing.is_set():
                         select.select([raw.fileno(), self._wake_reader], [], [])
                         for notice in raw.notifies(timeout=0):
                             if notice.pid not in self._own_backend_pids():
-                                self._notice()
+                                self._on_notification()
             except psycopg.Error as reason:
                 log.log(
                     logging.DEBUG if disconnected else logging.WARNING, "listening for commits failed, trying again: %s", reason
@@ -129,7 +129,7 @@ class CommitListener:
                 disconnected = True
                 self._closing.wait(RECONNECT_AFTER)
 
-    def _notice(self) -> None:
+    def _on_notification(self) -> None:
         self._noticed.set()
         if self._on_commit is not None:
             self._on_commit()

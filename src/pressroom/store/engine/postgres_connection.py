@@ -10,7 +10,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import TransactionStatus
 
 from pressroom.clock import Clock, SystemClock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import StoreUnavailable
 from pressroom.model import NOT_SUPPORTED, Row, SingleRoundTrip, Statement, Work
 from pressroom.store.engine.postgres_errors import PostgresErrors
@@ -125,18 +125,18 @@ class PostgresConnection:
             return raw
 
     def execute(self, text: str, params: Any = None) -> list[Row]:
-        self._ask(text, params)
+        self._execute_after_deferred(text, params)
         return self._cursor.fetchall() if self._cursor.description is not None else []
 
-    def _ask(self, text: str, params: Any = None, *, prepare: bool | None = None) -> None:
+    def _execute_after_deferred(self, text: str, params: Any = None, *, prepare: bool | None = None) -> None:
         if not self._untold:
             self._cursor.execute(text, params, prepare=prepare)
             return
         with self.raw.pipeline():
-            self._tell_untold()
+            self._send_deferred()
             self._cursor.execute(text, params, prepare=prepare)
 
-    def _tell_untold(self) -> None:
+    def _send_deferred(self) -> None:
         """Within a pipeline."""
         untold, self._untold = self._untold, []
         for text, params in untold:
@@ -174,7 +174,7 @@ class PostgresConnection:
         return self.execute(text.sql, params)
 
     def begin(self, *, durable: bool, shared_lock: bool, held: bool = False) -> None:
-        self._forget()
+        self._clear_transaction_state()
         lock = "pg_advisory_xact_lock_shared" if shared_lock else "pg_advisory_xact_lock"
         said = [f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}", f"SELECT {lock}({WRITING})"]
         if not durable:
@@ -194,8 +194,8 @@ class PostgresConnection:
         Prepared statements are the session's, and others may end them: psycopg does after a ROLLBACK or DDL. So that we have
         prepared one is a guess. Where the server contradicts, the statement is sent once more, in full.
         """
-        self._forget()
-        if self.lost or self._is_cut():
+        self._clear_transaction_state()
+        if self.lost or self._is_closed_by_server():
             self.raw.close()
             self.raw = self._connect()
         name, params = statement
@@ -204,10 +204,10 @@ class PostgresConnection:
         values = without_nul({**(params or {}), "now": moment, "channel": CHANNEL})
         literals = {parameter: sql.Literal(value).as_string(self.raw) for parameter, value in values.items()}
         if self.is_pooled:
-            return self._commit_message([], single.in_full(literals), durable)
+            return self._execute_and_commit([], single.inline_sql(literals), durable)
         is_prepared = single.session_name in self._session_names
         try:
-            rows = self._commit_message([] if is_prepared else [single.prepare()], single.execute(literals), durable)
+            rows = self._execute_and_commit([] if is_prepared else [single.prepare()], single.execute(literals), durable)
             self._session_names.add(single.session_name)
             return rows
         except _STATEMENT_MISMATCH:
@@ -215,9 +215,9 @@ class PostgresConnection:
             if self.raw.pgconn.transaction_status != TransactionStatus.INERROR:
                 raise
             self.rollback()
-            return self._commit_message([], single.in_full(literals), durable)
+            return self._execute_and_commit([], single.inline_sql(literals), durable)
 
-    def _commit_message(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
+    def _execute_and_commit(self, preparation: list[str], call: str, durable: bool) -> list[Row]:
         beginning = ["BEGIN", *self._begin_settings, *([] if durable else [_FORGETFUL])]
         message = "; ".join([*beginning, *preparation, _BOTH_LOCKS, call, "COMMIT"])
         self._cursor.execute(message, prepare=False)
@@ -225,10 +225,10 @@ class PostgresConnection:
         while self._cursor.nextset():
             if self._cursor.description is not None:
                 rows = self._cursor.fetchall()
-        self._believe(self._cursor.statusmessage)
+        self._require_committed(self._cursor.statusmessage)
         return rows
 
-    def _is_cut(self) -> bool:
+    def _is_closed_by_server(self) -> bool:
         """Whether the server closed the connection while it was idle: then there is something to read, or an end."""
         look = select.poll()
         look.register(self.raw.fileno(), select.POLLIN)
@@ -247,57 +247,57 @@ class PostgresConnection:
         if self.lost:
             self.raw = self._connect()
         try:
-            self._say("; ".join([begin, *self._begin_settings, *statements]))
+            self._execute_simple("; ".join([begin, *self._begin_settings, *statements]))
         except psycopg.Error:
             self.rollback()
             if not self.lost:
                 raise
             self.raw = self._connect()
-            self._say("; ".join([begin, *self._begin_settings, *statements]))
+            self._execute_simple("; ".join([begin, *self._begin_settings, *statements]))
 
     def savepoint(self) -> None:
         self._marked = len(self._history)
-        self._say("SAVEPOINT unit")
+        self._execute_simple("SAVEPOINT unit")
 
     def release_savepoint(self) -> None:
-        self._say("RELEASE unit")
+        self._execute_simple("RELEASE unit")
 
     def rollback_to_savepoint(self) -> bool:
         if self.lost:
             return False
         del self._history[self._marked :]
         self._untold.clear()
-        self._undo("ROLLBACK TO unit; RELEASE unit")
+        self._rollback_and_deallocate("ROLLBACK TO unit; RELEASE unit")
         return True
 
     def commit(self) -> None:
         """The history goes last, under a lock of its own, together with the commit and in one round trip."""
         history, self._history = self._history, []
         if not history:
-            self._say("COMMIT")
-            self._believe(self._cursor.statusmessage)
+            self._execute_simple("COMMIT")
+            self._require_committed(self._cursor.statusmessage)
             return
         with self.raw.pipeline():
-            self._tell_untold()
+            self._send_deferred()
             self.raw.execute(f"SELECT pg_advisory_xact_lock({EVENTS})")
             for text, params in history:
                 self.raw.execute(text.sql, params)
             self.raw.execute("SELECT pg_notify(%s, '')", (CHANNEL,))
             ended = self.raw.execute("COMMIT")
-        self._believe(ended.statusmessage)
+        self._require_committed(ended.statusmessage)
 
-    def _believe(self, said: str | None) -> None:
+    def _require_committed(self, status_message: str | None) -> None:
         """PostgreSQL answers the COMMIT of a transaction that went wrong with ROLLBACK, and without an error."""
-        if said != "COMMIT":
-            raise StoreUnavailable(f"{masked(self._url)} rolled the transaction back")
+        if status_message != "COMMIT":
+            raise StoreUnavailable(f"{mask_password(self._url)} rolled the transaction back")
 
-    def _forget(self) -> None:
+    def _clear_transaction_state(self) -> None:
         self._history.clear()
         self._untold.clear()
         self._moment = None
 
     def rollback(self) -> None:
-        self._forget()
+        self._clear_transaction_state()
         if self.lost:
             return
         try:
@@ -305,20 +305,22 @@ class PostgresConnection:
                 case TransactionStatus.IDLE:
                     pass
                 case TransactionStatus.INTRANS if self._readonly:
-                    self._say("END")  # nothing to undo, and what is prepared stays so; no COMMIT, because nothing was written
+                    self._execute_simple(
+                        "END"
+                    )  # nothing to undo, and what is prepared stays so; no COMMIT, because nothing was written
                 case _:
-                    self._undo("ROLLBACK")
+                    self._rollback_and_deallocate("ROLLBACK")
         except psycopg.Error:
             self.raw.close()
 
-    def _undo(self, text: str) -> None:
+    def _rollback_and_deallocate(self, text: str) -> None:
         """Roll back, and end every prepared statement: the server has none, and neither we nor psycopg believe in one.
 
         psycopg believes in those that it sent in a pipeline, even if the server never came to them. It forgets them after a
         ROLLBACK, but it looks at the answer only if it has not kept count of the text: it keeps none of two statements in one.
         """
         self._session_names.clear()
-        self._say(text if self.is_pooled else f"{text}; DEALLOCATE ALL")
+        self._execute_simple(text if self.is_pooled else f"{text}; DEALLOCATE ALL")
 
     @property
     def lost(self) -> bool:
@@ -330,9 +332,9 @@ class PostgresConnection:
     def close(self) -> None:
         self.raw.close()
 
-    def _say(self, text: str) -> None:
+    def _execute_simple(self, text: str) -> None:
         """Several statements without parameters in one round trip; one alone, if there is something untold."""
-        self._ask(text, prepare=False)
+        self._execute_after_deferred(text, prepare=False)
 
 
 def is_pooled(raw: "psycopg.Connection[Any]") -> bool:

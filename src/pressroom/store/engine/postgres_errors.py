@@ -3,7 +3,7 @@
 import psycopg
 from psycopg import errors
 
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import PrivilegesMissing, StoreBusy, StoreFull, StoreReadOnly, StoreUnavailable
 
 
@@ -22,7 +22,7 @@ class PostgresErrors:
 
 
 def translate_error(error: psycopg.Error, url: str) -> BaseException:
-    place = masked(url)
+    place = mask_password(url)
     match error:
         case errors.InsufficientPrivilege():
             return PrivilegesMissing(

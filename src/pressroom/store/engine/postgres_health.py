@@ -6,7 +6,7 @@ from contextlib import closing
 import psycopg
 
 from pressroom.clock import SystemClock
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import PressroomError
 from pressroom.store.engine import fsck, postgres_migrate
 from pressroom.store.engine.fsck import Violation
@@ -22,19 +22,19 @@ OLDEST_SERVER = 140000
 
 def examine(url: str, schema: Schema) -> list[HealthFinding]:
     python = examine_python()
-    return [python, *_server(url, schema)]
+    return [python, *_server_findings(url, schema)]
 
 
-def _server(url: str, schema: Schema) -> Iterator[HealthFinding]:
+def _server_findings(url: str, schema: Schema) -> Iterator[HealthFinding]:
     try:
         with PostgresErrors(url), psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT) as connection:
             missing = postgres_migrate.pending(connection, url, schema)
             version = connection.info.server_version
-            fsync = _setting(connection, "fsync")
+            fsync = _read_setting(connection, "fsync")
     except PressroomError as problem:
         yield HealthFinding("database", False, str(problem), "see docs/errors.md, " + problem.code, code=problem.code)
         return
-    yield HealthFinding("database", True, masked(url))
+    yield HealthFinding("database", True, mask_password(url))
     yield HealthFinding(
         "postgresql", version >= OLDEST_SERVER, f"{version // 10000}.{version % 10000}", "use PostgreSQL 14 or newer"
     )
@@ -43,7 +43,7 @@ def _server(url: str, schema: Schema) -> Iterator[HealthFinding]:
     yield HealthFinding("schema", not missing, f"{names} to apply" if missing else "up to date", "run `pressroom migrate`")
 
 
-def _setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) -> str:
+def _read_setting(connection: "psycopg.Connection[tuple[object, ...]]", name: str) -> str:
     row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
     return str(row[0]) if row else ""
 

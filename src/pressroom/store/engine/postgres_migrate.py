@@ -6,7 +6,7 @@ import psycopg
 from psycopg import sql
 
 from pressroom import failpoints
-from pressroom.config import masked
+from pressroom.config import mask_password
 from pressroom.errors import NotADatabase, PrivilegesMissing
 from pressroom.store.engine.migrations import Applied, Migration, from_shared_sequence, migrations, pending_migrations
 from pressroom.store.engine.postgres_connection import CONNECT_TIMEOUT, SCHEMA
@@ -43,7 +43,7 @@ def bring_up_to_date(url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
             missing = pending(connection, url, schema)  # another process may have been quicker
             try:
                 _replace_old_ledger(connection, schema)
-                apply_to(SCHEMA, missing, connection, url)
+                apply_migrations_in(SCHEMA, missing, connection, url)
             except psycopg.errors.InsufficientPrivilege as refused:
                 raise _privileges_missing(connection, missing, url, refused) from None
             failpoints.hit("migrate.before_commit")
@@ -51,7 +51,7 @@ def bring_up_to_date(url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
         return missing
 
 
-def apply_to(namespace: str, missing: list[Migration], connection: Raw, url: str) -> None:
+def apply_migrations_in(namespace: str, missing: list[Migration], connection: Raw, url: str) -> None:
     """Within a transaction of the caller's, whose search path is this PostgreSQL schema from here on."""
     # IF NOT EXISTS alone asks for CREATE on the database also where the schema is there.
     if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (namespace,)).fetchone() is None:
@@ -62,20 +62,20 @@ def apply_to(namespace: str, missing: list[Migration], connection: Raw, url: str
         _apply(connection, migration, url)
 
 
-def _privileges_missing(connection: Raw, missing: list[Migration], url: str, refused: psycopg.Error) -> PrivilegesMissing:
+def _privileges_missing(connection: Raw, missing: list[Migration], url: str, error: psycopg.Error) -> PrivilegesMissing:
     """Names roles and databases as they are to be written in SQL."""
     info = connection.info
     role, database = (sql.Identifier(name).as_string(connection) for name in (info.user, info.dbname))
     what = f"{len(missing)} migrations to apply" if missing else "the ledger of migrations of an older version"
     return PrivilegesMissing(
-        f"{masked(url)} has {what}, and its role may not: {refused.diag.message_primary}; run "
+        f"{mask_password(url)} has {what}, and its role may not: {error.diag.message_primary}; run "
         f"`pressroom migrate` as the role that owns the schema {SCHEMA}, or for a new database "
         f"GRANT CREATE ON DATABASE {database} TO {role} (docs/deployment.md, Roles on PostgreSQL)"
     )
 
 
 def pending(connection: Raw, url: str, schema: Schema = CORE_ONLY) -> list[Migration]:
-    return pending_migrations("postgres", schema, applied(connection), masked(url))
+    return pending_migrations("postgres", schema, applied(connection), mask_password(url))
 
 
 def applied(connection: Raw, namespace: str = SCHEMA) -> Applied:
@@ -124,7 +124,7 @@ def _apply(connection: Raw, migration: Migration, url: str) -> None:
     except psycopg.errors.InsufficientPrivilege:
         raise
     except (psycopg.ProgrammingError, psycopg.IntegrityError) as reason:
-        raise NotADatabase(f"{masked(url)} cannot take Pressroom's tables: {reason}") from reason
+        raise NotADatabase(f"{mask_password(url)} cannot take Pressroom's tables: {reason}") from reason
     _record(connection, migration)
 
 

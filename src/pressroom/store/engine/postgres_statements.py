@@ -48,7 +48,7 @@ class SingleMessageStatement:
     def execute(self, literals: dict[str, str]) -> str:
         return f"EXECUTE {self.session_name} ({', '.join(literals[name] for name in self._parameters)})"
 
-    def in_full(self, literals: dict[str, str]) -> str:
+    def inline_sql(self, literals: dict[str, str]) -> str:
         return _PARAMETER.sub(lambda found: literals[found[1]], self._text)
 
 

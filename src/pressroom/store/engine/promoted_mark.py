@@ -22,22 +22,22 @@ class PromotedMark(NamedTuple):
     place: str
 
 
-def refuse(connection: apsw.Connection, path: str) -> None:
-    mark = read(connection)
+def refuse_if_promoted(connection: apsw.Connection, path: str) -> None:
+    mark = read_mark(connection)
     if mark is not None:
         raise DatabasePromoted(path, mark.place)
 
 
-def read(connection: apsw.Connection) -> PromotedMark | None:
+def read_mark(connection: apsw.Connection) -> PromotedMark | None:
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'pressroom_promoted'").fetchall():
         return None
     ((promotion, place),) = connection.execute("SELECT promotion, place FROM pressroom_promoted").fetchall()
     return PromotedMark(str(promotion), str(place))
 
 
-def write(connection: apsw.Connection, mark: PromotedMark) -> None:
+def write_mark(connection: apsw.Connection, mark: PromotedMark) -> None:
     """Within a transaction of the caller's."""
-    if read(connection) is not None:  # a promotion that was cut short at its end, and its target lost
+    if read_mark(connection) is not None:  # a promotion that was cut short at its end, and its target lost
         connection.execute("UPDATE pressroom_promoted SET promotion = ?, place = ?", mark)
         return
     tables = [name for (name,) in connection.execute(_TABLES)]
@@ -46,7 +46,7 @@ def write(connection: apsw.Connection, mark: PromotedMark) -> None:
     told = apsw.format_sql_value(f"this database was promoted to {mark.place}")
     for table in tables:
         for verb in ("INSERT", "UPDATE", "DELETE"):
-            trigger, on = _quoted(f"promoted_{verb.lower()}_{table}"), _quoted(table)
+            trigger, on = _quote_identifier(f"promoted_{verb.lower()}_{table}"), _quote_identifier(table)
             connection.execute(f"CREATE TRIGGER {trigger} BEFORE {verb} ON {on} BEGIN SELECT RAISE(ABORT, {told}); END")
 
 
@@ -56,5 +56,5 @@ def target_in_message(message: str) -> str | None:
     return found[1] if found else None
 
 
-def _quoted(name: str) -> str:
+def _quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -40,11 +40,11 @@ class ReaderThread:
                         break
                     group.append(more)
             for request in group:
-                self._read(request)
+                self._run_request(request)
             resolve_group(group)
         self._inbox.put(None)  # for the other readers
 
-    def _read(self, request: WorkRequest) -> None:
+    def _run_request(self, request: WorkRequest) -> None:
         try:
             request.result = self._connection.read(request.unit)
         except BaseException as error:

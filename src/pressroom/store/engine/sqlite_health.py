@@ -22,20 +22,20 @@ LOW_SPACE = 256 * 1024 * 1024
 
 
 def examine(path: str, schema: Schema) -> list[HealthFinding]:
-    findings = [*_versions()]
+    findings = [*_version_findings()]
     if path == ":memory:":
         return [*findings, HealthFinding("database", True, "in memory: it ends with the process")]
-    return [*findings, *_folder(Path(path)), *_file(path, schema)]
+    return [*findings, *_folder_findings(Path(path)), *_file_findings(path, schema)]
 
 
-def _versions() -> Iterator[HealthFinding]:
+def _version_findings() -> Iterator[HealthFinding]:
     yield examine_python()
     version = apsw.sqlite_lib_version()
     new_enough = tuple(int(part) for part in version.split(".")) >= OLDEST_SQLITE
     yield HealthFinding("sqlite", new_enough, f"{version} (apsw {apsw.apsw_version()})", "upgrade apsw")
 
 
-def _folder(path: Path) -> Iterator[HealthFinding]:
+def _folder_findings(path: Path) -> Iterator[HealthFinding]:
     folder = path.parent.absolute()
     while not folder.exists():
         folder = folder.parent
@@ -50,7 +50,7 @@ def _folder(path: Path) -> Iterator[HealthFinding]:
     yield HealthFinding("disk space", free >= LOW_SPACE, f"{free / 1024**2:,.0f} MiB free", "free some space")
 
 
-def _file(path: str, schema: Schema) -> Iterator[HealthFinding]:
+def _file_findings(path: str, schema: Schema) -> Iterator[HealthFinding]:
     if not Path(path).exists():
         yield HealthFinding("database", True, f"{path} does not exist yet; it is made at the first start")
         return

@@ -50,7 +50,7 @@ def bring_up_to_date(connection: apsw.Connection, path: str, schema: Schema = CO
 
 
 def pending(connection: apsw.Connection, path: str, schema: Schema = CORE_ONLY) -> list[Migration]:
-    promoted_mark.refuse(connection, path)
+    promoted_mark.refuse_if_promoted(connection, path)
     return pending_migrations("sqlite", schema, applied(connection), path)
 
 

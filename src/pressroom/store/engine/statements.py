@@ -26,15 +26,15 @@ def _load(dialect: str, schema: Schema) -> dict[str, str]:
 def _statements(dialect: str, package: SqlPackage) -> dict[str, str]:
     texts: dict[str, str] = {}
     for folder in package.sql_folders():
-        parts = _texts(folder / "parts")
-        for name, text in (_texts(folder / "both") | _texts(folder / dialect)).items():
+        parts = _read_sql_files(folder / "parts")
+        for name, text in (_read_sql_files(folder / "both") | _read_sql_files(folder / dialect)).items():
             if name in texts:
                 raise AssertionError(f"two statements of {package.package} are named {name}")
             texts[name] = _PART.sub(lambda found, parts=parts: parts.get(found[1], found[0]), text)  # type: ignore[misc]
     return {f"{package.prefix}{name}": text for name, text in texts.items()}
 
 
-def _texts(folder: Traversable) -> dict[str, str]:
+def _read_sql_files(folder: Traversable) -> dict[str, str]:
     found = (file for file in folder.iterdir() if file.name.endswith(".sql")) if folder.is_dir() else ()
     return {file.name.removesuffix(".sql"): without_comments(file.read_text(encoding="utf-8")) for file in found}
 

@@ -57,14 +57,14 @@ class OpenTransaction:
         self.settle_future(self.ended, error)
         self.refuse_late_requests(self.over)
 
-    def refuse_late_requests(self, over: BaseException) -> None:
+    def refuse_late_requests(self, error: BaseException) -> None:
         while True:
             try:
                 late = self.inbox.get_nowait()
             except queue.Empty:
                 return
             if isinstance(late, TransactionRequest):
-                late.error = over
+                late.error = error
                 self.call_in_loop(late.resolve)
 
 

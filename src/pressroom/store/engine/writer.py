@@ -105,7 +105,7 @@ class WriterThread:
                 self._commit_together(group)
                 resolve_group(group)
             if held is not None:
-                self._hold(held)
+                self._serve_transaction(held)
             self._busy = False
 
     def _commit_together(self, group: list[WorkRequest]) -> None:
@@ -122,7 +122,7 @@ class WriterThread:
         try:
             with self._connection.translating_errors():
                 for request in group:
-                    self._attempt(request, alone=len(group) == 1)
+                    self._run_request(request, alone=len(group) == 1)
                 committed = [request.name for request in group if request.error is None]
                 self._commit(committed)
             _hit_after_commit(committed)
@@ -162,7 +162,7 @@ class WriterThread:
             request.error = error
         return True
 
-    def _attempt(self, request: WorkRequest, *, alone: bool) -> None:
+    def _run_request(self, request: WorkRequest, *, alone: bool) -> None:
         if alone:
             request.result = self._connection.run_work(request.unit())
             return
@@ -182,26 +182,28 @@ class WriterThread:
             failpoints.hit(f"{name}.before_commit")
         self._connection.commit()
 
-    def _hold(self, held: "OpenTransaction") -> None:
+    def _serve_transaction(self, transaction: "OpenTransaction") -> None:
         """Serve one caller's transaction until it ends or expires. Other requests wait."""
         error: BaseException | None = None
         try:
             with self._connection.translating_errors():
                 self._connection.begin(durable=True, shared_lock=False, held=True)
         except BaseException as refused:
-            held.settle_future(held.begun, refused)
+            transaction.settle_future(transaction.begun, refused)
             return
-        held.settle_future(held.begun)
+        transaction.settle_future(transaction.begun)
         failpoints.hit("transaction.held")
         deadline = time.monotonic() + HOLD_LIMIT
         try:
             with self._connection.translating_errors():
-                while not isinstance(request := held.inbox.get(timeout=max(0.0, deadline - time.monotonic())), TransactionEnd):
-                    self._attempt_held(request, held)
+                while not isinstance(
+                    request := transaction.inbox.get(timeout=max(0.0, deadline - time.monotonic())), TransactionEnd
+                ):
+                    self._run_in_transaction(request, transaction)
                     if request.error is None:
-                        held.done.append(request)
-                    held.call_in_loop(request.resolve_before_commit)
-                committed = [request.name for request in held.done] if request is TransactionEnd.COMMIT else []
+                        transaction.done.append(request)
+                    transaction.call_in_loop(request.resolve_before_commit)
+                committed = [request.name for request in transaction.done] if request is TransactionEnd.COMMIT else []
                 if request is TransactionEnd.COMMIT:
                     self._commit(committed)
             _hit_after_commit(committed)
@@ -211,16 +213,16 @@ class WriterThread:
             error = failure
         finally:
             self._connection.rollback()
-        held.end(error)
+        transaction.end(error)
 
-    def _attempt_held(self, request: "TransactionRequest", held: "OpenTransaction") -> None:
+    def _run_in_transaction(self, request: "TransactionRequest", transaction: "OpenTransaction") -> None:
         """If the connection is lost, the request is answered here: it is no longer in the inbox."""
         try:
             with self._connection.translating_errors():
-                self._attempt(request, alone=False)
+                self._run_request(request, alone=False)
         except BaseException as lost:
             request.error = lost
-            held.call_in_loop(request.resolve)
+            transaction.call_in_loop(request.resolve)
             raise
 
 
@@ -268,14 +270,14 @@ class ThreadedDatabase(ABC):
     ) -> T:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(WorkRequest(unit, name, durable, after, loop, future, shared_lock))
+        self._enqueue(WorkRequest(unit, name, durable, after, loop, future, shared_lock))
         return await future
 
     def run_from_thread[T](
         self, unit: Callable[[], Work[T]], *, name: str, durable: bool = True, shared_lock: bool = False
     ) -> T:
         future: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._put(WorkRequest(unit, name, durable, None, None, future, shared_lock))
+        self._enqueue(WorkRequest(unit, name, durable, None, None, future, shared_lock))
         return future.result()
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
@@ -291,7 +293,7 @@ class ThreadedDatabase(ABC):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[CallerTransaction]:
         held = OpenTransaction(asyncio.get_running_loop())
-        self._put(held)
+        self._enqueue(held)
         try:
             await held.begun
         except asyncio.CancelledError:
@@ -311,7 +313,7 @@ class ThreadedDatabase(ABC):
             if request.after is not None:
                 request.after(request.result)
 
-    def _put(self, request: WorkRequest | OpenTransaction) -> None:
+    def _enqueue(self, request: WorkRequest | OpenTransaction) -> None:
         if self._closed:
             raise QueueClosed("the database is closed")
         self._writer_for(request).inbox.put(request)

@@ -24,7 +24,7 @@ from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, su
 type Again = dict[str, float | None]  # by uid: the seconds after which to ask again, or None if there is no point
 
 REFUSED_FOR = 1.0  # seconds
-_choose = fairness.choose
+_choose = fairness.choose_jobs
 
 _BY_ORDER = itemgetter(3, 4)  # tier and seq of a claimed row
 
@@ -37,35 +37,42 @@ class FreeSlots(msgspec.Struct, frozen=True):
 
 
 def claim(
-    worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "", moment: int | None = None
+    worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, last_served_org: str = "", moment: int | None = None
 ) -> Work[list[Claim]]:
-    """Take as many jobs as there are free slots, best first, under a lease. `after` is the organisation that was served last,
-    and `moment` is now."""
+    """Take as many jobs as there are free slots, best first, under a lease. `last_served_org` is the organisation that was
+    served last, and `moment` is now.
+    """
     kinds = list(kinds)
     if moment is None:
         moment = yield from now()
     seen = yield Statement("survey_queue")
     if not seen or _is_any_due(seen, moment):  # nothing is seen where no kind is registered
         yield Statement("wake_due", {"now": moment})
-        yield from wake_keyed(moment)
+        yield from wake_due_keyed_jobs(moment)
         seen = yield Statement("survey_queue")
     any_limited = any(count is not None for _, count, *_ in seen)
-    spare = (yield from concurrency_limits.spare()) if any_limited else {}
+    spare = (yield from concurrency_limits.list_spare_slots()) if any_limited else {}
     not_ready = {kind for kind, _, is_ready, _ in seen if not is_ready}
     startable = [kind for kind in kinds if kind not in not_ready and spare.get(kind, 1) > 0]
     by_tier = {0: free_slots.total, 1: free_slots.background}
-    candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, after)
-    chosen = _choose(candidates, by_tier, running, spare, after)
+    candidates, running = yield from fairness.find_candidates(kinds, startable, by_tier, last_served_org)
+    chosen = _choose(candidates, by_tier, running, spare, last_served_org)
     if not chosen:
         return []
     failpoints.hit("claim.selected")
     ids = compact(chosen)
     rows = yield Statement("claim_jobs", {"ids": ids, "worker": worker, "lease": lease, "now": moment})
-    return (yield from _claimed(rows, moment))
+    return (yield from _record_starts(rows, moment))
 
 
 def claim_concurrently(
-    worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, after: str = "", *, single_round_trip: bool = False
+    worker: str,
+    kinds: Iterable[str],
+    free_slots: FreeSlots,
+    lease: int,
+    last_served_org: str = "",
+    *,
+    single_round_trip: bool = False,
 ) -> Work[list[Claim]]:
     """As `claim`, beside others who do the same: in one statement, and without waking those whose time has come.
 
@@ -77,15 +84,15 @@ def claim_concurrently(
         "background": free_slots.background,
         "worker": worker,
         "lease": lease,
-        "after": after,
+        "after": last_served_org,
     }
     if single_round_trip:
         rows = yield SingleRoundTrip("claim_in_one_round_trip", asked)
         if rows is not NOT_SUPPORTED:
-            return _in_order(rows)
+            return _claims_in_order(rows)
     moment = yield from now()
     rows = yield Statement("claim_next", {**asked, "now": moment})
-    return (yield from _claimed(rows, moment))
+    return (yield from _record_starts(rows, moment))
 
 
 def claim_named(
@@ -97,31 +104,38 @@ def claim_named(
     """
     moment = yield from now()
     if not shared_lock:
-        yield from wake_keyed(moment)
+        yield from wake_due_keyed_jobs(moment)
     asked = {"uids": compact(uids), "kinds": compact(list(kinds)), "worker": worker, "lease": lease, "now": moment}
     rows = yield Statement("claim_named", {**asked, "limited": 0})
     if len(rows) < len(uids):
         taken = {row[1] for row in rows}
-        rows += yield from concurrency_limits.take_named((uid for uid in uids if uid not in taken), asked)
-    claims = yield from _claimed(rows, moment)
+        rows += yield from concurrency_limits.claim_named_limited((uid for uid in uids if uid not in taken), asked)
+    claims = yield from _record_starts(rows, moment)
     taken = {claim.uid for claim in claims}
     refused = [uid for uid in uids if uid not in taken]
     again: Again = {}
     if refused:
         for uid, status, waits_for, run_at in (yield Statement("find_named_states", {"uids": compact(refused)})):
-            again[uid] = _when_to_ask_again(status, waits_for, run_at - moment)
+            again[uid] = _seconds_until_retry(status, waits_for, run_at - moment)
     return claims, again
 
 
 def claim_in_turn(
-    worker: str, uids: Sequence[str], kinds: Sequence[str], free_slots: FreeSlots, lease: int, after: str, *, shared_lock: bool
+    worker: str,
+    uids: Sequence[str],
+    kinds: Sequence[str],
+    free_slots: FreeSlots,
+    lease: int,
+    last_served_org: str,
+    *,
+    shared_lock: bool,
 ) -> Work[tuple[list[Claim], Again]]:
     """For as many slots as jobs were named: those whose turn it is, named or not, because several organisations wait.
 
     What is named and not its turn is to be offered again at once. If there is less to start than was named, names count again:
     a job whose time has come may be started by its name alone.
     """
-    claims = yield from (claim_concurrently if shared_lock else claim)(worker, kinds, free_slots, lease, after)
+    claims = yield from (claim_concurrently if shared_lock else claim)(worker, kinds, free_slots, lease, last_served_org)
     taken = {claim.uid for claim in claims}
     rest = [uid for uid in uids if uid not in taken]
     free = free_slots.total - len(claims)
@@ -132,12 +146,12 @@ def claim_in_turn(
     if rest[free:]:
         moment = yield from now()
         for uid, status, waits_for, run_at in (yield Statement("find_named_states", {"uids": compact(rest[free:])})):
-            wait = _when_to_ask_again(status, waits_for, run_at - moment)
+            wait = _seconds_until_retry(status, waits_for, run_at - moment)
             again[uid] = 0.0 if wait == REFUSED_FOR else wait
     return claims, again
 
 
-def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float | None:
+def _seconds_until_retry(status: str, waits_for: str | None, left: int) -> float | None:
     if status != Status.QUEUED or waits_for in ("key", "cancel"):
         return None  # it has ended or runs, or the job before it will announce it
     if waits_for == "time" and left > 0:
@@ -145,18 +159,18 @@ def _when_to_ask_again(status: str, waits_for: str | None, left: int) -> float |
     return REFUSED_FOR  # its kind is paused or full, or another worker looks at it
 
 
-def _claimed(rows: list[Row], moment: int) -> Work[list[Claim]]:
+def _record_starts(rows: list[Row], moment: int) -> Work[list[Claim]]:
     if not rows:
         return []
     yield Statement("record_starts", {"ids": compact([row[0] for row in rows]), "now": moment})
-    return _in_order(rows)
+    return _claims_in_order(rows)
 
 
-def _in_order(rows: list[Row]) -> list[Claim]:
+def _claims_in_order(rows: list[Row]) -> list[Claim]:
     return [Claim(*row) for row in sorted(rows, key=_BY_ORDER)]
 
 
-def wake_keyed(moment: int) -> Work[None]:
+def wake_due_keyed_jobs(moment: int) -> Work[None]:
     """Jobs whose time has come join the line of their key."""
     for org_id, key in (yield Statement("wake_keyed", {"now": moment})):
         yield from promote_next_of_key(org_id, key)
@@ -173,7 +187,7 @@ class Turn(msgspec.Struct, frozen=True):
     again: Again = {}
 
 
-def turn(
+def settle_and_claim(
     settlements: Sequence[Settlement],
     worker: str,
     claimable: Iterable[str],
@@ -184,17 +198,17 @@ def turn(
     named: Sequence[str] = (),
     in_turn: bool = False,
     shared_lock: bool = False,
-    after: str = "",
+    last_served_org: str = "",
 ) -> Work[Turn]:
     """Settle the last batch and claim the next in one commit: those that a delivery named, or else the best.
 
-    `after` is the organisation that this worker served last. `in_turn`: several wait, so names do not decide.
+    `last_served_org` is the organisation that this worker served last. `in_turn`: several wait, so names do not decide.
     """
     moment = (yield from now()) if settlements else None
     settled = (yield from settle(settlements, kinds, moment)) if settlements else []
     if named and in_turn:
         claims, again = yield from claim_in_turn(
-            worker, named, list(claimable), free_slots, lease, after, shared_lock=shared_lock
+            worker, named, list(claimable), free_slots, lease, last_served_org, shared_lock=shared_lock
         )
         return Turn(settled, claims, again)
     if named:
@@ -203,13 +217,15 @@ def turn(
     if free_slots.total <= 0:
         return Turn(settled, [])
     if shared_lock:
-        claims = yield from claim_concurrently(worker, claimable, free_slots, lease, after, single_round_trip=not settlements)
+        claims = yield from claim_concurrently(
+            worker, claimable, free_slots, lease, last_served_org, single_round_trip=not settlements
+        )
     else:
-        claims = yield from claim(worker, claimable, free_slots, lease, after, moment)
+        claims = yield from claim(worker, claimable, free_slots, lease, last_served_org, moment)
     return Turn(settled, claims)
 
 
-def give_back(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
+def release_unknown_claims(worker: str, held: Collection[tuple[int, int]], kinds: Kinds) -> Work[list[Settled]]:
     """Release what was claimed in a worker's name without its knowledge: the answer to its claim was lost on the way."""
     claims = [Claim(*row) for row in (yield Statement("list_claims_of", {"worker": worker}))]
     unknown = [Settlement(claim, Released()) for claim in claims if (claim.id, claim.token) not in held]
@@ -233,14 +249,14 @@ def time_to_next_due() -> Work[float | None]:
 class Survey(msgspec.Struct, frozen=True):
     """What an idle look at the database found: whether a claim would find anything, and which running jobs to stop.
 
-    `due` says that it will find some only if it runs alone: to wake those whose time has come, or to count how many of a
-    kind are in progress. `limited` are the kinds that are counted. `shared`: jobs of several organisations are queued.
-    `preempted` are those of the jobs asked about behind which a newer payload of their key waits.
+    `needs_exclusive_lock` says that it finds some only while no other claim runs: to wake those whose time has come, or to
+    count how many of a kind are in progress. `limited` are the kinds that are counted. `shared`: jobs of several
+    organisations are queued. `preempted` are those of the jobs asked about behind which a newer payload of their key waits.
     """
 
     ready: bool
     cancelling: list[tuple[int, int]]
-    due: bool = False
+    needs_exclusive_lock: bool = False
     limited: frozenset[str] = frozenset()
     shared: bool = False
     preempted: list[int] = []
@@ -259,11 +275,11 @@ def survey(
     for id in preemptible:
         if (yield from successor_of(id)) is not None:
             preempted.append(id)
-    ready, due, limited = (yield from _look_around(kinds)) if look_for_work else (False, False, frozenset[str]())
-    return Survey(ready, cancelling, due=due, limited=limited, shared=shared, preempted=preempted)
+    ready, due, limited = (yield from _survey_ready_jobs(kinds)) if look_for_work else (False, False, frozenset[str]())
+    return Survey(ready, cancelling, needs_exclusive_lock=due, limited=limited, shared=shared, preempted=preempted)
 
 
-def _look_around(kinds: Iterable[str]) -> Work[tuple[bool, bool, frozenset[str]]]:
+def _survey_ready_jobs(kinds: Iterable[str]) -> Work[tuple[bool, bool, frozenset[str]]]:
     """Whether there is work, whether it is found only by who runs alone, and the kinds that have a limit."""
     moment = yield from now()
     seen = yield Statement("survey_queue")

@@ -24,7 +24,7 @@ from pressroom.model import (
     Work,
 )
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.transitions import Kinds, make_way, now, promote_next_of_key, record, successor_of
+from pressroom.store.jobs.transitions import Kinds, now, promote_if_waiting, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
 from pressroom.store.operators.failures import FailedJob
 
@@ -52,8 +52,8 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds, moment: int | None =
         moment = yield from now()
     unfinished = [one for one in settlements if isinstance(one.outcome, _UNFINISHED)]
     superseded = yield from _find_superseded(unfinished)
-    numbers = yield from _numbers_for_retries(unfinished)
-    lines = [_line(settlement, moment, numbers, superseded) for settlement in settlements]
+    numbers = yield from _reserve_retry_numbers(unfinished)
+    lines = [_settlement_row(settlement, moment, numbers, superseded) for settlement in settlements]
     kept = yield Statement("settle_jobs", {"settlements": compact(lines), "now": moment})
     # By claim too: a stale attempt may be settled beside the live one, and its ending is not the live one's.
     statuses = {(id, token): _STATUSES[status] for id, token, status in kept}
@@ -76,7 +76,7 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds, moment: int | None =
     return results
 
 
-def is_plain(claim: Claim, kinds: Kinds) -> bool:
+def changes_only_own_row(claim: Claim, kinds: Kinds) -> bool:
     """Whether the end of this attempt changes no row but its own: then it may be settled beside others."""
     return not _needs_follow_up(claim, kinds)
 
@@ -102,7 +102,7 @@ def _find_superseded(settlements: Sequence[Settlement]) -> Work[dict[int, str]]:
     return superseded
 
 
-def _numbers_for_retries(settlements: Sequence[Settlement]) -> Work[list[int]]:
+def _reserve_retry_numbers(settlements: Sequence[Settlement]) -> Work[list[int]]:
     retries = sum(isinstance(settlement.outcome, Retry | Postponed) for settlement in settlements)
     if not retries:
         return []
@@ -113,7 +113,7 @@ def _numbers_for_retries(settlements: Sequence[Settlement]) -> Work[list[int]]:
 type Line = tuple[int, int, str, int | None, int | None, str | None, str | None, str | None, int, str | None]
 
 
-def _line(settlement: Settlement, moment: int, numbers: list[int], superseded: Mapping[int, str]) -> Line:
+def _settlement_row(settlement: Settlement, moment: int, numbers: list[int], superseded: Mapping[int, str]) -> Line:
     """One settlement as settle_jobs.sql takes it."""
     id, token = settlement.claim.id, settlement.claim.token
     match settlement.outcome:
@@ -150,11 +150,11 @@ def _event_of(settlement: Settlement, status: Status) -> tuple[str, str]:
         return "cancelled", compact(data)
     match settlement.outcome:
         case PartlySucceeded(_, error):
-            return "completed_with_errors", compact(data | {"error": _public(error)})
+            return "completed_with_errors", compact(data | {"error": _without_traceback(error)})
         case GaveUp(error):
-            return "failed", compact(data | {"error": _public(error)})
+            return "failed", compact(data | {"error": _without_traceback(error)})
         case Retry(error, wait):
-            return "retrying", compact(data | {"error": _public(error), "wait": round(wait, 3)})
+            return "retrying", compact(data | {"error": _without_traceback(error), "wait": round(wait, 3)})
         case Postponed(reason, wait):
             return "postponed", compact(data | {"reason": reason, "wait": round(wait, 3)})
         case Released():
@@ -163,7 +163,7 @@ def _event_of(settlement: Settlement, status: Status) -> tuple[str, str]:
             return status, compact(data)
 
 
-def _public(error: dict[str, Any]) -> dict[str, Any]:
+def _without_traceback(error: dict[str, Any]) -> dict[str, Any]:
     """Events are watched by callers; the traceback stays in the job's errors."""
     return {name: value for name, value in error.items() if name != "detail"}
 
@@ -176,7 +176,7 @@ def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
         for_hook = settled.outcome.for_hook if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
         yield from run_settling_hook(claim.id, claim.kind, kinds, for_hook)
     if claim.key is not None:
-        yield from make_way(claim.org_id or "", claim.key)
+        yield from promote_if_waiting(claim.org_id or "", claim.key)
 
 
 def run_settling_hook(id: int, kind: str, kinds: Kinds, for_hook: Any = None) -> Work[None]:
@@ -219,7 +219,7 @@ def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
     if Status(status).ended or asked:
         return int(id)
     moment = yield from now()
-    if status == Status.QUEUED and (yield from may_end(kind, kinds)):
+    if status == Status.QUEUED and (yield from can_run_settling_hook(kind, kinds)):
         yield from cancel_queued(id, kind, org_id, key, kinds, reason, moment)
         return int(id)
     yield Statement("request_cancel", {"id": id, "reason": reason})
@@ -229,7 +229,7 @@ def cancel(uid: str, kinds: Kinds, reason: str) -> Work[int]:
     return int(id)
 
 
-def may_end(kind: str, kinds: Kinds) -> Work[bool]:
+def can_run_settling_hook(kind: str, kinds: Kinds) -> Work[bool]:
     if kind in kinds:
         return True
     rows = yield Statement("kind_has_settling_hook", {"name": kind})

@@ -28,9 +28,9 @@ class Candidate(NamedTuple):
 
 
 def find_candidates(
-    kinds: Sequence[str], startable: Iterable[str], room: Mapping[int, int], after: str
+    kinds: Sequence[str], startable: Iterable[str], free_by_tier: Mapping[int, int], last_served_org: str
 ) -> Work[tuple[list[Candidate], Running]]:
-    """The jobs that `choose` may need, by `room` of each tier, and how many jobs of each organisation are in progress.
+    """The jobs that `choose` may need, by the free slots of each tier, and how many jobs of each organisation are in progress.
 
     `startable` are those of the kinds that may be started now. Where one organisation waits, this costs one statement. Where
     many do, only as many of them are read as there are free slots, and those with jobs in progress.
@@ -39,8 +39,8 @@ def find_candidates(
         return [], {}
     candidates: list[Candidate] = []
     shared: set[tuple[str, int]] = set()  # kinds and tiers of which several organisations have ready jobs
-    tiers = [tier for tier, slots in room.items() if slots > 0]
-    asked = {"kinds": compact(names), "tiers": compact(tiers), "limit": max(room.values())}
+    tiers = [tier for tier, slots in free_by_tier.items() if slots > 0]
+    asked = {"kinds": compact(names), "tiers": compact(tiers), "limit": max(free_by_tier.values())}
     for *job, first_org, last_org in (yield Statement("find_ready", asked)):
         candidate = Candidate(*job)
         if first_org == last_org:
@@ -51,7 +51,9 @@ def find_candidates(
         return candidates, {}
     running = yield from _count_running_by_org(kinds)
     for kind, tier in sorted(shared):
-        candidates += yield from _find_of_several({"kind": kind, "tier": tier, "limit": room[tier]}, running, after)
+        candidates += yield from _find_of_several_orgs(
+            {"kind": kind, "tier": tier, "limit": free_by_tier[tier]}, running, last_served_org
+        )
     return candidates, running
 
 
@@ -59,60 +61,70 @@ def _count_running_by_org(kinds: Collection[str]) -> Work[Running]:
     return Counter(org_id for org_id, kind in (yield Statement("list_running_orgs")) if kind in kinds)
 
 
-def _find_of_several(asked: Mapping[str, Any], running: Running, after: str) -> Work[list[Candidate]]:
+def _find_of_several_orgs(params: Mapping[str, Any], running: Running, last_served_org: str) -> Work[list[Candidate]]:
     """The first jobs of organisations that have none in progress, if there are as many as slots. Else of all organisations."""
-    limit = asked["limit"]
+    limit = params["limit"]
     for most in (limit, limit + len(running)):  # those that follow the one served last mostly have none in progress
-        rows = yield Statement("list_ready_orgs", {**asked, "after": after, "limit": most})
+        rows = yield Statement("list_ready_orgs", {**params, "after": last_served_org, "limit": most})
         orgs = [org_id for (org_id,) in rows]
         idle = [org_id for org_id in orgs if org_id not in running]
         if len(idle) >= limit or len(orgs) < most:
             break
     if len(idle) >= limit:
         orgs, limit = idle[:limit], 1
-    found: list[Row] = yield Statement("find_ready_of_orgs", {**asked, "orgs": compact(orgs), "limit": limit})
+    found: list[Row] = yield Statement("find_ready_of_orgs", {**params, "orgs": compact(orgs), "limit": limit})
     return [Candidate(*row) for row in found]
 
 
-def choose(candidates: Iterable[Candidate], room: Mapping[int, int], running: Running, spare: Running, after: str) -> list[int]:
-    """The jobs to start: at most `room` of each tier, and of tier 0 in all. `spare` is how many of a limited kind may start."""
-    left = dict(spare)
+def choose_jobs(
+    candidates: Iterable[Candidate],
+    free_by_tier: Mapping[int, int],
+    running: Running,
+    spare_by_kind: Running,
+    last_served_org: str,
+) -> list[int]:
+    """The jobs to start: at most `free_by_tier` of each tier, and of tier 0 in all. `spare_by_kind` is how many jobs of each
+    limited kind may start.
+    """
+    left = dict(spare_by_kind)
     by_tier: dict[int, list[Candidate]] = defaultdict(list)
     for one in candidates:
         by_tier[one.tier].append(one)
     chosen: list[int] = []
     for tier in sorted(by_tier):
-        most = min(room[tier], room[0] - len(chosen))
-        chosen += _take_turns(by_tier[tier], most, running, left, after)
+        most = min(free_by_tier[tier], free_by_tier[0] - len(chosen))
+        chosen += _choose_by_turns(by_tier[tier], most, running, left, last_served_org)
     return chosen
 
 
-def _take_turns(candidates: Iterable[Candidate], most: int, running: Running, spare: dict[str, int], after: str) -> list[int]:
+def _choose_by_turns(
+    candidates: Iterable[Candidate], limit: int, running: Running, spare_by_kind: dict[str, int], last_served_org: str
+) -> list[int]:
     lines: dict[str, list[Candidate]] = defaultdict(list)
     for one in sorted(candidates, key=lambda one: one.seq, reverse=True):
         lines[one.org_id].append(one)
-    turns = [(running.get(org_id, 0), *_place(org_id, after)) for org_id in lines]
+    turns = [(running.get(org_id, 0), *_turn_order(org_id, last_served_org)) for org_id in lines]
     heapify(turns)
     chosen: list[int] = []
-    while turns and len(chosen) < most:
+    while turns and len(chosen) < limit:
         count, wrapped, org_id = heappop(turns)
         line = lines[org_id]
-        while line and spare.get(line[-1].kind, 1) <= 0:
+        while line and spare_by_kind.get(line[-1].kind, 1) <= 0:
             line.pop()
         if line:
             one = line.pop()
             chosen.append(one.id)
-            if one.kind in spare:
-                spare[one.kind] -= 1
+            if one.kind in spare_by_kind:
+                spare_by_kind[one.kind] -= 1
             heappush(turns, (count + 1, wrapped, org_id))
     return chosen
 
 
-def served_last(claims: Iterable[Claim], after: str) -> str:
+def last_org_served(claims: Iterable[Claim], last_served_org: str) -> str:
     """The organisation to go on after: of those served now, the one farthest round from the last."""
-    return max((_place(claim.org_id or "", after) for claim in claims), default=(False, after))[1]
+    return max((_turn_order(claim.org_id or "", last_served_org) for claim in claims), default=(False, last_served_org))[1]
 
 
-def _place(org_id: str, after: str) -> tuple[bool, str]:
-    """Sorts organisations from the one that follows `after`, round to `after` itself."""
-    return (org_id <= after, org_id)
+def _turn_order(org_id: str, last_served_org: str) -> tuple[bool, str]:
+    """Sorts organisations from the one that follows `last_served_org`, round to `last_served_org` itself."""
+    return (org_id <= last_served_org, org_id)

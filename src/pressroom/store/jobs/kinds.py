@@ -8,7 +8,7 @@ from pressroom.model import (
 from pressroom.store.jobs.transitions import Kinds
 
 
-def pause(kind: str, paused: bool) -> Work[None]:
+def set_paused(kind: str, paused: bool) -> Work[None]:
     if not (yield Statement("pause_kind", {"name": kind, "paused": int(paused)})):
         raise NotFound(f"there is no kind {kind[:100]!r}; no process ever registered one")
 

@@ -27,13 +27,13 @@ def find(name: str) -> Work[Leader | None]:
     return Leader(worker, process, term, until - moment)
 
 
-def take(name: str, worker: str, process: str, lease: int, dead: str | None = None) -> Work[int | None]:
+def acquire_leadership(name: str, worker: str, process: str, lease: int, dead_worker: str | None = None) -> Work[int | None]:
     """The term in which this worker leads for another lease. None if another worker does.
 
-    `dead` is a leader whose process is known to be gone: there is no need to wait for its lease.
+    `dead_worker` is a leader whose process is known to be gone: there is no need to wait for its lease.
     """
     moment = yield from now()
-    asked = {"name": name, "worker": worker, "process": process, "lease": lease, "dead": dead or worker, "now": moment}
+    asked = {"name": name, "worker": worker, "process": process, "lease": lease, "dead": dead_worker or worker, "now": moment}
     rows = yield Statement("take_leadership", asked)
     return rows[0][0] if rows else None
 

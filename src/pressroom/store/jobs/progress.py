@@ -6,22 +6,22 @@ from pressroom import failpoints
 from pressroom.errors import Cancelled, InvalidArgument
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.rows import compact
-from pressroom.store.jobs.transitions import now, record, require
+from pressroom.store.jobs.transitions import now, record, require_claim
 
 
 def begin_phase(id: int, token: int, phase: str, progress: dict[str, Any]) -> Work[bool]:
     """Name the phase and start its progress anew. True if a cancel was requested."""
     moment = yield from now()
     rows = yield Statement("show_phase", {"id": id, "claim": token, "phase": phase, "progress": compact(progress)})
-    (cancelled,) = require(rows, id)
+    (cancelled,) = require_claim(rows, id)
     yield from record(id, "phase", {"phase": phase, **progress}, moment)
     return bool(cancelled)
 
 
-def show(id: int, token: int, progress: dict[str, Any]) -> Work[bool]:
+def save_progress(id: int, token: int, progress: dict[str, Any]) -> Work[bool]:
     moment = yield from now()
     rows = yield Statement("show_progress", {"id": id, "claim": token, "progress": compact(progress)})
-    (cancelled,) = require(rows, id)
+    (cancelled,) = require_claim(rows, id)
     yield from record(id, "progress", progress, moment)
     return bool(cancelled)
 
@@ -38,7 +38,7 @@ def begin_items(id: int, token: int, phase: str, noun: str, names: list[str], me
 def move_item(id: int, token: int, noun: str, name: str, state: str, error: str | None) -> Work[bool]:
     """Move one item out of `in_progress`, once."""
     moment = yield from now()
-    (cancelled,) = require((yield Statement("check_claim", {"id": id, "claim": token})), id)
+    (cancelled,) = require_claim((yield Statement("check_claim", {"id": id, "claim": token})), id)
     params = {"id": id, "claim": token, "noun": noun, "name": name, "state": state, "error": error}
     if not (yield Statement("move_item", params)):
         raise InvalidArgument(f"there is no {noun} item {name!r} in progress; it was never begun, or it has been moved")
@@ -60,7 +60,7 @@ def write_with_claim[T](id: int, token: int, unit: Work[T], item: ItemMove | Non
     Raises ClaimLost if the job is no longer in progress under this claim, and Cancelled if it was asked to stop.
     The check locks the job until the commit, so that the claim cannot be lost while the unit runs.
     """
-    (cancelled,) = require((yield Statement("check_claim", {"id": id, "claim": token})), id)
+    (cancelled,) = require_claim((yield Statement("check_claim", {"id": id, "claim": token})), id)
     if cancelled:
         raise Cancelled
     value = yield from unit

@@ -79,7 +79,7 @@ def events_of(job_id: int, after: int, limit: int = 500) -> Work[list[Event]]:
     return [event_of(row) for row in rows]
 
 
-def news_of(uid: str, job_id: int, after: int) -> Work[tuple[list[Event], bool]]:
+def read_job_news(uid: str, job_id: int, after: int) -> Work[tuple[list[Event], bool]]:
     """What happened since, and whether the job has ended, from one look: between two it might end unseen."""
     events = yield from events_of(job_id, after)
     job = yield Statement("find_job", {"uid": uid})
@@ -91,7 +91,7 @@ def events_after(after: int, limit: int = 500) -> Work[list[Event]]:
     return [event_of(row) for row in rows]
 
 
-def chosen_events(
+def list_filtered_events(
     after: int, org_id: str | None, kind: str | None, key_prefix: str | None = None, span: int = 2_000
 ) -> Work[tuple[list[Event], int]]:
     """Events of some jobs, and how far was looked: where nothing was chosen, the next look begins further on all the same."""
@@ -106,19 +106,19 @@ def last_event() -> Work[int]:
     return int(last)
 
 
-def notices(ids: Sequence[int], kinds: Kinds) -> Work[list[Row]]:
+def list_notices(ids: Sequence[int], kinds: Kinds) -> Work[list[Row]]:
     """Those of some jobs that may start now: uid, kind, tier, and the payload if the kind has `message_fields`."""
     with_payload = [kind.name for kind in kinds.values() if kind.message_fields is not None]
     return (yield Statement("list_notices", {"ids": compact(ids), "with_payload": compact(with_payload)}))
 
 
-def paused() -> Work[frozenset[str]]:
+def list_paused_kinds() -> Work[frozenset[str]]:
     return frozenset(name for (name,) in (yield Statement("list_paused")))
 
 
-def waiting(kinds: Kinds, limit: int = 500) -> Work[list[Row]]:
+def list_waiting_jobs(kinds: Kinds, limit: int = 500) -> Work[list[Row]]:
     """The first jobs of each kind that may start now, as `notices` tells of them."""
-    left_alone = yield from paused()
+    left_alone = yield from list_paused_kinds()
     found: list[Row] = []
     for name, kind in kinds.items():
         if name not in left_alone:
@@ -127,6 +127,6 @@ def waiting(kinds: Kinds, limit: int = 500) -> Work[list[Row]]:
     return found
 
 
-def any_blob() -> Work[bool]:
+def has_any_blob() -> Work[bool]:
     """Whether any bytes were ever kept. Where none were there is nothing to collect."""
     return bool((yield Statement("any_blob")))

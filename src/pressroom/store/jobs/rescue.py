@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressroom.model import Statement, Status, Work
-from pressroom.store.jobs.endings import cancel_queued, may_end, run_settling_hook
+from pressroom.store.jobs.endings import can_run_settling_hook, cancel_queued, run_settling_hook
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
@@ -47,10 +47,10 @@ def rescue(lost: LostJob, kinds: Kinds, wait: float) -> Work[Status | None]:
     if ending is None:
         yield Statement("requeue_lost", {"id": lost.id, "now": moment, "run_at": moment + int(wait * 1000)})
         yield from record(lost.id, "lost", history, moment)
-    elif not (yield from may_end(lost.kind, kinds)):
+    elif not (yield from can_run_settling_hook(lost.kind, kinds)):
         return None
     else:
-        yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.changes)
+        yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.columns)
         if ending.status is Status.FAILED:
             yield from failures.record([FailedJob(lost.id, lost.kind, ending.error)])
         yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
@@ -67,7 +67,7 @@ class _RescueEnding:
     superseded_by: str | None = None
 
     @property
-    def changes(self) -> dict[str, str | None]:
+    def columns(self) -> dict[str, str | None]:
         return {
             "status": self.status,
             "message": self.error["message"],

@@ -32,8 +32,8 @@ def job_of(row: Row, payload: str | None = None) -> Job:
         status=Status(status),
         waits_for=waits_for,
         phase=phase,
-        progress=_progress(progress, items),
-        errors=_json(errors) or [],
+        progress=_progress_view(progress, items),
+        errors=_decode_or_none(errors) or [],
         last_error=last_error,
         failures=failures,
         max_attempts=max_attempts,
@@ -47,15 +47,15 @@ def job_of(row: Row, payload: str | None = None) -> Job:
         project_id=project_id,
         build_id=build_id,
         subject=subject,
-        payload=_json(payload),
-        result=_json(result),
+        payload=_decode_or_none(payload),
+        result=_decode_or_none(result),
         parent=parent,
         retry_of=retry_of,
         superseded_by=superseded_by,
         version=version,
         cancel_requested=bool(cancel_requested),
         delivery_ref=delivery_ref,
-        trace=_json(trace),
+        trace=_decode_or_none(trace),
         date_created=from_ms(created),
         date_started=_moment(started),
         date_completed=_moment(completed),
@@ -64,16 +64,16 @@ def job_of(row: Row, payload: str | None = None) -> Job:
 
 def event_of(row: Row) -> Event:
     id, job_id, uid, at, type, data = row
-    return Event(id, job_id, uid, from_ms(at), type, _json(data))
+    return Event(id, job_id, uid, from_ms(at), type, _decode_or_none(data))
 
 
-def _progress(text: str | None, items: str | None) -> dict[str, Any] | None:
+def _progress_view(text: str | None, items: str | None) -> dict[str, Any] | None:
     """Progress as people see it. Named items are rows of their own; here they take the shape of design 004."""
-    progress: dict[str, Any] | None = _json(text)
+    progress: dict[str, Any] | None = _decode_or_none(text)
     if progress is None or "items" not in progress:
         return progress
     noun = progress.pop("items")
-    mine = [(name, state, error) for of, name, state, error in _json(items) or [] if of == noun]
+    mine = [(name, state, error) for of, name, state, error in _decode_or_none(items) or [] if of == noun]
     return progress | {
         f"{noun}_total": len(mine),
         f"{noun}_completed": [name for name, state, _ in mine if state == "completed"],
@@ -82,7 +82,7 @@ def _progress(text: str | None, items: str | None) -> dict[str, Any] | None:
     }
 
 
-def _json(text: str | None) -> Any:
+def _decode_or_none(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 

@@ -17,7 +17,9 @@ class _Undone(Exception):
 async def submit_no_jobs(database: Database) -> None:
     """Over the connection, with the locks, the prepared statement and the commit of a submit. Raises what a submit would."""
     await database.run(
-        lambda: submitting.submit_plain((), single_round_trip=database.has_concurrent_writers), name="probe", shared_lock=True
+        lambda: submitting.insert_new_jobs((), single_round_trip=database.has_concurrent_writers),
+        name="probe",
+        shared_lock=True,
     )
 
 
@@ -29,6 +31,6 @@ async def submit_and_undo(database: Database) -> None:
 
 def _insert_and_undo() -> Work[None]:
     new = submitting.CheckedJob(new_uid(), KIND, Tier.BACKGROUND, "null", OnKey.COALESCE, 1, 1, 0)
-    yield from submitting.submit_plain((new,))
+    yield from submitting.insert_new_jobs((new,))
     yield from queries.get(new.uid)  # inserts are sent with the next statement that returns rows
     raise _Undone

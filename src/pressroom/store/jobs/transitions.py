@@ -26,7 +26,7 @@ def promote_next_of_key(org_id: str, key: str | None) -> Work[None]:
     yield Statement("promote_key_candidate", {"org_id": org_id, "key": key})
 
 
-def make_way(org_id: str, key: str | None) -> Work[None]:
+def promote_if_waiting(org_id: str, key: str | None) -> Work[None]:
     """A key is free again. Mostly no job waits for it, and a look is cheaper than an update that changes nothing."""
     if (yield Statement("find_key_candidate", {"org_id": org_id, "key": key})):
         yield from promote_next_of_key(org_id, key)
@@ -37,7 +37,7 @@ def successor_of(id: int) -> Work[str | None]:
     return found[0][0] if found else None
 
 
-def require(rows: list[Row], id: int) -> Row:
+def require_claim(rows: list[Row], id: int) -> Row:
     """The row of a fenced write, or the news that the claim was lost."""
     if not rows:
         raise ClaimLost(f"job {id} was given to another worker or ended; this one's write was refused")

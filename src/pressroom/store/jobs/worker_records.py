@@ -26,22 +26,22 @@ class WorkerRecord:
     stopping: bool = False
 
 
-def save_worker(card: WorkerRecord) -> Work[None]:
+def save_worker(record: WorkerRecord) -> Work[None]:
     moment = yield from now()
     yield Statement(
         "save_worker",
         {
-            "uid": card.uid,
-            "process": card.process,
-            "host": card.host,
-            "pid": card.pid,
-            "version": card.version,
-            "delivery": card.delivery,
-            "kinds": compact(list(card.kinds)),
-            "slots": card.slots,
-            "lease": card.lease,
-            "running": card.running,
-            "stopping": int(card.stopping),
+            "uid": record.uid,
+            "process": record.process,
+            "host": record.host,
+            "pid": record.pid,
+            "version": record.version,
+            "delivery": record.delivery,
+            "kinds": compact(list(record.kinds)),
+            "slots": record.slots,
+            "lease": record.lease,
+            "running": record.running,
+            "stopping": int(record.stopping),
             "now": moment,
         },
     )

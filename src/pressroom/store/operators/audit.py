@@ -31,11 +31,11 @@ class RecordedAuditEntry(AuditEntry, frozen=True, kw_only=True):
     at: datetime
 
 
-def record(deed: AuditEntry) -> Work[None]:
+def record(entry: AuditEntry) -> Work[None]:
     moment = yield from now()
-    values = {name: getattr(deed, name) for name in ("who", "action", "target", "request_id")}
-    changes = {name: None if getattr(deed, name) is None else compact(getattr(deed, name)) for name in ("before", "after")}
-    yield Statement("insert_audit", values | changes | {"org_id": deed.org_id or "", "now": moment})
+    values = {name: getattr(entry, name) for name in ("who", "action", "target", "request_id")}
+    changes = {name: None if getattr(entry, name) is None else compact(getattr(entry, name)) for name in ("before", "after")}
+    yield Statement("insert_audit", values | changes | {"org_id": entry.org_id or "", "now": moment})
 
 
 def list_entries(
@@ -49,10 +49,10 @@ def list_entries(
 ) -> Work[list[RecordedAuditEntry]]:
     """Newest first. `org_id` "" are entries without an organisation, and None are all."""
     asked = {"org_id": org_id, "target": target, "action": action, "who": who, "before_id": before, "limit": limit}
-    return [_noted(row) for row in (yield Statement("list_audit", asked))]
+    return [_entry_from_row(row) for row in (yield Statement("list_audit", asked))]
 
 
-def _noted(row: Row) -> RecordedAuditEntry:
+def _entry_from_row(row: Row) -> RecordedAuditEntry:
     id, at, who, org_id, action, target, before, after, request_id = row
     return RecordedAuditEntry(
         id=id,

@@ -38,7 +38,7 @@ class MinuteEndings(msgspec.Struct):
         judged = self.ended - self.cancelled
         return self.errors / judged if judged else 0.0
 
-    def count(self, status: str, number: int) -> None:
+    def add_endings(self, status: str, number: int) -> None:
         self.ended += number
         match status:
             case Status.FAILED:
@@ -102,7 +102,7 @@ class ScheduleState(msgspec.Struct, frozen=True, kw_only=True):
     paused: bool
 
 
-def last_hour(org_id: str | None) -> Work[LastHour]:
+def read_last_hour(org_id: str | None) -> Work[LastHour]:
     moment = yield from now()
     since = (moment // A_MINUTE - MINUTES + 1) * A_MINUTE
     rows = yield Statement("dashboard_endings", {"since": since, "org_id": org_id, "most": COUNTED})
@@ -111,18 +111,18 @@ def last_hour(org_id: str | None) -> Work[LastHour]:
     for kind, status, minute, number, _, _ in rows:
         if number:
             for counts in (total, kinds.setdefault(kind, MinuteEndings()), minutes[min(minute, MINUTES - 1)]):
-                counts.count(status, number)
+                counts.add_endings(status, number)
     capped = sum(everybodys for *_, everybodys in rows) >= COUNTED
     first = min(first for *_, first, _ in rows) if capped else since
     return LastHour(since=from_ms(first), capped=capped, total=total, kinds=dict(sorted(kinds.items())), minutes=minutes)
 
 
-def running(org_id: str | None) -> Work[dict[str, int]]:
+def count_running(org_id: str | None) -> Work[dict[str, int]]:
     """How many jobs of each kind are in progress."""
     return dict((yield Statement("dashboard_running", {"org_id": org_id})))
 
 
-def cache(org_id: str | None) -> Work[CacheFigures]:
+def read_cache_figures(org_id: str | None) -> Work[CacheFigures]:
     moment = yield from now()
     asked = {"now": moment, "most": ENTRIES}
     if org_id is None:
@@ -139,7 +139,7 @@ def kinds() -> Work[list[KindState]]:
 
 def kind(name: str) -> Work[KindState]:
     """Raises NotFound for a kind that no process ever registered."""
-    rows = yield from _named("dashboard_kind", name)
+    rows = yield from _query_by_name("dashboard_kind", name)
     for found, paused, slots in rows:
         return KindState(found, bool(paused), slots)
     raise NotFound(f"there is no kind {name[:100]!r}; no process ever registered one")
@@ -168,16 +168,16 @@ def schedules() -> Work[tuple[datetime, list[ScheduleState]]]:
 
 def schedule(name: str) -> Work[Schedule]:
     """Raises NotFound."""
-    rows = yield from _named("dashboard_schedule", name)
+    rows = yield from _query_by_name("dashboard_schedule", name)
     for found, cron, kind, payload, missed, key in rows:
         return Schedule(found, cron, kind, json.loads(payload), missed, key)
-    raise no_schedule(name)
+    raise schedule_not_found(name)
 
 
-def no_schedule(name: str) -> NotFound:
+def schedule_not_found(name: str) -> NotFound:
     return NotFound(f"there is no schedule {name[:100]!r}")
 
 
-def _named(statement: str, name: str) -> Work[list[Row]]:
+def _query_by_name(statement: str, name: str) -> Work[list[Row]]:
     """Nothing is named with U+0000, and PostgreSQL will not even be asked for it."""
     return [] if "\0" in name else (yield Statement(statement, {"name": name}))

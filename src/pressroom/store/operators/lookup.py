@@ -52,12 +52,12 @@ class Viewer(msgspec.Struct, frozen=True, kw_only=True):
 def look_up(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     """All that the word may name, each thing once."""
     found: list[LookupResult] = []
-    for search in (_ids, _links, _hashes, _names, _tokens, _groups):
+    for search in (_look_up_id, _look_up_link, _look_up_hash, _look_up_worker, _look_up_tokens, _look_up_key_or_subject):
         found += yield from search(word, viewer)
     return list({(one.what, one.name): one for one in found}.values())
 
 
-def _ids(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_id(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     found: list[LookupResult] = []
     uid = _uid_in(word)
     if uid is not None:
@@ -66,8 +66,8 @@ def _ids(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
         rows = yield Statement("lookup_artifact", {"uid": uid, "org_id": viewer.org_id})
         found += [_artifact(row) for row in rows]
     if viewer.sees_webhooks:
-        found += yield from _webhook(uid or word.removeprefix("wh_"), viewer)
-        found += yield from _delivery(word.lower().removeprefix("msg_"), viewer)
+        found += yield from _look_up_webhook(uid or word.removeprefix("wh_"), viewer)
+        found += yield from _look_up_delivery(word.lower().removeprefix("msg_"), viewer)
     return found
 
 
@@ -78,27 +78,27 @@ def _uid_in(word: str) -> str | None:
         return None
 
 
-def _webhook(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_webhook(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         webhook = yield from webhooks.get(uid)
     except NotFound:
         return []
-    if not _is_seen(webhook.org_id, viewer):
+    if not _may_see_org(webhook.org_id, viewer):
         return []
     return [LookupResult(what="webhook", name=f"wh_{webhook.uid}", about=webhook.url)]
 
 
-def _delivery(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_delivery(uid: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         delivery = yield from webhooks.delivery(uid)
     except NotFound:
         return []
-    if not _is_seen(delivery.org_id, viewer):
+    if not _may_see_org(delivery.org_id, viewer):
         return []
     return [LookupResult(what="delivery", name=f"msg_{delivery.uid}", about=f"{delivery.type}, {delivery.state}")]
 
 
-def _links(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_link(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     try:
         link = parse_link(word)
     except NotFound:
@@ -107,7 +107,7 @@ def _links(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     return [_artifact(row) for row in rows]
 
 
-def _hashes(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_hash(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     digest = word.lower().removeprefix("sha256:").removeprefix("sha256-")
     if not set(digest) <= _HEX:
         return []
@@ -122,27 +122,27 @@ def _hashes(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     return [_job(row) for row in jobs] + [_artifact(row) for row in artifacts]
 
 
-def _names(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_worker(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     workers = yield Statement("lookup_worker", {"name": word, "hosts": int(viewer.sees_hosts), "limit": SHOWN})
     return [LookupResult(what="worker", name=uid, about=host if viewer.sees_hosts else "") for uid, host in workers]
 
 
-def _tokens(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_tokens(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     if not viewer.sees_tokens:
         return []
     tokens = yield from find_tokens(word, viewer.org_id)
     return [LookupResult(what="token", name=token.uid, about=f"{token.prefix}… {token.name}") for token in tokens]
 
 
-def _groups(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
+def _look_up_key_or_subject(word: str, viewer: Viewer) -> Work[list[LookupResult]]:
     """Jobs by what they were given. One is itself; several are a list of jobs."""
     asked = {"org_id": viewer.org_id, "limit": 2}
     by_key = yield Statement("lookup_jobs_by_key", asked | {"key": word, "most": LOOKED_AT})
     by_subject = yield Statement("lookup_jobs_by_subject", asked | {"subject": word, "most": RECENT})
-    return _one_or_many("key", word, by_key) + _one_or_many("subject", word, by_subject)
+    return _job_or_job_list("key", word, by_key) + _job_or_job_list("subject", word, by_subject)
 
 
-def _one_or_many(what: Literal["key", "subject"], word: str, rows: list[Row]) -> list[LookupResult]:
+def _job_or_job_list(what: Literal["key", "subject"], word: str, rows: list[Row]) -> list[LookupResult]:
     if len(rows) > 1:
         return [LookupResult(what=what, name=word, about=f"jobs with this {what}")]
     return [_job(row) for row in rows]
@@ -159,7 +159,7 @@ def _artifact(row: Row) -> LookupResult:
     return LookupResult(what="artifact", name=uid, about=f"{name}, {media_type}", job=job, link=link)
 
 
-def _is_seen(org_id: str | None, viewer: Viewer) -> bool:
+def _may_see_org(org_id: str | None, viewer: Viewer) -> bool:
     return viewer.org_id is None or (org_id or "") == viewer.org_id
 
 
@@ -184,7 +184,7 @@ class WebhookHealth(msgspec.Struct, frozen=True):
     failed: int
 
 
-def health_of(webhook_uids: list[str]) -> Work[dict[str, WebhookHealth]]:
+def read_webhook_health(webhook_uids: list[str]) -> Work[dict[str, WebhookHealth]]:
     """Those that were never told anything are left out."""
     found = {}
     for uid in webhook_uids:
@@ -193,7 +193,7 @@ def health_of(webhook_uids: list[str]) -> Work[dict[str, WebhookHealth]]:
     return found
 
 
-def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[tuple[list[WebhookDelivery], int | None]]:
+def list_deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work[tuple[list[WebhookDelivery], int | None]]:
     """Newest first, and the id at which the next page goes on."""
     floor = 0
     if state is not None:

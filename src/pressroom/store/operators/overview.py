@@ -175,7 +175,7 @@ def backlog(org_id: str | None) -> Work[BacklogReport]:
     rows = yield Statement("count_waiting", {"org_id": org_id, "most": COUNTED})
     capped = sum(queued for _, _, queued, *_ in rows) >= COUNTED
     if capped:
-        rows += yield from _hidden(org_id, {(kind, tier) for kind, tier, *_ in rows})
+        rows += yield from _count_unseen_kinds(org_id, {(kind, tier) for kind, tier, *_ in rows})
     paused = yield Statement("list_paused")
     lines = [_waiting(row, moment) for row in rows]
     return BacklogReport(
@@ -187,7 +187,7 @@ def backlog(org_id: str | None) -> Work[BacklogReport]:
     )
 
 
-def _hidden(org_id: str | None, seen: set[tuple[str, int]]) -> Work[list[Row]]:
+def _count_unseen_kinds(org_id: str | None, seen: set[tuple[str, int]]) -> Work[list[Row]]:
     """Kinds of which none is among the oldest that were counted."""
     ready = yield Statement("count_ready", {"org_id": org_id, "most": READY})
     return [(kind, tier, count, count, *first) for kind, tier, count, *first in ready if count and (kind, tier) not in seen]
@@ -197,7 +197,7 @@ def _waiting(row: Row, moment: int) -> Waiting:
     kind, tier, queued, ready, oldest, ready_since = row
     return Waiting(
         kind=kind,
-        tier=_name(tier),
+        tier=_tier_name(tier),
         queued=queued,
         ready=ready,
         oldest=from_ms(oldest),
@@ -224,20 +224,20 @@ def active(chosen: OverviewFilter, limit: int) -> Work[ActiveList]:
     }
     rows = yield Statement("list_running", params)
     page = rows[:limit]
-    items = yield from _items([id for id, *_ in page])
+    items = yield from _items_by_job([id for id, *_ in page])
     return ActiveList(
         at=from_ms(moment),
         items=[_active(row, items, moment) for row in page],
-        next_cursor=_cursor(page[-1]) if len(rows) > limit else None,
+        next_cursor=_make_cursor(page[-1]) if len(rows) > limit else None,
     )
 
 
-def _cursor(row: Row) -> str:
+def _make_cursor(row: Row) -> str:
     id, *_, started = row
     return f"{started}-{id}"
 
 
-def _items(ids: list[int]) -> Work[dict[int, list[Row]]]:
+def _items_by_job(ids: list[int]) -> Work[dict[int, list[Row]]]:
     rows = (yield Statement("list_items", {"ids": compact(ids), "names": NAMED})) if ids else []
     by_job: dict[int, list[Row]] = {}
     for id, *item in rows:
@@ -253,7 +253,7 @@ def _active(row: Row, items: dict[int, list[Row]], moment: int) -> Active:
     return Active(
         id=f"job_{uid}",
         kind=kind,
-        tier=_name(tier),
+        tier=_tier_name(tier),
         org_id=org_id or None,
         project_id=project_id,
         subject=subject,
@@ -267,11 +267,11 @@ def _active(row: Row, items: dict[int, list[Row]], moment: int) -> Active:
         message=shown.get("message"),
         done=shown.get("done"),
         total=shown.get("total"),
-        items=_by_state(shown["items"], items.get(id, [])) if "items" in shown else None,
+        items=_item_states(shown["items"], items.get(id, [])) if "items" in shown else None,
     )
 
 
-def _by_state(noun: str, items: list[Row]) -> ItemStates:
+def _item_states(noun: str, items: list[Row]) -> ItemStates:
     mine = [item for item in items if item[0] == noun]  # those of an earlier phase of the same attempt are kept as well
     count = {state: total for _, state, _, _, total in mine}
     return ItemStates(
@@ -313,7 +313,7 @@ def conflicts(chosen: OverviewFilter, limit: int) -> Work[Conflicts]:
 def error_rate(org_id: str | None) -> Work[ErrorRate]:
     moment = yield from now()
     rows = yield Statement("count_endings_by_kind", {"since": moment - AN_HOUR, "org_id": org_id, "most": COUNTED})
-    lines = [_kind_errors(kind, _endings(counts)) for kind, *counts, _ in rows]
+    lines = [_kind_errors(kind, _ending_counts(counts)) for kind, *counts, _ in rows]
     total = {name: sum(getattr(line, name) for line in lines) for name in _ENDINGS}
     capped = total["ended"] >= COUNTED
     return ErrorRate(
@@ -321,14 +321,14 @@ def error_rate(org_id: str | None) -> Work[ErrorRate]:
         since=from_ms(min(first for *_, first in rows) if capped else moment - AN_HOUR),
         capped=capped,
         ended=total["ended"],
-        errors=_errors(total),
-        rate=_rate(total),
+        errors=_count_errors(total),
+        rate=_error_rate(total),
         items=lines,
     )
 
 
 def _kind_errors(kind: str, counts: dict[str, int]) -> KindErrors:
-    return KindErrors(kind=kind, errors=_errors(counts), rate=_rate(counts), **counts)
+    return KindErrors(kind=kind, errors=_count_errors(counts), rate=_error_rate(counts), **counts)
 
 
 def throughput(org_id: str | None, limit: int) -> Work[Throughput]:
@@ -344,7 +344,7 @@ def throughput(org_id: str | None, limit: int) -> Work[Throughput]:
         since=from_ms(since),
         capped=capped,
         orgs=orgs,
-        items=[_org_throughput(org, _endings(counts), minutes) for org, *counts, _, _, _ in rows],
+        items=[_org_throughput(org, _ending_counts(counts), minutes) for org, *counts, _, _, _ in rows],
     )
 
 
@@ -355,20 +355,20 @@ def _org_throughput(org_id: str, counts: dict[str, int], minutes: float) -> OrgT
     return OrgThroughput(org_id=org_id or None, per_minute=round(counts["completed"] / minutes, 3), **counts)
 
 
-def _endings(counts: Sequence[int]) -> dict[str, int]:
+def _ending_counts(counts: Sequence[int]) -> dict[str, int]:
     return dict(zip(_ENDINGS, counts, strict=True))
 
 
-def _errors(counts: dict[str, int]) -> int:
+def _count_errors(counts: dict[str, int]) -> int:
     return counts["failed"] + counts["completed_with_errors"]
 
 
-def _rate(counts: dict[str, int]) -> float:
+def _error_rate(counts: dict[str, int]) -> float:
     judged = counts["ended"] - counts["cancelled"]  # a cancel says nothing about how well a kind works
-    return round(_errors(counts) / judged, 4) if judged else 0.0
+    return round(_count_errors(counts) / judged, 4) if judged else 0.0
 
 
-def _name(tier: int) -> TierName:
+def _tier_name(tier: int) -> TierName:
     return "interactive" if tier == Tier.INTERACTIVE else "background"
 
 

@@ -16,7 +16,7 @@ class QueuePosition(msgspec.Struct, frozen=True):
     p90: float | None = None
 
 
-def of(id: int, slots: int) -> Work[QueuePosition | None]:
+def find_queue_position(id: int, slots: int) -> Work[QueuePosition | None]:
     """None if the job does not wait any more."""
     rows = yield Statement("count_ahead", {"id": id, "limit": COUNTED})
     if not rows or rows[0][0] is None:
@@ -27,10 +27,10 @@ def of(id: int, slots: int) -> Work[QueuePosition | None]:
         return QueuePosition(ahead)
     mean = sum(lengths) / len(lengths)
     waiting = ahead * mean / slots
-    return QueuePosition(ahead, _seconds(waiting + _share(lengths, 0.5)), _seconds(waiting * 1.3 + _share(lengths, 0.9)))
+    return QueuePosition(ahead, _seconds(waiting + _quantile(lengths, 0.5)), _seconds(waiting * 1.3 + _quantile(lengths, 0.9)))
 
 
-def _share(ordered: list[int], share: float) -> int:
+def _quantile(ordered: list[int], share: float) -> int:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 

@@ -40,36 +40,40 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class SearchResult(NamedTuple):
-    """Ids, newest first. `rest` is below which id to go on; None if there is nothing left to look at."""
+    """Ids, newest first. The next call continues below `next_before`; None if nothing is left."""
 
     ids: list[int]
-    rest: int | None
+    next_before: int | None
 
 
-class Listing(NamedTuple):
-    """A page of jobs. `cursor` asks for the next. `back_to` is when the oldest of those came that were looked at, if there are
-    older ones that may match. `came` is how many were added while the list was shown, and `newest` the newest of all."""
+class JobListing(NamedTuple):
+    """A page of jobs. `cursor` asks for the next. `searched_back_to` is when the oldest of those came that were looked at, if
+    there are older ones that may match. `new_count` is how many were added while the list was shown, and `newest` the newest
+    of all.
+    """
 
     jobs: list[Job]
     outputs: dict[str, str]
     counted: int
     is_all: bool
     cursor: int | None
-    back_to: datetime | None
+    searched_back_to: datetime | None
     newest: int
-    came: int
+    new_count: int
 
 
-def search(wanted: SearchFilter, *, before: int = BEYOND, above: int = 0, limit: int = COUNTED + 1) -> Work[SearchResult]:
+def search_job_ids(
+    wanted: SearchFilter, *, before: int = BEYOND, above: int = 0, limit: int = COUNTED + 1
+) -> Work[SearchResult]:
     """Ids of jobs that match, below `before` and not below `above`."""
     if wanted.until is not None:
-        before = min(before, (yield from _first_since(wanted.until + SLACK)))
+        before = min(before, (yield from _first_id_since(wanted.until + SLACK)))
     if wanted.since is not None:
-        above = max(above, (yield from _first_since(wanted.since - SLACK)))
-    values = _values(wanted) | {"before": before, "above": above, "limit": limit}
+        above = max(above, (yield from _first_id_since(wanted.since - SLACK)))
+    values = _filter_params(wanted) | {"before": before, "above": above, "limit": limit}
     found: list[int] = []
     known = 0  # from this id on nothing is missing
-    for statement, more in _paths(wanted):
+    for statement, more in _search_statements(wanted):
         rows = yield Statement(statement, values | more)
         ids = sorted((id for id, matches in rows if matches), reverse=True)
         unseen = [id + 1 for id, matches in rows if not matches]
@@ -81,45 +85,45 @@ def search(wanted: SearchFilter, *, before: int = BEYOND, above: int = 0, limit:
     return SearchResult(found, known or None)
 
 
-def list_page(wanted: SearchFilter, *, cursor: int | None, seen: int | None) -> Work[Listing]:
+def list_page(wanted: SearchFilter, *, cursor: int | None, seen: int | None) -> Work[JobListing]:
     """With `seen`, jobs that came after that one are counted and not shown."""
     ((newest,),) = yield Statement("newest_job")
     top = (newest if seen is None else seen) + 1
-    counted = yield from search(wanted, before=top)
-    found = counted if cursor is None else (yield from search(wanted, before=min(cursor, top), limit=PAGE + 1))
+    counted = yield from search_job_ids(wanted, before=top)
+    found = counted if cursor is None else (yield from search_job_ids(wanted, before=min(cursor, top), limit=PAGE + 1))
     page = found.ids[:PAGE]
     is_cut = len(found.ids) > PAGE
-    came = [] if seen is None else (yield from search(wanted, above=top, limit=NEW + 1)).ids
-    jobs = yield from show(page)
-    return Listing(
+    came = [] if seen is None else (yield from search_job_ids(wanted, above=top, limit=NEW + 1)).ids
+    jobs = yield from load_jobs(page)
+    return JobListing(
         jobs=jobs,
-        outputs=(yield from outputs_of(jobs)),
+        outputs=(yield from list_output_types(jobs)),
         counted=min(len(counted.ids), COUNTED),
-        is_all=counted.rest is None,
-        cursor=page[-1] if is_cut else found.rest,
-        back_to=None if is_cut or found.rest is None else (yield from _submitted(found.rest)),
+        is_all=counted.next_before is None,
+        cursor=page[-1] if is_cut else found.next_before,
+        searched_back_to=None if is_cut or found.next_before is None else (yield from _submit_time(found.next_before)),
         newest=newest if seen is None else seen,
-        came=len(came),
+        new_count=len(came),
     )
 
 
-def newest_job() -> Work[tuple[int, int]]:
+def newest_job_and_time() -> Work[tuple[int, int]]:
     """The newest job, and the time."""
     ((newest,),) = yield Statement("newest_job")
     return int(newest), (yield from now())
 
 
-def show(ids: Sequence[int]) -> Work[list[Job]]:
+def load_jobs(ids: Sequence[int]) -> Work[list[Job]]:
     """Some jobs, newest first, without their payloads."""
     return [job_of(row) for row in (yield Statement("show_jobs", {"ids": compact(ids)}))] if ids else []
 
 
-def look_at(ids: Sequence[int]) -> Work[list[Row]]:
+def load_bulk_rows(ids: Sequence[int]) -> Work[list[Row]]:
     """What decides about a bulk action: see look_at_jobs.sql."""
     return (yield Statement("list_jobs_for_bulk", {"ids": compact(ids)})) if ids else []
 
 
-def outputs_of(jobs: Iterable[Job]) -> Work[dict[str, str]]:
+def list_output_types(jobs: Iterable[Job]) -> Work[dict[str, str]]:
     """What type the artifact of each job is, by the job's uid. One that has expired is none."""
     named = {job.uid: job.result["artifact"] for job in jobs if isinstance(job.result, dict) and "artifact" in job.result}
     named = {uid: artifact for uid, artifact in named.items() if isinstance(artifact, str)}
@@ -130,7 +134,7 @@ def outputs_of(jobs: Iterable[Job]) -> Work[dict[str, str]]:
     return {uid: types[artifact] for uid, artifact in named.items() if artifact in types}
 
 
-def _paths(wanted: SearchFilter) -> list[tuple[str, dict[str, Any]]]:
+def _search_statements(wanted: SearchFilter) -> list[tuple[str, dict[str, Any]]]:
     """The statements whose indexes leave the least to read; what they find is put together."""
     some = {"most": SCATTERED}
     if wanted.uids:
@@ -142,13 +146,13 @@ def _paths(wanted: SearchFilter) -> list[tuple[str, dict[str, Any]]]:
     if wanted.failure is not None:
         return [("search_jobs_by_failure", some)]
     if wanted.status and _WITH_AN_INDEX.issuperset(wanted.status):
-        return [_path_of(status) for status in dict.fromkeys(wanted.status)]
+        return [_statement_for_status(status) for status in dict.fromkeys(wanted.status)]
     if wanted.org_id:
         return [("search_jobs_by_org", some)]
     return [("search_jobs", {"most": NEWEST})]
 
 
-def _path_of(status: Status) -> tuple[str, dict[str, Any]]:
+def _statement_for_status(status: Status) -> tuple[str, dict[str, Any]]:
     match status:
         case Status.QUEUED:
             return "search_queued_jobs", {"most": SCATTERED}
@@ -158,7 +162,7 @@ def _path_of(status: Status) -> tuple[str, dict[str, Any]]:
             return "search_troubled_jobs", {"most": SCATTERED, "status": status}
 
 
-def _values(wanted: SearchFilter) -> dict[str, Any]:
+def _filter_params(wanted: SearchFilter) -> dict[str, Any]:
     return {
         "statuses": f",{','.join(wanted.status)}," if wanted.status else None,
         "kind": wanted.kind,
@@ -174,7 +178,7 @@ def _values(wanted: SearchFilter) -> dict[str, Any]:
     }
 
 
-def _first_since(moment: datetime) -> Work[int]:
+def _first_id_since(moment: datetime) -> Work[int]:
     """The id of the first job from that time on, found by halving: times have no index, and ids grow with them."""
     ((newest,),) = yield Statement("newest_job")
     low, high, sought = 0, newest + 1, to_ms(moment)
@@ -188,6 +192,6 @@ def _first_since(moment: datetime) -> Work[int]:
     return low
 
 
-def _submitted(id: int) -> Work[datetime | None]:
+def _submit_time(id: int) -> Work[datetime | None]:
     rows = yield Statement("first_job_from", {"id": id})
     return from_ms(rows[0][1]) if rows else None

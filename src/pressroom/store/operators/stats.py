@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.model import Statement, Status, Tier, Work, from_ms
 from pressroom.store.jobs.transitions import now
-from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compare
+from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compute_coverage
 from pressroom.store.operators.worker_list import list_worker_states
 
 
@@ -67,12 +67,12 @@ def stats() -> Work[QueueStats]:
     paused = [name for (name,) in (yield Statement("list_paused"))]
     limited = yield Statement("list_limits")
     ready = [ReadyJobs(line.kind, line.ready, line.ready_since) for line in waiting]
-    coverage = compare(ready, (yield from list_worker_states()), paused, from_ms(moment))
+    coverage = compute_coverage(ready, (yield from list_worker_states()), paused, from_ms(moment))
     return QueueStats(
         from_ms(moment),
         waiting,
         [RunningCount(kind, count, from_ms(oldest)) for kind, count, oldest in running],
-        [EndedCount(kind, org or None, Status(status), count, _length(mean)) for kind, org, status, count, mean in ended],
+        [EndedCount(kind, org or None, Status(status), count, _milliseconds(mean)) for kind, org, status, count, mean in ended],
         paused,
         dict(limited),
         coverage.workers,
@@ -80,5 +80,5 @@ def stats() -> Work[QueueStats]:
     )
 
 
-def _length(milliseconds: Any) -> timedelta | None:
+def _milliseconds(milliseconds: Any) -> timedelta | None:
     return None if milliseconds is None else timedelta(milliseconds=float(milliseconds))

@@ -37,7 +37,7 @@ class ReadyJobs(msgspec.Struct, frozen=True):
     since: datetime | None
 
 
-def compare(
+def compute_coverage(
     ready: Iterable[ReadyJobs],
     workers: Iterable[WorkerState],
     paused: Collection[str],
@@ -62,22 +62,22 @@ def compare(
     return WorkerCoverage(at=at, workers=len(running), without_worker=late)
 
 
-def read(*, patience: timedelta = PATIENCE) -> Work[WorkerCoverage]:
+def read_coverage(*, patience: timedelta = PATIENCE) -> Work[WorkerCoverage]:
     """Counts no further than `COUNTED`, through the index of jobs that are ready."""
     moment = yield from now()
     rows = yield Statement("count_ready", {"org_id": None, "most": COUNTED})
     ready = [ReadyJobs(kind, count, from_ms(run_at)) for kind, _, count, _, run_at in rows if count]
     paused = {name for (name,) in (yield Statement("list_paused"))}
-    return compare(ready, (yield from list_worker_states()), paused, from_ms(moment), patience=patience)
+    return compute_coverage(ready, (yield from list_worker_states()), paused, from_ms(moment), patience=patience)
 
 
-def describe(coverage: WorkerCoverage) -> list[str]:
+def describe_coverage(coverage: WorkerCoverage) -> list[str]:
     """A sentence for each kind, or a single one if no worker is running at all."""
     late = coverage.without_worker
     if late and not coverage.workers:
         return [f"no worker is running, and jobs are ready of: {', '.join(one.kind for one in late)}"]
-    return [f"no running worker takes {one.kind}, of which {_count(one.ready)} ready" for one in late]
+    return [f"no running worker takes {one.kind}, of which {_describe_count(one.ready)} ready" for one in late]
 
 
-def _count(ready: int) -> str:
+def _describe_count(ready: int) -> str:
     return "1 job is" if ready == 1 else f"{ready:,} jobs are"

@@ -40,7 +40,7 @@ class DueDelivery(msgspec.Struct, frozen=True):
     org_id: str
 
 
-class Parcel(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """All that one attempt needs. The secrets are in it: it is not shown, logged or kept."""
 
     webhook: Webhook
@@ -109,7 +109,7 @@ def remove(uid: str) -> Work[None]:
     yield Statement("delete_webhook", {"uid": uid})
 
 
-def disable(uid: str, reason: str | None) -> Work[None]:
+def set_disabled_reason(uid: str, reason: str | None) -> Work[None]:
     """With no reason it is enabled again."""
     yield Statement("disable_webhook", {"uid": uid, "reason": reason})
 
@@ -122,43 +122,43 @@ def rotate(uid: str, secret: str, overlap: int) -> Work[None]:
     yield Statement("insert_webhook_secret", {"webhook": uid, "secret": secret})
 
 
-def any_due() -> Work[bool]:
+def any_due_delivery() -> Work[bool]:
     return bool((yield Statement("any_delivery_due")))
 
 
-def dispatch(carrier: Carrier, limit: int) -> Work[int]:
+def submit_due_deliveries(make_job: Carrier, limit: int) -> Work[int]:
     """Give each delivery that is owed its job. In one transaction: a delivery has a job, or is owed still."""
     rows = yield Statement("list_due_deliveries", {"limit": limit})
     for row in rows:
-        yield from _send_off(DueDelivery(*row), carrier)
+        yield from _submit_delivery(DueDelivery(*row), make_job)
     return len(rows)
 
 
-def _send_off(due: DueDelivery, carrier: Carrier) -> Work[None]:
-    submitted = yield from submitting.submit(carrier(due))
+def _submit_delivery(due: DueDelivery, make_job: Carrier) -> Work[None]:
+    submitted = yield from submitting.submit(make_job(due))
     yield Statement("assign_delivery", {"uid": due.uid, "job": submitted.uid})
 
 
-def test(webhook: Webhook, type: str, facts: dict[str, Any], carrier: Carrier) -> Work[WebhookDelivery]:
+def test(webhook: Webhook, type: str, facts: dict[str, Any], make_job: Carrier) -> Work[WebhookDelivery]:
     """A delivery of no event, to see whether it arrives."""
     moment = yield from now()
     row = {"webhook": webhook.uid, "type": type, "facts": compact(facts), "now": moment}
     ((uid,),) = yield Statement("insert_test_delivery", row)
     made = yield from delivery(uid)
-    yield from _send_off(_due_of(made), carrier)
+    yield from _submit_delivery(_as_due_delivery(made), make_job)
     return (yield from delivery(uid))
 
 
-def replay(uid: str, carrier: Carrier, kinds: Kinds) -> Work[WebhookDelivery]:
+def replay(uid: str, make_job: Carrier, kinds: Kinds) -> Work[WebhookDelivery]:
     """Deliver once more, now, by a new job. If one still tries, it is cancelled and this one goes on instead."""
     known = yield from delivery(uid)
     if known.state == "waiting" and known.job is not None:
         yield from endings.cancel(known.job, kinds, "replayed")
-    yield from _send_off(_due_of(known), carrier)
+    yield from _submit_delivery(_as_due_delivery(known), make_job)
     return (yield from delivery(uid))
 
 
-def take(uid: str, job: str, org_id: str) -> Work[Parcel | None]:
+def begin_attempt(uid: str, job: str, org_id: str) -> Work[DeliveryAttempt | None]:
     """Begin an attempt. None if the delivery is gone, with its webhook or by its age, or is another organisation's."""
     moment = yield from now()
     rows = yield Statement("take_delivery", {"uid": uid, "job": job, "org_id": org_id, "now": moment})
@@ -167,7 +167,7 @@ def take(uid: str, job: str, org_id: str) -> Work[Parcel | None]:
     owner, type, facts, attempt, created = rows[0]
     webhook = yield from get(owner)
     secrets = yield Statement("list_webhook_secrets", {"webhook": owner, "now": moment})
-    return Parcel(
+    return DeliveryAttempt(
         webhook=webhook,
         secrets=[secret for (secret,) in secrets],
         type=type,
@@ -177,7 +177,7 @@ def take(uid: str, job: str, org_id: str) -> Work[Parcel | None]:
     )
 
 
-def note(uid: str, job: str, status: int | None, response: str | None, error: str | None) -> Work[None]:
+def record_response(uid: str, job: str, status: int | None, response: str | None, error: str | None) -> Work[None]:
     yield Statement(
         "record_delivery_response", {"uid": uid, "job": job, "status": status, "response": response, "error": error}
     )
@@ -201,10 +201,10 @@ def deliveries(webhook: str, state: str | None, before: int, limit: int) -> Work
     return [delivery_of(row) for row in rows]
 
 
-def forget(kept_for: int, limit: int) -> Work[int]:
+def delete_old_deliveries(retention: int, limit: int) -> Work[int]:
     """Delete deliveries that ended long ago."""
     moment = yield from now()
-    return len((yield Statement("delete_old_deliveries", {"before": moment - kept_for, "limit": limit})))
+    return len((yield Statement("delete_old_deliveries", {"before": moment - retention, "limit": limit})))
 
 
 def _webhook_of(row: Row) -> Webhook:
@@ -245,5 +245,5 @@ def delivery_of(row: Row) -> WebhookDelivery:
     )
 
 
-def _due_of(known: WebhookDelivery) -> DueDelivery:
+def _as_due_delivery(known: WebhookDelivery) -> DueDelivery:
     return DueDelivery(known.id, known.uid, known.webhook, known.type, known.org_id or "")

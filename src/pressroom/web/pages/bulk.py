@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.kinds import bulk
-from pressroom.kinds.bulk import Action, BulkJobRow, Order, why_not
+from pressroom.kinds.bulk import Action, BulkJobRow, BulkOrder, skip_reason
 from pressroom.model import Job, Work, from_ms
 from pressroom.store.operators import search
 from pressroom.store.operators.search import COUNTED, SearchFilter
@@ -70,7 +70,7 @@ def router(site: Site) -> Routes:
 async def _redirect_to_preview(request: PageRequest, fields: Fields) -> Response:
     """To the page that shows what would happen, under its frozen address."""
     action, chosen_jobs = _parse_action(fields), _parse_selection(request, fields).with_fixed_times()
-    newest, moment = await request.read(search.newest_job)
+    newest, moment = await request.read(search.newest_job_and_time)
     return RedirectResponse(request.site.url("/desk/bulk", **BulkRequest(action, chosen_jobs, newest, moment).fields), 303)
 
 
@@ -117,7 +117,7 @@ async def _decide(request: PageRequest) -> Response:
 
 
 async def _submit(request: PageRequest, bulk_request: BulkRequest, preview: BulkPreview) -> Response:
-    order = Order(
+    order = BulkOrder(
         action=bulk_request.action,
         wanted=bulk_request.selection.filter,
         up_to=bulk_request.up_to,
@@ -135,7 +135,7 @@ async def _submit(request: PageRequest, bulk_request: BulkRequest, preview: Bulk
     }
     queue = request.site.service.queue
     async with queue.transaction() as transaction:
-        job = await bulk.submit(queue, order, org_id=request.org_id, within=transaction)
+        job = await bulk.submit_bulk_job(queue, order, org_id=request.org_id, within=transaction)
         await transaction.run(lambda: request.audit_entry(f"bulk.{bulk_request.action}", str(job), after=told), name="audit")
     return request.redirect(
         f"/desk/jobs/{job}", f"The {bulk_request.action} of {told['to_do']} jobs is queued. This page shows how far it is."
@@ -148,15 +148,15 @@ _MAX_TIME = 253_402_300_799_000  # the end of the year 9999
 def _preview_bulk(
     action: Action, wanted: SearchFilter, up_to: int, as_of: int, may_retry: Callable[[str], bool]
 ) -> Work[BulkPreview]:
-    found = yield from search.search(wanted, before=up_to + 1)
-    seen = [BulkJobRow(*row) for row in (yield from search.look_at(found.ids[:COUNTED]))]
-    reasons = {one.id: why_not(action, one, as_of, may_retry) for one in seen}
+    found = yield from search.search_job_ids(wanted, before=up_to + 1)
+    seen = [BulkJobRow(*row) for row in (yield from search.load_bulk_rows(found.ids[:COUNTED]))]
+    reasons = {one.id: skip_reason(action, one, as_of, may_retry) for one in seen}
     # Those that something would be done with come first: they are what one wants to recognise.
     _show_preview = sorted(reasons, key=lambda one: (reasons[one] is not None, -one))[:SAMPLE_SIZE]
-    jobs = yield from search.show(_show_preview)
+    jobs = yield from search.load_jobs(_show_preview)
     return BulkPreview(
         counted=len(seen),
-        is_all=found.rest is None,
+        is_all=found.next_before is None,
         skipped=Counter(reason for reason in reasons.values() if reason is not None),
         sample=sorted(((job, reasons[job.id]) for job in jobs), key=lambda pair: _show_preview.index(pair[0].id)),
     )

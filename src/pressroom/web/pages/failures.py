@@ -12,7 +12,14 @@ from pressroom.base.failure_signature import normalize_message
 from pressroom.errors import NotFound
 from pressroom.store.jobs import queries
 from pressroom.store.operators import failures
-from pressroom.store.operators.failures import FailureSample, Group, Origin, Span, Window, engines_in
+from pressroom.store.operators.failures import (
+    FailureGroup,
+    FailureOrigin,
+    FailureSample,
+    FailureWindow,
+    WindowBars,
+    parse_engines,
+)
 from pressroom.web.formatting import format_time
 from pressroom.web.selection import DEFAULT_ORG
 from pressroom.web.site import PageRequest, Site, refuse
@@ -22,7 +29,12 @@ CONTEXT_LINES = 2  # lines before and after the one that is wrong
 MAX_LINE_LENGTH = 200  # letters of a line of source
 HOUR = 3_600_000  # milliseconds
 
-WINDOWS = {"1h": Window(HOUR, 12), "24h": Window(24 * HOUR, 24), "7d": Window(7 * 24 * HOUR, 28), "all": Window(None, 24)}
+WINDOWS = {
+    "1h": FailureWindow(HOUR, 12),
+    "24h": FailureWindow(24 * HOUR, 24),
+    "7d": FailureWindow(7 * 24 * HOUR, 28),
+    "all": FailureWindow(None, 24),
+}
 TITLES = {"1h": "the last hour", "24h": "the last 24 hours", "7d": "the last 7 days", "all": "all that is kept"}
 ORDERS = {"last": "last seen", "count": "count"}
 _SIGNATURE = re.compile(r"[0-9a-f]{16}")
@@ -53,10 +65,10 @@ def router(site: Site) -> Routes:
 async def show_all(request: PageRequest) -> Response:
     query = _parse_query(request)
     org_id = _org_of(request, query)
-    groups = await request.read(partial(failures.groups, WINDOWS[query.window], org_id))
+    groups = await request.read(partial(failures.list_groups, WINDOWS[query.window], org_id))
     matching = sorted((one for one in groups.items if query.kind in ("", one.kind)), key=_sort_key(query.sort), reverse=True)
     shown = matching[(query.page - 1) * PAGE_SIZE : query.page * PAGE_SIZE]
-    samples, origins = await request.read(partial(failures.samples, shown, org_id))
+    samples, origins = await request.read(partial(failures.load_samples, shown, org_id))
     return request.page(
         "failures.html",
         asked=query,
@@ -74,7 +86,7 @@ async def show_one(request: PageRequest, print: str) -> Response:
     query = _parse_query(request)
     if not _SIGNATURE.fullmatch(print):
         raise NotFound(f"there are no failures {print[:50]}; a group is named by 16 letters, 0 to 9 and a to f")
-    story = await request.read(partial(failures.story, print, WINDOWS[query.window], _org_of(request, query)))
+    story = await request.read(partial(failures.load_details, print, WINDOWS[query.window], _org_of(request, query)))
     sample = next((one for one in story.newest if one.error.get("line")), story.newest[0])
     return request.page(
         "failure.html",
@@ -117,7 +129,9 @@ def _sort_key(sort: str) -> Any:
     return (lambda one: (one.count, one.last)) if sort == "count" else (lambda one: (one.last, one.count))
 
 
-def _group_row(group: Group, groups: failures.Groups, sample: FailureSample | None, origin: Origin | None) -> dict[str, Any]:
+def _group_row(
+    group: FailureGroup, groups: failures.FailureGroups, sample: FailureSample | None, origin: FailureOrigin | None
+) -> dict[str, Any]:
     return {
         "group": group,
         "sample": sample,
@@ -134,11 +148,11 @@ def message_of(failure: FailureSample) -> str:
     return normalize_message(failure.error.get("message", "")) or "(no message)"
 
 
-def _bars(columns: list[int], span: Span) -> list[tuple[str, int, int]]:
-    return [(format_time(span.bar_of(index)), count, 0) for index, count in enumerate(columns)]
+def _bars(columns: list[int], span: WindowBars) -> list[tuple[str, int, int]]:
+    return [(format_time(span.bar_start(index)), count, 0) for index, count in enumerate(columns)]
 
 
-def _describe_origin(origin: Origin | None) -> dict[str, str] | None:
+def _describe_origin(origin: FailureOrigin | None) -> dict[str, str] | None:
     """The version that failed first, and what is known of the one before it, in words."""
     if origin is None or origin.first.version is None:
         return None
@@ -157,12 +171,12 @@ def _describe_origin(origin: Origin | None) -> dict[str, str] | None:
 
 
 def _version_parts(version: str) -> list[str]:
-    return [part for rest in engines_in(version).values() for part in rest.split(", ")]
+    return [part for rest in parse_engines(version).values() for part in rest.split(", ")]
 
 
 def _short_version(version: str) -> str:
     """The engine's own version, without those of what it is made of."""
-    return "; ".join(f"{name}: {rest.split(', ')[0]}" if rest else name for name, rest in engines_in(version).items())
+    return "; ".join(f"{name}: {rest.split(', ')[0]}" if rest else name for name, rest in parse_engines(version).items())
 
 
 async def _excerpt(site: Site, failure: FailureSample) -> list[tuple[int, str, bool]]:

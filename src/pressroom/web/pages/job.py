@@ -89,7 +89,7 @@ async def _queue_position(request: PageRequest, job: Job) -> dict[str, Any] | No
         return None
     service = request.site.service
     standing = await service.queue.get_queue_position(job, slots=service.settings.slots)
-    paused = await service.rendering.database.read(queries.paused)
+    paused = await service.rendering.database.read(queries.list_paused_kinds)
     return {"ahead": standing.ahead, "p50": standing.p50, "p90": standing.p90, "is_paused": job.kind in paused}
 
 

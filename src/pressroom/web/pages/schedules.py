@@ -69,7 +69,7 @@ async def show(request: PageRequest) -> Response:
 async def run(request: PageRequest) -> Response:
     name = request.form.get("name")
     if not request.caller.owns(None):
-        raise figures.no_schedule(name)
+        raise figures.schedule_not_found(name)
     schedule = await request.read(partial(figures.schedule, name))
     queue = request.site.service.queue
     require_repeat(request.caller, queue.kinds, schedule.kind)

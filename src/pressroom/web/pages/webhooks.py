@@ -54,7 +54,7 @@ async def create(request: PageRequest) -> Response:
 async def show(request: PageRequest, id: str) -> Response:
     webhook = await _own_webhook(request, id)
     state, before = _parse_delivery_filter(request)
-    unit = partial(lookup.deliveries, webhook.uid, state, before, PAGE_SIZE)
+    unit = partial(lookup.list_deliveries, webhook.uid, state, before, PAGE_SIZE)
     deliveries, older = await request.read(unit)
     return request.page(
         "webhook.html",
@@ -122,7 +122,7 @@ async def _webhooks_page(request: PageRequest, *, status: int = 200, wrong: str 
     cursor = request.cursor("[0-9A-Z]{26}")
     webhooks = await request.site.webhooks.list(request.org_id, after=cursor, limit=PAGE_SIZE + 1)
     shown = webhooks[:PAGE_SIZE]
-    health = await request.read(partial(lookup.health_of, [one.uid for one in shown]))
+    health = await request.read(partial(lookup.read_webhook_health, [one.uid for one in shown]))
     return request.page(
         "webhooks.html",
         status=status,

@@ -79,7 +79,7 @@ class NamedDiagrams:
 
         `keep` is how many versions stay, 0 for all.
         """
-        if rendering.as_text(text.source)[1] is None:
+        if rendering.source_for_payload(text.source)[1] is None:
             raise TooLarge(f"the source of a named diagram is text of up to {rendering.INLINE:,} bytes")
         async with self._queue.transaction() as tx:
             adding = partial(versions.add_version, org_id or "", name, text, condition, key=new_embed_key(self._keyring))

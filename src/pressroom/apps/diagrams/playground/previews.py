@@ -16,7 +16,7 @@ from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.documents import PreparedRender, RenderRequest
 from pressroom.renderers.source_errors import EXCERPT_LIMIT
-from pressroom.submission.fair_slots import Slots
+from pressroom.submission.fair_slots import FairSlots
 
 WAITING_PER_SLOT = 8  # previews for each that is rendered; an author who types on gives up before these are done
 RETRY_AFTER = 1  # seconds
@@ -47,7 +47,7 @@ class Previews:
     def __init__(self, rendering: Rendering, at_once: int = 0) -> None:
         at_once = at_once or os.cpu_count() or 1
         self._rendering = rendering
-        self._slots = Slots(at_once, WAITING_PER_SLOT * at_once)
+        self._slots = FairSlots(at_once, WAITING_PER_SLOT * at_once)
 
     async def render(self, request: Request, org_id: str | None, asked: RenderRequest) -> Rendered:
         """Raises what is wrong with the request or the source, and 503 when too many previews wait."""
@@ -59,7 +59,7 @@ class Previews:
             raise HttpError(503, "backpressure", words, {"Retry-After": str(RETRY_AFTER)}) from None
 
     async def _render_in_slot(self, org_id: str | None, prepared: PreparedRender) -> Rendered:
-        async with self._slots.slot(org_id):
+        async with self._slots.hold_slot(org_id):
             return await self._rendering.preview(prepared)
 
     async def render_or_explain(self, request: Request, org_id: str | None, asked: RenderRequest) -> PreviewResult:
