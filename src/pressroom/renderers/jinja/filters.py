@@ -45,7 +45,7 @@ class RenderFilters:
         }
 
     def markdown(self, value: Any) -> Markup:
-        """As safe as a page of the Markdown engine: it is the same code. Diagrams leave a mark, and are drawn by their engines."""
+        """As safe as a page of the Markdown engine: it is the same code. Their own engines draw the diagrams, at marks."""
         try:
             rendered = self._markdown.render(_text(value), "html", self._markdown_options)
         except PressroomError as error:

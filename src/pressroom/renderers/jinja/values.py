@@ -156,7 +156,7 @@ def is_method(name: str) -> bool:
 
 
 def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], Sequence[Value]]:
-    """What a filter makes of a list: its result, and which parts of the elements it reads, if they are there and in any case."""
+    """What a filter makes of a list: its result, and the parts of elements that it reads if they are there, and in any case."""
     element = value.element()
     attribute = _attribute_of(node)
     parts = [_along(element, one, node.lineno) for one in attribute.split(",")] if attribute else []
@@ -210,7 +210,8 @@ def _attribute_of(node: nodes.Filter) -> str:
 
 
 def _argument(node: nodes.Filter, place: int) -> Any:
-    return node.args[place].value if len(node.args) > place and isinstance(node.args[place], nodes.Const) else None
+    argument = node.args[place] if len(node.args) > place else None
+    return argument.value if isinstance(argument, nodes.Const) else None
 
 
 def _along(value: Value, attribute: str, line: int) -> Value:
