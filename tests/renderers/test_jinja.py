@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table keeps its rows
 """The engine jinja: what templates can do, what they are told when they are wrong, and what comes out."""
 
 import io

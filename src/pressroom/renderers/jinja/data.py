@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import StrictUndefined
-from jinja2.exceptions import UndefinedError
 from jinja2.utils import missing
 
 
@@ -58,9 +57,6 @@ class MissingValue(StrictUndefined):
         if isinstance(owner, DataObject | DataList):
             return f"{_path(self)} is not in the data"
         return f"there is no {name!r} in {_kind_of(owner)}"
-
-    def fail(self) -> None:
-        raise UndefinedError(self._undefined_message)
 
 
 def _path(value: MissingValue) -> str:

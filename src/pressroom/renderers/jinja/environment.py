@@ -71,7 +71,9 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         # Imported templates read the data too. A function of ours goes before a field of its name, and those of Jinja after it.
         self.globals = {**_GLOBALS, **data, **functions}
         self._functions = frozenset(id(function) for function in (*_GLOBALS.values(), *functions.values()))
-        self.filters = FILTERS | {"format": _format, "round": _round} | filters
+        usual = FILTERS | {"format": _format, "round": _round} | filters
+        lenient = ("default", "d")
+        self.filters = {name: usual[name] if name in lenient else _strict(usual[name]) for name in usual}
         del self.filters["random"]  # the same data must give the same document
         self._compiled = compiled
 
@@ -139,6 +141,20 @@ def _printable(context: Context, value: Any) -> Any:  # noqa: ARG001 - with the 
     if isinstance(value, TemplateReference | Macro) or callable(value):
         raise SecurityError("a macro, function or method is to be called, not printed")
     raise SecurityError(f"{type(value).__name__} cannot be printed")
+
+
+def _strict(filter: Callable[..., Any]) -> Callable[..., Any]:
+    """Some filters of Jinja take what is missing for an empty list."""
+    passed = getattr(filter, "jinja_pass_arg", None)
+    place = 0 if passed is None else 1
+
+    def strict(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(args[place], Undefined):
+            str(args[place])  # raises the error that names its path
+        return filter(*args, **kwargs)
+
+    strict.jinja_pass_arg = passed  # type: ignore[attr-defined] # Jinja's way to give a filter the context
+    return strict
 
 
 def _refuse_wide_format(text: str) -> None:

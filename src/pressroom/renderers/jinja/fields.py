@@ -81,7 +81,9 @@ class FieldReader:
             extends = next((one for one in tree.body if isinstance(one, nodes.Extends)), None)
             if extends is None:
                 return needs | self._statements(tree.body, scope)
-            needs |= self._statements([one for one in tree.body if not isinstance(one, nodes.Output | nodes.Block)], scope)
+            needs |= self._statements(
+                [one for one in tree.body if not isinstance(one, nodes.Output | nodes.Block | nodes.Extends)], scope
+            )
             for name in self._names_of(extends.template):
                 source = self._source(name)
                 if source is not None and name not in seen:

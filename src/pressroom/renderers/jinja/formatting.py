@@ -9,7 +9,6 @@ from typing import Any
 
 from babel import Locale, UnknownLocaleError, dates, numbers
 from jinja2.exceptions import FilterArgumentError
-from jinja2.runtime import Undefined
 
 LONGEST_PATTERN = 100
 MOST_DIGITS = 30  # before and after the point
@@ -137,8 +136,6 @@ def _with_pattern(format: Any, write: Callable[[], str]) -> str:
 
 def _read_number(value: Any, filter: str) -> Decimal:
     """Never through a binary fraction: what is written as 0.10 stays 0.10."""
-    if isinstance(value, Undefined):
-        str(value)  # raises the error that names its path
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise FilterArgumentError(f"{filter}: {str(value)[:50]!r} is not a number")
     try:
@@ -152,8 +149,6 @@ def _read_number(value: Any, filter: str) -> Decimal:
 
 def _read_moment(value: Any) -> date | datetime | time:
     """ISO 8601, or seconds (or milliseconds) since 1970."""
-    if isinstance(value, Undefined):
-        str(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(value / 1000 if abs(value) >= MILLISECONDS_FROM else value, UTC)

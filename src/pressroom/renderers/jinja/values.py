@@ -148,6 +148,7 @@ class Several(Value):
 
 _SAME_ELEMENTS = frozenset({"list", "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "unique"})
 _ONE_ELEMENT = frozenset({"first", "last", "max", "min", "random"})
+_USING_ELEMENTS = frozenset({"join", "max", "min", "sort", "sum", "unique"})
 _METHODS = frozenset(name for kind in (str, list, dict, int, float) for name in dir(kind) if not name.startswith("_"))
 
 
@@ -162,6 +163,8 @@ def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], 
     parts = [_along(element, one, node.lineno) for one in attribute.split(",")] if attribute else []
     harmless = node.name in ("selectattr", "rejectattr") and _argument(node, 1) in (None, "defined", "undefined", "none")
     optional, required = (parts, []) if harmless else ([], parts)
+    if node.name in _USING_ELEMENTS and isinstance(value, Elements) and not attribute:
+        required = [element]
     if node.name in _SAME_ELEMENTS:
         return (value if isinstance(value, Path) else Elements(element)), optional, required
     if node.name in _ONE_ELEMENT:
@@ -169,7 +172,7 @@ def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], 
     match node.name:
         case "map" if parts:
             default = any(one.key == "default" for one in node.kwargs)
-            return Elements(parts[0]), parts if default else (), ()
+            return Elements(parts[0].uncertain() if default else parts[0]), parts, ()
         case "groupby":
             return Elements(Group((Unknown(), Elements(element)), ("grouper", "list"))), optional, required
         case "batch" | "slice":
