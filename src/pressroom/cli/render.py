@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 # The longest ending wins, so that .vl.json is not just any JSON.
 ENDINGS = {
     ".bytefield": "bytefield", ".d2": "d2", ".dbml": "dbml", ".dot": "graphviz", ".gv": "graphviz", ".htm": "html",
-    ".html": "html", ".markdown": "markdown", ".md": "markdown", ".mermaid": "mermaid", ".mmd": "mermaid",
-    ".nomnoml": "nomnoml", ".pikchr": "pikchr", ".plantuml": "plantuml", ".puml": "plantuml", ".bob": "svgbob", ".svg": "svg",
-    ".vg.json": "vega", ".vl.json": "vega-lite", ".wavedrom": "wavedrom",
+    ".html": "html", ".j2": "jinja", ".jinja": "jinja", ".markdown": "markdown", ".md": "markdown", ".mermaid": "mermaid",
+    ".mmd": "mermaid", ".nomnoml": "nomnoml", ".pikchr": "pikchr", ".plantuml": "plantuml", ".puml": "plantuml",
+    ".bob": "svgbob", ".svg": "svg", ".vg.json": "vega", ".vl.json": "vega-lite", ".wavedrom": "wavedrom",
 }  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from pressroom.renderers import Engine
 # In order of preference: the first engine that takes a language is the one that is used unless another is named.
 _ENGINES = {
     "markdown": "markdown.engine:Markdown",
-    "jinja": "jinja.engine:Jinja",
     "html": "html:Html",
     "html-browser": "browser.pdf:HtmlBrowser",
+    "jinja": "jinja.engine:Jinja",
     "mermaid": "mermaid.engine:Mermaid",
     "mermaid-browser": "browser.mermaid:MermaidBrowser",
     "graphviz": "graphviz.engine:Graphviz",

@@ -89,7 +89,7 @@ def plan(request: RenderRequest) -> RenderPlan:
     """Which engines make the output. Raises InvalidArgument where none does; the options and the source are not checked yet."""
     language = catalogue.ALIASES.get(request.language, request.language)
     options = dict(request.options)
-    page_maker = _PAGE_MAKERS.get(language)
+    page_maker = PAGE_MAKERS.get(language)
     if page_maker is not None:
         if request.output == "pdf":
             return _plan_printed(request, page_maker, options)
@@ -104,27 +104,27 @@ def plan(request: RenderRequest) -> RenderPlan:
     return RenderPlan(request, engine, request.output, options)
 
 
-class _PageMaker(NamedTuple):
+class PageMaker(NamedTuple):
     """An engine whose page can be printed. An option that the printer has too is the printer's, except for the `kept` ones; of
     these, the `shared` ones are given to both.
     """
 
     engine: type[Engine]
-    defaults: Mapping[str, Any]
-    fixed: Mapping[str, Any]
+    defaults: dict[str, Any]
+    fixed: dict[str, Any]
     kept: frozenset[str]
     shared: frozenset[str]
 
 
-_PAGE_MAKERS = {
-    Markdown.takes: _PageMaker(
+PAGE_MAKERS = {
+    Markdown.takes: PageMaker(
         Markdown, {"diagrams": True, "theme": "light"}, {"page": True}, kept=frozenset({"title"}), shared=frozenset()
     ),
-    Jinja.takes: _PageMaker(Jinja, {}, {}, kept=frozenset({"title", "lang"}), shared=frozenset({"title", "lang"})),
+    Jinja.takes: PageMaker(Jinja, {}, {}, kept=frozenset({"title", "lang"}), shared=frozenset({"title", "lang"})),
 }
 
 
-def _plan_printed(request: RenderRequest, page_maker: _PageMaker, options: dict[str, Any]) -> RenderPlan:
+def _plan_printed(request: RenderRequest, page_maker: PageMaker, options: dict[str, Any]) -> RenderPlan:
     reader = page_maker.engine
     name = request.engine or PRINTERS[0]
     if name not in PRINTERS:
@@ -132,14 +132,14 @@ def _plan_printed(request: RenderRequest, page_maker: _PageMaker, options: dict[
     printer = catalogue.engine(name)
     known = [*reader.Options.__struct_fields__, *printer.Options.__struct_fields__]
     if unknown := options.keys() - set(known):
-        raise InvalidArgument(f"{reader.name}: there is no option `{min(unknown)}`; there are {', '.join(dict.fromkeys(known))}")
+        raise InvalidArgument(
+            f"{reader.name}: there is no option `{min(unknown)}`; there are {', '.join(dict.fromkeys(known))}"
+        )
     its_own = options.keys() & set(printer.Options.__struct_fields__) - page_maker.kept
     shared = options.keys() & set(printer.Options.__struct_fields__) & page_maker.shared
     print_options = {field: options[field] for field in options if field in its_own | shared}
     read_options = {field: value for field, value in options.items() if field not in its_own}
-    return RenderPlan(
-        request, reader, "html", page_maker.defaults | read_options | page_maker.fixed, printer, print_options
-    )
+    return RenderPlan(request, reader, "html", page_maker.defaults | read_options | page_maker.fixed, printer, print_options)
 
 
 def engines_of(plan: RenderPlan) -> dict[str, str]:

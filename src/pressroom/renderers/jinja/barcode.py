@@ -44,7 +44,7 @@ def _code128(value: str) -> str:
     in_digits = False
     while position < len(value):
         digits = _digits_at(value, position)
-        # Two digits are one symbol in set C: worth a change for four at either end, for six in the middle, for a whole code of two.
+        # Two digits are one symbol in set C: worth a change for four at either end, for six in the middle, for two alone.
         at_an_end = position == 0 or position + digits == len(value)
         pairs = digits // 2 if in_digits or digits >= (4 if at_an_end else 6) or digits == len(value) == 2 else 0
         if pairs and not in_digits and position > 0 and digits % 2:
@@ -84,9 +84,7 @@ def _with_check_digit(value: str) -> str:
 
 def _ean13(digits: str) -> str:
     backwards = _BACKWARDS[int(digits[0])]
-    left = "".join(
-        _DIGITS[int(digit)][:: -1 if str(place) in backwards else 1] for place, digit in enumerate(digits[1:7])
-    )
+    left = "".join(_DIGITS[int(digit)][:: -1 if str(place) in backwards else 1] for place, digit in enumerate(digits[1:7]))
     right = "".join(_DIGITS[int(digit)] for digit in digits[7:])
     return f"111{left}11111{right}111"
 

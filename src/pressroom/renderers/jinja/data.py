@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import StrictUndefined
-from jinja2.exceptions import UndefinedError
 from jinja2.utils import missing
 
 
@@ -40,7 +39,7 @@ class MissingValue(StrictUndefined):
     def part(self, name: object) -> "MissingValue":
         return MissingValue(obj=self, name=name)  # type: ignore[arg-type] # an index is a name too
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # type: ignore[override] # the strict one raises
         return False
 
     @property
@@ -58,9 +57,6 @@ class MissingValue(StrictUndefined):
         if isinstance(owner, DataObject | DataList):
             return f"{_path(self)} is not in the data"
         return f"there is no {name!r} in {_kind_of(owner)}"
-
-    def fail(self) -> None:
-        raise UndefinedError(self._undefined_message)
 
 
 def _path(value: MissingValue) -> str:

@@ -68,8 +68,9 @@ class Jinja(Engine):
             raise TooLarge(f"the templates and styles have {size:,} characters; {cls.name} takes at most {MOST_TEXT:,}")
 
     def __init__(self) -> None:
-        from pressroom.renderers.jinja import environment, fields, filters, page
+        from pressroom.renderers.jinja import data, environment, fields, filters, page
 
+        self._data = data
         self._environment = environment
         self._fields = fields
         self._filters = filters
@@ -84,29 +85,26 @@ class Jinja(Engine):
             self._compiled.clear()
         sources = {**options.templates, "": source}
         filters = self._filters.RenderFilters(options, self._markdown, MarkdownOptions(anchors=False, diagrams=True))
+        data = {} if output == "json" else self._data.with_paths(options.data, "")
         environment = self._environment.TemplateEnvironment(
-            options.templates, filters.filters(), {"t": filters.strings.translate}, self._compiled
+            data, options.templates, filters.filters(), {"t": filters.strings.translate}, self._compiled
         )
         try:
             if output == "json":
                 read = self._fields.fields_of(environment, source)
                 return Rendered(json.dumps(read, ensure_ascii=False, indent=1).encode(), MEDIA_TYPES["json"])
-            body = self._run(environment, source, options)
+            body = self._run(environment, source)
         except (PressroomError, MemoryError):
             raise
         except Exception as error:
             raise _explain(error, sources) from None
         return self._finish(body, options, filters)
 
-    def _run(self, environment: "TemplateEnvironment", source: str, options: JinjaOptions) -> str:
-        from pressroom.renderers.jinja.data import DataObject
-
-        data = DataObject(options.data, "")
-        environment.globals = data | environment.globals  # imported templates read the data too
+    def _run(self, environment: "TemplateEnvironment", source: str) -> str:
         template = environment.from_string(source)
         pieces = []
         size = 0
-        for piece in self._environment.render_pieces(template, data):
+        for piece in self._environment.render_pieces(template):
             size += len(piece)
             if size > self.limits.output:
                 raise TooLarge(f"the page has more than {self.limits.output:,} characters, which is the limit")

@@ -1,17 +1,16 @@
-"""The environment that templates run in. Nothing of Python can be reached from it: only data, macros and what is listed here."""
+"""The environment of templates. Nothing of Python can be reached from it: only data, macros and what is listed here."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
-from jinja2 import BaseLoader, TemplateNotFound, nodes, pass_context
+from jinja2 import BaseLoader, Template, TemplateNotFound, nodes, pass_context
 from jinja2.exceptions import FilterArgumentError, SecurityError, TemplateSyntaxError
 from jinja2.filters import FILTERS
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Cycler, Joiner, Namespace
-from markupsafe import Markup
 
 from pressroom.renderers.jinja.data import MissingValue
 
@@ -49,14 +48,15 @@ class TemplateDict(BaseLoader):
 
 
 class TemplateEnvironment(ImmutableSandboxedEnvironment):
-    """`compiled` keeps the code of templates between renders. Nothing in it depends on a render: no filter runs at compile time."""
+    """`compiled` keeps the code of templates between renders. No filter runs at compile time, so it depends on no render."""
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
     def __init__(
         self,
+        data: Mapping[str, Any],
         templates: Mapping[str, str],
-        filters: Mapping[str, Callable[..., Any]],
+        filters: dict[str, Callable[..., Any]],
         functions: Mapping[str, Callable[..., Any]],
         compiled: MutableMapping[tuple[str | None, str], CodeType],
     ) -> None:
@@ -68,9 +68,12 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
             optimized=False,
             extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
         )
-        self.globals = {**_GLOBALS, **functions}
-        self._functions = frozenset(id(function) for function in self.globals.values())
-        self.filters = FILTERS | {"format": _format, "round": _round} | filters
+        # Imported templates read the data too. A function of ours goes before a field of its name, and those of Jinja after it.
+        self.globals = {**_GLOBALS, **data, **functions}
+        self._functions = frozenset(id(function) for function in (*_GLOBALS.values(), *functions.values()))
+        usual = FILTERS | {"format": _format, "round": _round} | filters
+        lenient = ("default", "d")
+        self.filters = {name: usual[name] if name in lenient else _strict(usual[name]) for name in usual}
         del self.filters["random"]  # the same data must give the same document
         self._compiled = compiled
 
@@ -102,10 +105,10 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
 
     def _part(self, obj: MissingValue, name: Any) -> MissingValue:
         if isinstance(name, str) and name.startswith("_"):
-            return self.unsafe_undefined(obj, name)
+            self.unsafe_undefined(obj, name)
         return obj.part(name)
 
-    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:  # noqa: ARG002
+    def unsafe_undefined(self, obj: Any, attribute: str) -> NoReturn:  # noqa: ARG002
         raise SecurityError(f"templates may not read {attribute[:100]!r}")
 
     def is_safe_callable(self, obj: Any) -> bool:
@@ -124,9 +127,8 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
             _refuse_wide_format(left)
         elif operator == "*":
             _refuse_long_product(left, right)
-        elif operator == "**" and isinstance(left, int) and isinstance(right, int):
-            if left.bit_length() * right > MOST_BITS:
-                raise SecurityError(f"{operator} would make a number of more than {MOST_BITS:,} bits")
+        elif operator == "**":
+            _refuse_large_power(left, right)
         return super().call_binop(context, operator, left, right)
 
 
@@ -139,6 +141,20 @@ def _printable(context: Context, value: Any) -> Any:  # noqa: ARG001 - with the 
     if isinstance(value, TemplateReference | Macro) or callable(value):
         raise SecurityError("a macro, function or method is to be called, not printed")
     raise SecurityError(f"{type(value).__name__} cannot be printed")
+
+
+def _strict(filter: Callable[..., Any]) -> Callable[..., Any]:
+    """Some filters of Jinja take what is missing for an empty list."""
+    passed = getattr(filter, "jinja_pass_arg", None)
+    place = 0 if passed is None else 1
+
+    def strict(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(args[place], Undefined):
+            str(args[place])  # raises the error that names its path
+        return filter(*args, **kwargs)
+
+    strict.jinja_pass_arg = passed  # type: ignore[attr-defined] # Jinja's way to give a filter the context
+    return strict
 
 
 def _refuse_wide_format(text: str) -> None:
@@ -156,6 +172,11 @@ def _refuse_long_product(left: Any, right: Any) -> None:
         raise SecurityError(f"* would make {len(repeated) * times:,} characters or items; at most {LONGEST_REPEAT:,}")
 
 
+def _refuse_large_power(left: Any, right: Any) -> None:
+    if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > MOST_BITS:
+        raise SecurityError(f"** would make a number of more than {MOST_BITS:,} bits")
+
+
 def _format(value: Any, *args: Any, **kwargs: Any) -> Any:
     _refuse_wide_format(str(value))
     return FILTERS["format"](value, *args, **kwargs)
@@ -167,10 +188,6 @@ def _round(value: Any, precision: int = 0, method: Any = "common") -> Any:
     return FILTERS["round"](value, precision, method)
 
 
-def render_pieces(template: Any, data: Mapping[str, Any]) -> Iterator[str]:
+def render_pieces(template: Template) -> Iterator[str]:
     """As `Template.generate`, but errors keep their own traceback, which tells the template and the line."""
-    yield from template.root_render_func(template.new_context(data))
-
-
-def is_markup(value: Any) -> bool:
-    return isinstance(value, Markup)
+    yield from template.root_render_func(template.new_context())

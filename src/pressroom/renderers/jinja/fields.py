@@ -19,9 +19,13 @@ type Needs = frozenset[str]
 NOTHING: Needs = frozenset()
 MOST_INLINED = 20  # macros and includes inside of each other
 
-_SPECIAL_NAMES = frozenset({"t", "range", "dict", "namespace", "cycler", "joiner", "loop", "self", "super", "caller", "varargs", "kwargs"})
+_SPECIAL_NAMES = frozenset({"t", "loop", "self", "super", "caller", "varargs", "kwargs"})
+_FUNCTIONS = frozenset({"range", "dict", "namespace", "cycler", "joiner"})  # unless they are fields
 _HARMLESS_TESTS = frozenset(
-    "defined undefined none string mapping number integer float boolean true false sequence sameas callable escaped".split()
+    (
+        *("boolean", "callable", "defined", "escaped", "false", "float", "integer", "mapping", "none", "number", "sameas"),
+        *("sequence", "string", "true", "undefined"),
+    )
 )
 
 
@@ -68,7 +72,7 @@ class FieldReader:
             self._template, self._blocks = outer, outer_blocks
 
     def _with_parents(self, tree: nodes.Template, scope: Scope) -> Needs:
-        """A template that extends another: of its own it runs what is outside of blocks, and its blocks stand in for the parent's."""
+        """A template that extends another runs its own statements outside of blocks; its blocks stand in for the parent's."""
         needs = NOTHING
         seen = {self._template}
         while True:
@@ -77,7 +81,9 @@ class FieldReader:
             extends = next((one for one in tree.body if isinstance(one, nodes.Extends)), None)
             if extends is None:
                 return needs | self._statements(tree.body, scope)
-            needs |= self._statements([one for one in tree.body if not isinstance(one, nodes.Output | nodes.Block)], scope)
+            needs |= self._statements(
+                [one for one in tree.body if not isinstance(one, nodes.Output | nodes.Block | nodes.Extends)], scope
+            )
             for name in self._names_of(extends.template):
                 source = self._source(name)
                 if source is not None and name not in seen:
@@ -411,7 +417,7 @@ class FieldReader:
         if name == "super" and self._block_levels:
             block, level = self._block_levels[-1]
             return self._block_at(block, level + 1, scope)
-        return NOTHING if name in _SPECIAL_NAMES else None
+        return NOTHING if name in _SPECIAL_NAMES | _FUNCTIONS else None
 
     def _call_macro(self, macro: MacroValue, call: nodes.Call, scope: Scope) -> Needs:
         """The macro's body, with its parameters standing for what the call gives them."""

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import segno
 from jinja2.exceptions import FilterArgumentError
-from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
 from pressroom.errors import PressroomError, SourceInvalid
@@ -45,7 +44,7 @@ class RenderFilters:
         }
 
     def markdown(self, value: Any) -> Markup:
-        """As safe as a page of the Markdown engine: it is the same code. Diagrams leave a mark, and are drawn by their engines."""
+        """As safe as a page of the Markdown engine: it is the same code. Their own engines draw the diagrams, at marks."""
         try:
             rendered = self._markdown.render(_text(value), "html", self._markdown_options)
         except PressroomError as error:
@@ -97,8 +96,6 @@ def barcode(value: Any, kind: str = "code128", height: int = 50, text: bool = Tr
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, Undefined):
-        return str(value)  # raises the error that names its path
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):

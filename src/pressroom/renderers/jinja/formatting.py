@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from babel import Locale, UnknownLocaleError, dates, numbers
 from jinja2.exceptions import FilterArgumentError
-from jinja2.runtime import Undefined
 
 LONGEST_PATTERN = 100
 MOST_DIGITS = 30  # before and after the point
@@ -38,16 +38,16 @@ class LocaleFilters:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         return {
-            "date": self.date,
-            "time": self.time,
-            "datetime": self.datetime,
-            "money": self.money,
-            "number": self.number,
-            "percent": self.percent,
-            "plural": self.plural,
+            "date": self.format_date,
+            "time": self.format_time,
+            "datetime": self.format_datetime,
+            "money": self.format_money,
+            "number": self.format_number,
+            "percent": self.format_percent,
+            "plural": self.choose_plural,
         }
 
-    def date(self, value: Any, format: str = "medium") -> str:
+    def format_date(self, value: Any, format: str = "medium") -> str:
         moment = _read_moment(value)
         if isinstance(moment, time):
             raise FilterArgumentError(f"date: {value!r} is a time without a date")
@@ -55,7 +55,7 @@ class LocaleFilters:
             return self._format_moment(dates.format_datetime, moment, format, date_only=True)
         return _with_pattern(format, lambda: dates.format_date(moment, format, locale=self._locale))
 
-    def time(self, value: Any, format: str = "short") -> str:
+    def format_time(self, value: Any, format: str = "short") -> str:
         moment = _read_moment(value)
         if isinstance(moment, time):
             moment = datetime.combine(date(2000, 1, 1), moment)
@@ -63,15 +63,13 @@ class LocaleFilters:
             raise FilterArgumentError(f"time: {value!r} has no time")
         return self._format_moment(dates.format_time, moment, format)
 
-    def datetime(self, value: Any, format: str = "medium") -> str:
+    def format_datetime(self, value: Any, format: str = "medium") -> str:
         moment = _read_moment(value)
         if not isinstance(moment, datetime):
             raise FilterArgumentError(f"datetime: {value!r} is not a date with a time; use the filter date or time")
         return self._format_moment(dates.format_datetime, moment, format)
 
-    def _format_moment(
-        self, formatter: Callable[..., str], moment: datetime, format: str, *, date_only: bool = False
-    ) -> str:
+    def _format_moment(self, formatter: Callable[..., str], moment: datetime, format: str, *, date_only: bool = False) -> str:
         zone = self._zone()
         moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
         if date_only and format in _NAMED_FORMATS:
@@ -86,7 +84,7 @@ class LocaleFilters:
                 raise FilterArgumentError(f"there is no time zone {self._timezone_name[:100]!r} on this machine") from None
         return self._timezone
 
-    def money(self, amount: Any, currency: str | None = None, digits: bool = True) -> str:
+    def format_money(self, amount: Any, currency: str | None = None, digits: bool = True) -> str:
         currency = currency or self._currency
         if not currency:
             raise FilterArgumentError("money: name a currency, as in money('EUR'), or set the option currency")
@@ -94,19 +92,18 @@ class LocaleFilters:
             raise FilterArgumentError(f"money: there is no currency {str(currency)[:20]!r}; write it as in EUR")
         return numbers.format_currency(_read_number(amount, "money"), currency, locale=self._locale, currency_digits=digits)
 
-    def number(self, value: Any, digits: int | None = None) -> str:
+    def format_number(self, value: Any, digits: int | None = None) -> str:
         number = _read_number(value, "number")
         if digits is None:
             return numbers.format_decimal(number, locale=self._locale)
-        pattern = self._locale.decimal_formats[None]
-        return str(pattern.apply(number, self._locale, force_frac=_fraction(digits)))
+        return str(_with_digits(self._locale.decimal_formats[None], digits).apply(number, self._locale))
 
-    def percent(self, value: Any, digits: int = 0) -> str:
+    def format_percent(self, value: Any, digits: int = 0) -> str:
         """0.19 is 19 %."""
-        pattern = self._locale.percent_formats[None]
-        return str(pattern.apply(_read_number(value, "percent"), self._locale, force_frac=_fraction(digits)))
+        pattern = _with_digits(self._locale.percent_formats[None], digits)
+        return str(pattern.apply(_read_number(value, "percent"), self._locale))
 
-    def plural(self, value: Any, **forms: str) -> str:
+    def choose_plural(self, value: Any, **forms: str) -> str:
         """The form that the language has for this number; `{n}` in it is the number."""
         if unknown := forms.keys() - set(_CATEGORIES):
             raise FilterArgumentError(f"plural: there is no form {min(unknown)!r}; there are {', '.join(_CATEGORIES)}")
@@ -120,10 +117,12 @@ class LocaleFilters:
         return str(self._locale.plural_form(abs(_read_number(value, "count"))))
 
 
-def _fraction(digits: Any) -> tuple[int, int]:
+def _with_digits(pattern: numbers.NumberPattern, digits: Any) -> numbers.NumberPattern:
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
         raise FilterArgumentError(f"digits must be a whole number from 0 to {MOST_DIGITS}")
-    return digits, digits
+    pattern = copy(pattern)
+    pattern.frac_prec = (digits, digits)
+    return pattern
 
 
 def _with_pattern(format: Any, write: Callable[[], str]) -> str:
@@ -137,8 +136,6 @@ def _with_pattern(format: Any, write: Callable[[], str]) -> str:
 
 def _read_number(value: Any, filter: str) -> Decimal:
     """Never through a binary fraction: what is written as 0.10 stays 0.10."""
-    if isinstance(value, Undefined):
-        str(value)  # raises the error that names its path
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise FilterArgumentError(f"{filter}: {str(value)[:50]!r} is not a number")
     try:
@@ -152,8 +149,6 @@ def _read_number(value: Any, filter: str) -> Decimal:
 
 def _read_moment(value: Any) -> date | datetime | time:
     """ISO 8601, or seconds (or milliseconds) since 1970."""
-    if isinstance(value, Undefined):
-        str(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(value / 1000 if abs(value) >= MILLISECONDS_FROM else value, UTC)
@@ -163,7 +158,7 @@ def _read_moment(value: Any) -> date | datetime | time:
         text = value.strip()
         for read in (date.fromisoformat, datetime.fromisoformat, time.fromisoformat):
             try:
-                return read(text)  # type: ignore[operator]
+                return read(text)
             except ValueError:
                 continue
     raise FilterArgumentError(f"{str(value)[:50]!r} is not a date; write it as 2027-01-31 or 2027-01-31T10:00:00Z")

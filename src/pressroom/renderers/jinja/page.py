@@ -31,7 +31,8 @@ def finish_page(body: str, style: str, *, lang: str, direction: str, title: str)
         title = title or _text_of(_HEADING.search(body))
         turned = ' dir="rtl"' if direction == "rtl" else ""
         head = f'<meta charset="utf-8">\n<title>{html.escape(title or "Untitled")}</title>\n{style}'
-        page = f"<!DOCTYPE html>\n<html lang=\"{html.escape(lang)}\"{turned}>\n<head>\n{head}</head>\n<body>\n{body}\n</body>\n</html>\n"
+        start = f'<!DOCTYPE html>\n<html lang="{html.escape(lang)}"{turned}>\n<head>\n{head}</head>\n<body>\n'
+        page = f"{start}{body}\n</body>\n</html>\n"
         return page, title
     title = title or _text_of(_TITLE.search(body))
     if not style:

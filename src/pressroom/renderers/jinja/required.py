@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 _STEP = re.compile(r"\[(-?\d*)\]|\.?([^.\[\]]+)")
@@ -40,4 +41,6 @@ def _missing(steps: list[tuple[str, str]], value: Any, path: str) -> Iterator[st
 
 
 def _written(steps: Iterable[tuple[str, str]]) -> str:
-    return "".join(f".{name}" if name else f"[{index}]" for index, name in steps)
+    """As far as it is one path."""
+    known = takewhile(lambda step: step[1] != "*" and any(step), steps)
+    return "".join(f".{name}" if name else f"[{index}]" for index, name in known)

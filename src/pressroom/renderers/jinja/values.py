@@ -148,6 +148,7 @@ class Several(Value):
 
 _SAME_ELEMENTS = frozenset({"list", "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "unique"})
 _ONE_ELEMENT = frozenset({"first", "last", "max", "min", "random"})
+_USING_ELEMENTS = frozenset({"join", "max", "min", "sort", "sum", "unique"})
 _METHODS = frozenset(name for kind in (str, list, dict, int, float) for name in dir(kind) if not name.startswith("_"))
 
 
@@ -156,12 +157,14 @@ def is_method(name: str) -> bool:
 
 
 def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], Sequence[Value]]:
-    """What a filter makes of a list: its result, and which parts of the elements it reads, if they are there and in any case."""
+    """What a filter makes of a list: its result, and the parts of elements that it reads if they are there, and in any case."""
     element = value.element()
     attribute = _attribute_of(node)
     parts = [_along(element, one, node.lineno) for one in attribute.split(",")] if attribute else []
     harmless = node.name in ("selectattr", "rejectattr") and _argument(node, 1) in (None, "defined", "undefined", "none")
     optional, required = (parts, []) if harmless else ([], parts)
+    if node.name in _USING_ELEMENTS and isinstance(value, Elements) and not attribute:
+        required = [element]
     if node.name in _SAME_ELEMENTS:
         return (value if isinstance(value, Path) else Elements(element)), optional, required
     if node.name in _ONE_ELEMENT:
@@ -169,7 +172,7 @@ def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], 
     match node.name:
         case "map" if parts:
             default = any(one.key == "default" for one in node.kwargs)
-            return Elements(parts[0]), parts if default else (), ()
+            return Elements(parts[0].uncertain() if default else parts[0]), parts, ()
         case "groupby":
             return Elements(Group((Unknown(), Elements(element)), ("grouper", "list"))), optional, required
         case "batch" | "slice":
@@ -210,7 +213,8 @@ def _attribute_of(node: nodes.Filter) -> str:
 
 
 def _argument(node: nodes.Filter, place: int) -> Any:
-    return node.args[place].value if len(node.args) > place and isinstance(node.args[place], nodes.Const) else None
+    argument = node.args[place] if len(node.args) > place else None
+    return argument.value if isinstance(argument, nodes.Const) else None
 
 
 def _along(value: Value, attribute: str, line: int) -> Value:

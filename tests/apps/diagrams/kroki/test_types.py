@@ -11,7 +11,7 @@ from pressroom.renderers import catalogue
 
 
 def test_every_diagram_language_of_ours_has_a_name_of_krokis():
-    documents = {"markdown", "html", "svg"}
+    documents = {"markdown", "html", "jinja", "svg"}
 
     assert set(LANGUAGES.values()) == set(catalogue.languages()) - documents
     assert LANGUAGES.keys() <= KROKI_FORMATS.keys()

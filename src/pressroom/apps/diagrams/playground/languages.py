@@ -6,8 +6,7 @@ import msgspec
 
 from pressroom.apps.diagrams.playground.samples import Sample, samples_of
 from pressroom.renderers import Engine, Missing, catalogue
-from pressroom.renderers.documents import PRINTERS
-from pressroom.renderers.markdown.engine import Markdown
+from pressroom.renderers.documents import PAGE_MAKERS, PRINTERS
 
 THEMES = ("light", "dark", "auto")
 FIRST = "mermaid"  # what most people come for
@@ -84,7 +83,7 @@ def _language(name: str) -> Language:
 
 
 def _outputs(engines: Sequence[type[Engine]]) -> list[str]:
-    made = list(dict.fromkeys(output for engine in engines for output in engine.makes))
-    if Markdown in engines and any(catalogue.engine(printer).missing() is None for printer in PRINTERS):
+    made = list(dict.fromkeys(output for engine in engines for output in engine.makes if output != "json"))
+    if engines[0].takes in PAGE_MAKERS and any(catalogue.engine(printer).missing() is None for printer in PRINTERS):
         made.append("pdf")  # printed from its page
     return made

@@ -9,7 +9,7 @@ import msgspec
 
 from pressroom.renderers.documents import RenderRequest
 
-_PAGES = ("markdown", "html", "svg")  # not diagrams: no Markdown renderer draws them from a fence
+_PAGES = ("markdown", "html", "jinja", "svg")  # not diagrams: no Markdown renderer draws them from a fence
 _PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 _FILES = {
     "markdown": {"A page with everything": "report.md"},
     "html": {"An invoice": "invoice.html"},
+    "jinja": {"An invoice": "invoice.jinja"},
     "mermaid": {
         "Flowchart": "flow.mmd",
         "Sequence": "sequence.mmd",
