@@ -22,7 +22,7 @@ def pack_pdfs(parts: Sequence[bytes]) -> bytes:
 
 def unpack_pdfs(source: bytes) -> list[bytes]:
     """The parts of a source. What is not packed is one PDF. Raises SourceInvalid."""
-    if not source.strip():
+    if not source:
         raise SourceInvalid("the source is empty")
     if not source.startswith(_MAGIC):
         return [source]

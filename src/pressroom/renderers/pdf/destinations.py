@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import pikepdf
@@ -48,7 +50,7 @@ class NamedDestinations:
         index = self._page_index(value[0])
         if index is None:
             return None
-        return Destination(index, (str(value[1]), *[_number(one) for one in list(value)[2:6]]))
+        return Destination(index, (str(value[1]), *[finite_number(one) for one in list(value)[2:6]]))
 
     def _page_index(self, page: Any) -> int | None:
         if isinstance(page, Dictionary):
@@ -92,5 +94,8 @@ def _tree_entries(root: Any, leaf: Name) -> Iterator[tuple[Any, Any]]:
             waiting += reversed(list(kids))
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) or hasattr(value, "as_tuple") else None
+def finite_number(value: Any) -> float | None:
+    """A number of a file as a float: pikepdf gives int and Decimal. None for anything else, and for what no page can be."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return float(value) if isfinite(value) and abs(value) < 1e9 else None

@@ -14,9 +14,11 @@ from pressroom.renderers.pdf import bookmarks, labels
 from pressroom.renderers.pdf.active_content import remove_active_content
 from pressroom.renderers.pdf.bookmarks import Bookmark
 from pressroom.renderers.pdf.destinations import Destination, NamedDestinations
-from pressroom.renderers.pdf.labels import ContentsEntry, PageLabels, Printer, ShownPage
+from pressroom.renderers.pdf.geometry import ShownPage, top_of
+from pressroom.renderers.pdf.labels import ContentsEntry, Printer
 from pressroom.renderers.pdf.options import DocumentEntry, PdfOptions
-from pressroom.renderers.pdf.parts import Part, blaming, refuse_damaged, require_plain
+from pressroom.renderers.pdf.parts import Part, blaming, check_contents, check_warnings, require_plain
+from pressroom.renderers.pdf.placing import PageLabels
 
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
 _DATE = "D:20000101000000Z"
@@ -45,7 +47,6 @@ class Merger:
         entries = self._entries(parts)
         with pikepdf.new() as pdf:
             documents = [self._add(pdf, part, entry) for part, entry in zip(parts, entries, strict=True)]
-            refuse_damaged(parts)
             self._notices += remove_active_content(pdf)
             contents = self._add_contents(pdf, documents) if self._options.contents else 0
             self._write_outline(pdf, documents, contents)
@@ -55,7 +56,8 @@ class Merger:
             self._describe(pdf)
             details = self._details(pdf, documents, contents)
             data = self._save(pdf, parts)
-        refuse_damaged(parts)  # what only its writing has read
+        for part in parts:  # what only its writing has read
+            check_warnings(part)
         return Rendered(data, MEDIA_TYPES["pdf"], self._notices, details)
 
     def _entries(self, parts: Sequence[Part]) -> Sequence[DocumentEntry]:
@@ -71,7 +73,9 @@ class Merger:
         with blaming(part.number):
             index = {page.obj.objgen: number for number, page in enumerate(source.pages)}
             outline = bookmarks.read_bookmarks(source, index)
+            check_contents(part)
             copied = pdf.add_pages_from(source)
+            self._notices += check_warnings(part)
             self._add_named_destinations(pdf, source, index, first)
             title = entry.title or own_title(source) or f"Document {part.number}"
         for old, new in copied.renamed_fields.items():
@@ -124,13 +128,13 @@ class Merger:
             for link in page.get(Name.Annots) or ():
                 document = documents[int(str(link.A.URI).removeprefix(labels.LINK))]
                 del link.A
-                link.Dest = _top_of(pdf, document.first).as_array(pages)
+                link.Dest = top_of(pdf.pages, document.first).as_array(pages)
 
     def _write_outline(self, pdf: pikepdf.Pdf, documents: Sequence[MergedDocument], contents: int) -> None:
         outline = [Bookmark(self._options.contents_title, Destination(0))] if contents else []
         for one in documents:
             if one.entry.title or contents:
-                outline.append(Bookmark(one.title, _top_of(pdf, one.first), children=one.outline))
+                outline.append(Bookmark(one.title, top_of(pdf.pages, one.first), children=one.outline))
             else:
                 outline += one.outline
         bookmarks.write_bookmarks(pdf, outline)
@@ -190,10 +194,3 @@ def own_title(pdf: pikepdf.Pdf) -> str:
     info = pdf.trailer.get(Name.Info)
     title = info.get(Name.Title) if isinstance(info, Dictionary) else None
     return " ".join(str(title).split())[: bookmarks.MAX_TITLE] if isinstance(title, String) else ""
-
-
-def _top_of(pdf: pikepdf.Pdf, number: int) -> Destination:
-    """The upper left corner of a page as it is seen, at the magnification that the reader has."""
-    left, bottom, right, top = labels.crop_box(pdf.pages[number])
-    corner = {0: (left, top), 90: (left, bottom), 180: (right, bottom), 270: (right, top)}
-    return Destination(number, ("/XYZ", *corner[labels.rotation_of(pdf.pages[number])], None))

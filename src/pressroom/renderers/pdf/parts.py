@@ -1,6 +1,7 @@
 """The PDF files of a source, opened. A file that is damaged or encrypted is refused with its number."""
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,11 +9,18 @@ from functools import cached_property
 from io import BytesIO
 
 import pikepdf
+from pikepdf import Array, Dictionary, Name, Stream
 
 from pressroom.errors import PressroomError, SourceInvalid, TooLarge
+from pressroom.renderers import MB, Notice
 
 # What qpdf says begins with the name of the stream that it reads, which is an address in memory.
-_STREAM = re.compile(r"^stream <[^>]*>\s*(\([^)]*\))?:?\s*")
+_STREAM = re.compile(r"^stream <[^>]*>\s*(\([^)]*\))?[:,]?\s*")
+# What a reader of the file sees is the same with it and without.
+_HARMLESS = re.compile(r"Resources is missing or invalid; repairing|MediaBox is undefined; setting to letter")
+
+MAX_PAGE_CONTENTS = 256 * MB
+_CHUNK = 1 * MB
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,15 @@ class Part:
 
     @cached_property
     def page_count(self) -> int:
+        if self.pdf is None:
+            return 0
         with blaming(self.number):
-            return 0 if self.pdf is None else len(self.pdf.pages)
+            tree = self.pdf.Root.get(Name.Pages)
+            named = tree.get(Name.Count) if isinstance(tree, Dictionary) else None
+            found = len(self.pdf.pages)
+            if found != named:
+                raise SourceInvalid(f"part {self.number} is damaged: it names {named} pages and has {found:,}")
+            return found
 
 
 @contextmanager
@@ -48,6 +63,9 @@ def open_parts(files: Sequence[bytes], max_pages: int) -> Iterator[list[Part]]:
         for number, data in enumerate(files, 1):
             parts.append(part := _open_part(number, data))
             total += part.page_count
+            check_warnings(part)
+            if part.pdf is not None and not part.page_count:
+                raise SourceInvalid(f"part {number} has no pages")
             if total > max_pages:
                 raise TooLarge(f"the documents have more than {max_pages:,} pages")
         yield parts
@@ -68,7 +86,8 @@ def _open_part(number: int, data: bytes) -> Part:
     with blaming(number):
         try:
             # Without recovery: a file that was cut off would be merged with the pages that are left, and nobody would know.
-            return Part(number, data, pikepdf.open(BytesIO(data), attempt_recovery=False))
+            # What pages inherit is not written into each of them yet, as that also corrects how many there should be.
+            return Part(number, data, pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False))
         except pikepdf.PasswordError:
             return Part(number, data, None)
 
@@ -87,11 +106,40 @@ def blaming(number: int) -> Iterator[None]:
 def _plain_reason(reason: Exception) -> str:
     if isinstance(reason, pikepdf.PdfError):
         return _STREAM.sub("", str(reason))[:300] or "it cannot be read"
+    if isinstance(reason, RuntimeError):  # of pdfium, which does not say more
+        return "it cannot be read"
     return f"a value in it has the wrong type ({type(reason).__name__})"
 
 
-def refuse_damaged(parts: Sequence[Part]) -> None:
-    """Refuse files of which qpdf said while it read them that something is wrong."""
-    for part in parts:
-        if part.pdf is not None and (warnings := part.pdf.get_warnings()):
-            raise SourceInvalid(f"part {part.number} is damaged: {_STREAM.sub('', str(warnings[0]))[:300]}")
+def check_warnings(part: Part) -> list[Notice]:
+    """What qpdf said while it read the file, since the last call. Raises SourceInvalid unless nothing can be lost by it."""
+    notices = []
+    for warning in (_STREAM.sub("", str(one)) for one in (part.pdf.get_warnings() if part.pdf is not None else ())):
+        if not _HARMLESS.search(warning):
+            raise SourceInvalid(f"part {part.number} is damaged: {warning[:300]}")
+        notices.append(Notice("repaired", f"part {part.number}: {warning[:300]}"))
+    return notices[:20]
+
+
+def check_contents(part: Part) -> None:
+    """Unpack what the pages draw and throw it away: qpdf copies it as it is, and a viewer would show an empty page."""
+    for number, page in enumerate(part.opened.pages, 1):
+        contents = page.obj.get(Name.Contents)
+        for stream in contents if isinstance(contents, Array) else [] if contents is None else [contents]:
+            if not isinstance(stream, Stream):
+                raise SourceInvalid(f"part {part.number} is damaged: the contents of page {number} are no stream")
+            if stream.get(Name.Filter) == Name.FlateDecode and Name.DecodeParms not in stream:
+                _check_flate(part.number, number, stream.read_raw_bytes())
+
+
+def _check_flate(part: int, page: int, packed: bytes) -> None:
+    unpacker = zlib.decompressobj()
+    total = 0
+    while packed and not unpacker.eof:
+        try:
+            total += len(unpacker.decompress(packed, _CHUNK))
+        except zlib.error as reason:
+            raise SourceInvalid(f"part {part} is damaged: the contents of page {page} cannot be unpacked ({reason})") from None
+        packed = unpacker.unconsumed_tail
+        if total > MAX_PAGE_CONTENTS:
+            raise TooLarge(f"part {part}: the contents of page {page} unpack to more than {MAX_PAGE_CONTENTS // MB} MB")

@@ -9,7 +9,7 @@ from pikepdf import Name, String
 
 from pressroom.renderers import MEDIA_TYPES, Rendered
 from pressroom.renderers.pdf import bookmarks
-from pressroom.renderers.pdf.labels import ShownPage
+from pressroom.renderers.pdf.geometry import ShownPage
 from pressroom.renderers.pdf.merging import own_title
 from pressroom.renderers.pdf.parts import Part, blaming
 
