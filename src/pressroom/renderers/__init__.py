@@ -82,11 +82,13 @@ class Engine(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     takes: ClassVar[str]
+    takes_bytes: ClassVar[bool] = False  # its source is no text: `render` is given bytes, and no form offers the language
     makes: ClassVar[tuple[str, ...]]
     sample: ClassVar[str]  # a tiny source that must render
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     limits: ClassVar[Limits] = Limits()
     packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
+    extra: ClassVar[str] = "engines"  # of pressroom, which installs them
     uses_fonts: ClassVar[bool] = False  # ours, which then count as part of its version
     renders: ClassVar[int] = 2_000  # after so many a press is replaced
     spoiled = False  # set by an instance that a source has left in a bad state: its press ends after this answer
@@ -103,7 +105,7 @@ class Engine(ABC):
     def missing(cls) -> Missing | None:
         absent = [package for package in cls.packages if _version_of(package) is None]
         if absent:
-            return Missing(f"the Python package {absent[0]} is not installed", "pip install 'pressroom[engines]'")
+            return Missing(f"the Python package {absent[0]} is not installed", f"pip install 'pressroom[{cls.extra}]'")
         return None
 
     @classmethod
@@ -141,7 +143,8 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def render(self, source: str, output: str, options: Any) -> Rendered: ...
+    def render(self, source: Any, output: str, options: Any) -> Rendered:
+        """The source is a str, or bytes of an engine that `takes_bytes`."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to end
         """Called when the press ends in peace. A press that is killed has no such moment."""

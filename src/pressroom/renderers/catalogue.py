@@ -27,6 +27,7 @@ _ENGINES = {
     "bytefield": "node.engines:Bytefield",
     "pikchr": "node.engines:Pikchr",
     "svgbob": "node.engines:Svgbob",
+    "pdf": "pdf.engine:Pdf",
 }
 
 # Other words for the same language.
@@ -52,7 +53,8 @@ def engines() -> Iterator[type[Engine]]:
 
 @cache
 def languages() -> Sequence[str]:
-    return tuple(dict.fromkeys(engine.takes for engine in engines()))
+    """What a source can be written in. Engines that take bytes are used by our own code, which names them."""
+    return tuple(dict.fromkeys(engine.takes for engine in engines() if not engine.takes_bytes))
 
 
 @cache

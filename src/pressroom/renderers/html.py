@@ -80,6 +80,13 @@ class Html(Engine):
         data = self._pdf(book, title) if output == "pdf" else self._png(book)
         return Rendered(data, MEDIA_TYPES[output], warnings, {"pages": pages, **({"title": title} if title else {})})
 
+    def print_own_page(self, source: str) -> bytes:
+        """The PDF of a page of ours, which says the size of its paper: that of a style that is added would win over it."""
+        book = self._pluto.Book(media=self._pluto.MEDIA_TYPE_PRINT)
+        book.custom_resource_fetcher = self._fetcher()
+        book.load_html(source, base_url=_NOWHERE)
+        return self._pdf(book, None)
+
     def _pdf(self, book: Any, title: str | None) -> bytes:
         pluto = self._pluto
         if title:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pressroom.config.declaration import Alias, DeclaredSettings, positive, at_least, setting
+from pressroom.config.declaration import Alias, DeclaredSettings, at_least, positive, setting
 
 
 @dataclass(frozen=True)

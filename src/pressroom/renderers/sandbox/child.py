@@ -125,7 +125,7 @@ def _handle_request(engine: Engine, request: EngineRequest) -> ChildMessage:
 
 
 def _render(engine: Engine, request: EngineRequest) -> RenderSuccess:
-    source = _decode_source(request.source)
+    source = request.source if engine.takes_bytes else _decode_source(request.source)
     try:
         options = msgspec.convert(request.options, engine.Options)
     except msgspec.ValidationError as reason:
