@@ -62,7 +62,7 @@ RENAMED = """
 from pathlib import Path
 from pressroom.worker import process
 Path("/proc/self/comm").write_bytes(b"caf\\xc3")  # as the kernel cuts a long name, in the middle of a letter
-me = process.identity()
+me = process.process_identity()
 print(me.rpartition("/")[2].isdigit(), process.is_alive(me), process.is_dead(me))
 """
 

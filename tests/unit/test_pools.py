@@ -13,6 +13,7 @@ OURS = {
     "render": "render",
     "diagram": "render",
     "wiki.render": "render",
+    "packs.render": "render",
     "webhook": "outbound",
     "desk.bulk": "default",
     "wiki.rerender": "default",

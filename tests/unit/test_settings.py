@@ -233,7 +233,7 @@ def test_a_name_that_looks_like_a_setting_of_the_designs_is_told_and_stops_nobod
     environ = {"CACHE_GC_INTERVALL": "1", "QUEUE_MAX_WAITING": "7", "CACHE_POOL_SIZE": "8"}
     settings = config.load_settings({}, environ, find_sections=settings_types)
 
-    assert settings.sections == {"diagrams": DiagramsSettings(max_waiting=7)}
+    assert settings.sections["diagrams"] == DiagramsSettings(max_waiting=7)
     assert [one.getMessage() for one in caplog.records] == [
         "CACHE_GC_INTERVALL is set in the environment, but there is no such setting; did you mean CACHE_GC_INTERVAL?",
         "CACHE_POOL_SIZE is set in the environment, but there is no such setting",
@@ -289,7 +289,7 @@ def test_a_setting_of_an_app_has_layers_and_names_as_those_of_the_core(
 
     settings = config.load_settings({}, env, find_sections=settings_types)
 
-    assert settings.sections == {"diagrams": DiagramsSettings(cache_ttl=cache_ttl)}
+    assert settings.sections["diagrams"] == DiagramsSettings(cache_ttl=cache_ttl)
     assert ("[diagrams] cache_ttl", str(cache_ttl), origin) in config.describe_settings(settings)
 
 

@@ -41,7 +41,7 @@ def test_background_jobs_that_were_offered_leave_one_slot_free() -> None:
     for number in range(3):
         offers.add(Offer(str(number), BACKGROUND))
 
-    assert [offer.uid for offer in offers.pick(FreeSlots(3, 2))] == ["0", "1"]
+    assert [offer.uid for offer in offers.take_for_slots(FreeSlots(3, 2))] == ["0", "1"]
     assert offers.background == 1
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from pressroom.apps.packs.access import Overlay, effective_documents
-from pressroom.apps.packs.config.registry import DocumentEntry
+from pressroom.apps.packs.config.registry import RegistryEntry
 from pressroom.apps.packs.settings import PacksSettings
 
-FREE = DocumentEntry(doc_id="offer", title="Offer")
-PAID = DocumentEntry(doc_id="offer", title="Offer", tier="paid")
-OFF = DocumentEntry(doc_id="offer", title="Offer", is_enabled=False)
+FREE = RegistryEntry(doc_id="offer", title="Offer")
+PAID = RegistryEntry(doc_id="offer", title="Offer", tier="paid")
+OFF = RegistryEntry(doc_id="offer", title="Offer", is_enabled=False)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ OFF = DocumentEntry(doc_id="offer", title="Offer", is_enabled=False)
         ),
     ],
 )
-def test_access(entry: DocumentEntry, overlays: list[dict[str, object]], settings: dict[str, bool], expected: object) -> None:
+def test_access(entry: RegistryEntry, overlays: list[dict[str, object]], settings: dict[str, bool], expected: object) -> None:
     said = [Overlay(**{"doc_id": "offer", **one}) for one in overlays]  # type: ignore[arg-type]
 
     (document,) = effective_documents([entry], said, PacksSettings(**settings))  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from pressroom.apps.packs.config.registry import DocumentEntry
+from pressroom.apps.packs.config.registry import RegistryEntry
 from pressroom.apps.packs.settings import PacksSettings
 
 # The later wins: what is said of one pack counts more than what is said of all.
@@ -38,7 +38,7 @@ class DocumentAccess(msgspec.Struct, frozen=True):
 
 
 class EffectiveDocument(msgspec.Struct, frozen=True):
-    entry: DocumentEntry
+    entry: RegistryEntry
     title: str
     description: str
     access: DocumentAccess
@@ -58,7 +58,7 @@ class EffectiveDocument(msgspec.Struct, frozen=True):
 
 
 def effective_documents(
-    registry: Iterable[DocumentEntry], overlays: Iterable[Overlay], settings: PacksSettings
+    registry: Iterable[RegistryEntry], overlays: Iterable[Overlay], settings: PacksSettings
 ) -> list[EffectiveDocument]:
     """`overlays` are those that apply to the pack: of all packs, its user, its session and itself."""
     by_document: dict[str, list[Overlay]] = {}
@@ -67,7 +67,7 @@ def effective_documents(
     return [_apply(entry, by_document.get(entry.doc_id, ()), settings) for entry in registry]
 
 
-def _apply(entry: DocumentEntry, overlays: Sequence[Overlay], settings: PacksSettings) -> EffectiveDocument:
+def _apply(entry: RegistryEntry, overlays: Sequence[Overlay], settings: PacksSettings) -> EffectiveDocument:
     said: Mapping[str, object] = {
         name: value
         for overlay in overlays

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
         from pressroom.apps.packs.packs import Packs
-        from pressroom.apps.packs.renders import DocumentRenders
+        from pressroom.apps.packs.renders import DocumentRendering
 
         self._core = core
         self.settings: PacksSettings = core.app_settings
-        self._renders = DocumentRenders(core.rendering, self.settings, timeout=150)
+        self._renders = DocumentRendering(core.rendering, self.settings, timeout=150)
         self.packs = Packs(core.queue, core.rendering, self.settings)
         self.kinds = (self._renders.kind,)
 

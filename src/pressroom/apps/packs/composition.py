@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
-from pressroom.apps.packs.config.registry import DocumentEntry
+from pressroom.apps.packs.config.registry import RegistryEntry
 from pressroom.apps.packs.config.versions import PublishedVersion
 from pressroom.apps.packs.errors import TemplateUnusable
 from pressroom.apps.packs.input_check import FieldUse
@@ -47,7 +47,7 @@ class Compositions:
         self._rendering = rendering
         self._analyses: LRUCache[tuple[str, ...], TemplateAnalysis] = LRUCache(CACHED)
 
-    async def find(self, database: Database, org_id: str, entry: DocumentEntry, published: Published, lang: str) -> Composition:
+    async def find(self, database: Database, org_id: str, entry: RegistryEntry, published: Published, lang: str) -> Composition:
         """Raises TemplateUnusable."""
         for key in (entry.template_key, entry.style_key):
             if key is not None and key not in published:
@@ -69,7 +69,7 @@ class Compositions:
         return Composition({key: published[key].number if key in published else 0 for key in keys}, analysis)
 
     async def _analyse(
-        self, database: Database, org_id: str, entry: DocumentEntry, published: Published, used: list[str]
+        self, database: Database, org_id: str, entry: RegistryEntry, published: Published, used: list[str]
     ) -> TemplateAnalysis:
         name = tuple(published[key].sha256 for key in used) + tuple(used)
         if name in self._analyses:

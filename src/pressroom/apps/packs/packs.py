@@ -14,7 +14,7 @@ from pressroom.apps.packs.access import EffectiveDocument, effective_documents
 from pressroom.apps.packs.composition import Composition, Compositions, Published
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
-from pressroom.apps.packs.config.registry import DocumentEntry, parse_registry
+from pressroom.apps.packs.config.registry import RegistryEntry, parse_registry
 from pressroom.apps.packs.errors import (
     AnotherUsersPack,
     DocumentDisabled,
@@ -28,7 +28,7 @@ from pressroom.apps.packs.input_check import find_missing
 from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id
 from pressroom.apps.packs.renders import NAME
 from pressroom.apps.packs.settings import PacksSettings
-from pressroom.apps.packs.store import DocumentRenders, NewPack, NewRender, PackFilter, PackSummary, UserFile
+from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, UserFile
 from pressroom.base import json_text
 from pressroom.errors import InvalidArgument, StoreUnavailable
 from pressroom.kinds.rendering import Rendering
@@ -250,7 +250,7 @@ class Packs:
             plan.compositions[document.doc_id] = composition
         return plan
 
-    async def _compose(self, pack: Pack, entry: DocumentEntry, published: Published) -> Composition:
+    async def _compose(self, pack: Pack, entry: RegistryEntry, published: Published) -> Composition:
         return await self.compositions.find(self.database, pack.org_id, entry, published, pack.lang)
 
     async def _put_snapshot(self, plan: PackPlan) -> ArtifactDraft:
@@ -291,7 +291,7 @@ class Packs:
         submitted = await self._queue.submit_many(requests, within=tx)
         entries = {document.doc_id: document.entry for document in plan.documents}
         rows = [
-            NewRender(
+            NewPackRender(
                 target=target,
                 job_uid=job.uid,
                 entry_sha256=entries[target.doc_id].sha256,
@@ -333,7 +333,7 @@ def _confirm(plan: PackPlan, settings: PacksSettings) -> Work[dict[str, Document
     return (yield from store.list_document_renders(pack.id))
 
 
-def _record(pack: Pack, rows: Sequence[NewRender], snapshot: ArtifactDraft) -> Work[None]:
+def _record(pack: Pack, rows: Sequence[NewPackRender], snapshot: ArtifactDraft) -> Work[None]:
     yield from store.insert_renders(rows)
     yield from artifacts.record(snapshot, org_id=pack.org_id or None, holder=store.snapshot_holder(pack.id))
 

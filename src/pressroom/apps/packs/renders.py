@@ -12,7 +12,7 @@ from pressroom.apps.packs import store
 from pressroom.apps.packs.composition import DEFAULT_LANG
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
-from pressroom.apps.packs.config.registry import DocumentEntry, parse_registry
+from pressroom.apps.packs.config.registry import RegistryEntry, parse_registry
 from pressroom.apps.packs.errors import UnknownDocument
 from pressroom.apps.packs.model import RenderTarget
 from pressroom.apps.packs.settings import PacksSettings
@@ -27,13 +27,13 @@ NAME = "packs.render"
 PDF = b"%PDF-"  # R22
 
 
-class NotAPdf(Transient):
+class RenderNotPdf(Transient):
     """The renderer answered with something else."""
 
     code = "render_not_pdf"
 
 
-class DocumentRenders:
+class DocumentRendering:
     """Makes the PDF of a render. Everything that it depends on is read by the versions that were requested."""
 
     def __init__(self, rendering: Rendering, settings: PacksSettings, timeout: float) -> None:
@@ -110,7 +110,7 @@ class DocumentRenders:
 
 def _require_pdf(rendered: Rendered) -> None:
     if not rendered.data.startswith(PDF):
-        raise NotAPdf(f"the renderer answered with {len(rendered.data):,} bytes that are not a PDF")
+        raise RenderNotPdf(f"the renderer answered with {len(rendered.data):,} bytes that are not a PDF")
 
 
 def message_fields(payload: Any) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def read_request(target: RenderTarget, org_id: str) -> Work[RenderRequest]:
     return make_request(entry, bodies, data, order.lang)
 
 
-def make_request(entry: DocumentEntry, bodies: dict[str, str], data: dict[str, Any], lang: str) -> RenderRequest:
+def make_request(entry: RegistryEntry, bodies: dict[str, str], data: dict[str, Any], lang: str) -> RenderRequest:
     """`bodies` are the texts of the configuration by their keys."""
     lang = lang or DEFAULT_LANG
     prefix = "template:"
@@ -149,7 +149,7 @@ def make_request(entry: DocumentEntry, bodies: dict[str, str], data: dict[str, A
     return RenderRequest("jinja", "pdf", bodies[entry.template_key].encode(), options, entry.engine)
 
 
-def find_entry(registry: list[DocumentEntry], doc_id: str) -> DocumentEntry:
+def find_entry(registry: list[RegistryEntry], doc_id: str) -> RegistryEntry:
     """Raises UnknownDocument (R12)."""
     for entry in registry:
         if entry.doc_id == doc_id:

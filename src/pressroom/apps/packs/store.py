@@ -287,7 +287,7 @@ def latest_numbers(pack: str) -> Work[dict[str, int]]:
     return dict((yield Statement("packs.list_latest_numbers", {"pack": pack})))
 
 
-class NewRender(msgspec.Struct, frozen=True, kw_only=True):
+class NewPackRender(msgspec.Struct, frozen=True, kw_only=True):
     target: RenderTarget
     job_uid: str
     entry_sha256: str
@@ -296,7 +296,7 @@ class NewRender(msgspec.Struct, frozen=True, kw_only=True):
     max_attempts: int
 
 
-def insert_renders(renders: Iterable[NewRender]) -> Work[None]:
+def insert_renders(renders: Iterable[NewPackRender]) -> Work[None]:
     """In the transaction that submits their jobs. A queued job that took a newer payload supersedes the render it was for."""
     moment = yield from now()
     for new in renders:

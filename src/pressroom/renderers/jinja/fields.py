@@ -42,11 +42,11 @@ def fields_of(environment: "TemplateEnvironment", source: str) -> dict[str, Any]
     }
 
 
-class Scope(dict[str, Value]):
+class TemplateScope(dict[str, Value]):
     """Names that are not data: variables of loops, sets and macros. A new one sees those of the outer scope."""
 
-    def inner(self, more: dict[str, Value] | None = None) -> "Scope":
-        return Scope(self | (more or {}))
+    def inner(self, more: dict[str, Value] | None = None) -> "TemplateScope":
+        return TemplateScope(self | (more or {}))
 
 
 class FieldReader:
@@ -62,16 +62,16 @@ class FieldReader:
 
     # Templates
 
-    def read_template(self, name: str, source: str, scope: Scope | None = None) -> Needs:
+    def read_template(self, name: str, source: str, scope: TemplateScope | None = None) -> Needs:
         tree = self._environment._parse(source, name or None, None)
         outer, self._template = self._template, name
         outer_blocks, self._blocks = self._blocks, {}
         try:
-            return self._with_parents(tree, Scope() if scope is None else scope)
+            return self._with_parents(tree, TemplateScope() if scope is None else scope)
         finally:
             self._template, self._blocks = outer, outer_blocks
 
-    def _with_parents(self, tree: nodes.Template, scope: Scope) -> Needs:
+    def _with_parents(self, tree: nodes.Template, scope: TemplateScope) -> Needs:
         """A template that extends another runs its own statements outside of blocks; its blocks stand in for the parent's."""
         needs = NOTHING
         seen = {self._template}
@@ -111,7 +111,7 @@ class FieldReader:
                 return self._names_of(node.expr1) + (self._names_of(node.expr2) if node.expr2 else [])
         return []
 
-    def _read_other(self, name: str, scope: Scope) -> Needs:
+    def _read_other(self, name: str, scope: TemplateScope) -> Needs:
         source = self._source(name)
         if source is None or name in self._inlined or len(self._inlined) >= MOST_INLINED:
             return NOTHING
@@ -123,13 +123,13 @@ class FieldReader:
 
     # Statements
 
-    def _statements(self, body: Iterable[nodes.Node], scope: Scope) -> Needs:
+    def _statements(self, body: Iterable[nodes.Node], scope: TemplateScope) -> Needs:
         needs = NOTHING
         for node in body:
             needs |= self._statement(node, scope)
         return needs
 
-    def _statement(self, node: nodes.Node, scope: Scope) -> Needs:
+    def _statement(self, node: nodes.Node, scope: TemplateScope) -> Needs:
         match node:
             case nodes.Output():
                 return self._use_all([one for one in node.nodes if not isinstance(one, nodes.TemplateData)], scope)
@@ -169,11 +169,11 @@ class FieldReader:
                 return self._use(node.template, scope)
             case nodes.ExprStmt():
                 return self._use(node.node, scope)
-            case nodes.Scope() | nodes.ScopedEvalContextModifier():
+            case nodes.TemplateScope() | nodes.ScopedEvalContextModifier():
                 return self._statements(node.body, scope.inner())
         return NOTHING
 
-    def _if(self, node: nodes.If, scope: Scope) -> Needs:
+    def _if(self, node: nodes.If, scope: TemplateScope) -> Needs:
         needs = self._test(node.test, scope)
         branches = [node.body, *(one.body for one in node.elif_), node.else_]
         scopes = [scope.inner() for _ in branches]
@@ -184,13 +184,13 @@ class FieldReader:
             scope[name] = Either.of([inner.get(name, Path(name)) for inner in scopes])
         return needs | frozenset.intersection(*always)
 
-    def _for(self, node: nodes.For, scope: Scope) -> Needs:
+    def _for(self, node: nodes.For, scope: TemplateScope) -> Needs:
         listed, needs = self._value(node.iter, scope)
         needs |= self._require(listed)
         self._statements(node.else_, scope.inner())
         return needs | self._loop_body(node, listed, scope)
 
-    def _loop_body(self, node: nodes.For, listed: Value, scope: Scope) -> Needs:
+    def _loop_body(self, node: nodes.For, listed: Value, scope: TemplateScope) -> Needs:
         inner = scope.inner({"loop": Several(node, scope)})
         self._bind(node.target, listed.element(), inner)
         if node.test is None:
@@ -199,7 +199,7 @@ class FieldReader:
         self._statements(node.body, inner)
         return NOTHING
 
-    def _with(self, node: nodes.With, scope: Scope) -> Needs:
+    def _with(self, node: nodes.With, scope: TemplateScope) -> Needs:
         inner = scope.inner()
         needs = NOTHING
         for target, expression in zip(node.targets, node.values, strict=True):
@@ -209,10 +209,10 @@ class FieldReader:
             needs |= more
         return needs | self._statements(node.body, inner)
 
-    def _block(self, node: nodes.Block, scope: Scope) -> Needs:
+    def _block(self, node: nodes.Block, scope: TemplateScope) -> Needs:
         return self._block_at(node.name, 0, scope)
 
-    def _block_at(self, name: str, level: int, scope: Scope) -> Needs:
+    def _block_at(self, name: str, level: int, scope: TemplateScope) -> Needs:
         chain = self._blocks.get(name, [])
         if level >= len(chain) or (name, level) in self._block_levels:
             return NOTHING
@@ -225,19 +225,19 @@ class FieldReader:
             self._template = outer
             self._block_levels.pop()
 
-    def _include(self, node: nodes.Include, scope: Scope) -> Needs:
+    def _include(self, node: nodes.Include, scope: TemplateScope) -> Needs:
         needs = self._use(node.template, scope)
         names = self._names_of(node.template)
         if isinstance(node.template, nodes.List | nodes.Tuple):  # the first that there is
             names = [name for name in names if self._source(name) is not None][:1]
-        inner = scope.inner() if node.with_context else Scope()
+        inner = scope.inner() if node.with_context else TemplateScope()
         read = [self._read_other(name, inner) for name in names]
         return needs if not read or node.ignore_missing else needs | frozenset.intersection(*read)
 
-    def _import(self, node: nodes.Import | nodes.FromImport, scope: Scope) -> Needs:
+    def _import(self, node: nodes.Import | nodes.FromImport, scope: TemplateScope) -> Needs:
         needs = self._use(node.template, scope)
         names = self._names_of(node.template)
-        inner = scope.inner() if node.with_context else Scope()
+        inner = scope.inner() if node.with_context else TemplateScope()
         needs |= self._read_other(names[0], inner) if len(names) == 1 else NOTHING
         if isinstance(node, nodes.Import):
             scope[node.target] = Module(inner)
@@ -247,7 +247,7 @@ class FieldReader:
                 scope[local] = inner.get(wanted, Unknown())
         return needs
 
-    def _bind(self, target: nodes.Node, value: Value, scope: Scope) -> None:
+    def _bind(self, target: nodes.Node, value: Value, scope: TemplateScope) -> None:
         match target:
             case nodes.Name():
                 scope[target.name] = value
@@ -258,13 +258,13 @@ class FieldReader:
 
     # Expressions
 
-    def _use_all(self, expressions: Iterable[nodes.Node], scope: Scope) -> Needs:
+    def _use_all(self, expressions: Iterable[nodes.Node], scope: TemplateScope) -> Needs:
         needs = NOTHING
         for expression in expressions:
             needs |= self._use(expression, scope)
         return needs
 
-    def _use(self, node: nodes.Node, scope: Scope) -> Needs:
+    def _use(self, node: nodes.Node, scope: TemplateScope) -> Needs:
         """It is printed, compared or computed with: what is missing in it is an error."""
         value, needs = self._value(node, scope)
         return needs | self._require(value)
@@ -277,7 +277,7 @@ class FieldReader:
         for path, line in value.paths():
             self.reads.setdefault(path, (line, self._template))
 
-    def _test(self, node: nodes.Node, scope: Scope) -> Needs:
+    def _test(self, node: nodes.Node, scope: TemplateScope) -> Needs:
         """It is asked whether it is true, which what is missing is not."""
         match node:
             case nodes.Not():
@@ -290,7 +290,7 @@ class FieldReader:
         self._note(value)
         return needs
 
-    def _value(self, node: nodes.Node, scope: Scope) -> tuple[Value, Needs]:
+    def _value(self, node: nodes.Node, scope: TemplateScope) -> tuple[Value, Needs]:
         """What an expression stands for, before it is used, and what is needed to get so far."""
         match node:
             case nodes.Name():
@@ -343,13 +343,13 @@ class FieldReader:
                 return Unknown(), NOTHING
         return Unknown(), self._use_all(node.iter_child_nodes(), scope)
 
-    def _name(self, node: nodes.Name, scope: Scope) -> Value:
+    def _name(self, node: nodes.Name, scope: TemplateScope) -> Value:
         found = scope.get(node.name)
         if found is not None:
             return found.at(node.lineno)
         return Unknown() if node.name in _SPECIAL_NAMES else Path(node.name, node.lineno)
 
-    def _item(self, node: nodes.Getitem, scope: Scope) -> tuple[Value, Needs]:
+    def _item(self, node: nodes.Getitem, scope: TemplateScope) -> tuple[Value, Needs]:
         value, needs = self._value(node.node, scope)
         match node.arg:
             case nodes.Const(value=str() | int() as name):
@@ -360,7 +360,7 @@ class FieldReader:
                 return value, needs | self._use_all(node.arg.iter_child_nodes(), scope) | self._require(value)
         return value.element(certain=False), needs | self._use(node.arg, scope) | self._require(value)
 
-    def _is(self, node: nodes.Test, scope: Scope) -> Needs:
+    def _is(self, node: nodes.Test, scope: TemplateScope) -> Needs:
         arguments = self._use_all([*node.args, *(one.value for one in node.kwargs)], scope)
         if node.name not in _HARMLESS_TESTS:
             return arguments | self._use(node.node, scope)
@@ -368,10 +368,10 @@ class FieldReader:
         self._note(value)
         return arguments | needs
 
-    def _use_filter(self, node: nodes.Filter | None, scope: Scope) -> Needs:
+    def _use_filter(self, node: nodes.Filter | None, scope: TemplateScope) -> Needs:
         return NOTHING if node is None else self._filter(node, scope)[1]
 
-    def _filter(self, node: nodes.Filter, scope: Scope) -> tuple[Value, Needs]:
+    def _filter(self, node: nodes.Filter, scope: TemplateScope) -> tuple[Value, Needs]:
         value, needs = (Unknown(), NOTHING) if node.node is None else self._value(node.node, scope)
         arguments = [*node.args, *(one.value for one in node.kwargs)]
         if node.name in ("default", "d"):
@@ -388,7 +388,7 @@ class FieldReader:
 
     # Calls
 
-    def _call(self, node: nodes.Call, scope: Scope) -> tuple[Value, Needs]:
+    def _call(self, node: nodes.Call, scope: TemplateScope) -> tuple[Value, Needs]:
         arguments: Sequence[nodes.Node] = [*node.args, *(one.value for one in node.kwargs)]
         if node.dyn_args or node.dyn_kwargs:
             arguments = [*arguments, *filter(None, (node.dyn_args, node.dyn_kwargs))]
@@ -410,7 +410,7 @@ class FieldReader:
                 return Unknown(), needs
         return Unknown(), needs | self._require(called) | self._use_all(arguments, scope)
 
-    def _call_special(self, name: str, node: nodes.Call, scope: Scope) -> Needs | None:
+    def _call_special(self, name: str, node: nodes.Call, scope: TemplateScope) -> Needs | None:
         if name == "t" and node.args and isinstance(node.args[0], nodes.Const):
             self.strings.setdefault(str(node.args[0].value))
             return NOTHING
@@ -419,7 +419,7 @@ class FieldReader:
             return self._block_at(block, level + 1, scope)
         return NOTHING if name in _SPECIAL_NAMES | _FUNCTIONS else None
 
-    def _call_macro(self, macro: MacroValue, call: nodes.Call, scope: Scope) -> Needs:
+    def _call_macro(self, macro: MacroValue, call: nodes.Call, scope: TemplateScope) -> Needs:
         """The macro's body, with its parameters standing for what the call gives them."""
         given = [self._value(argument, scope) for argument in call.args]
         named = {one.key: self._value(one.value, scope) for one in call.kwargs}
@@ -446,7 +446,7 @@ class FieldReader:
             self._template = outer
             self._inlined.pop()
 
-    def _call_loop(self, loop: Several, call: nodes.Call, scope: Scope) -> None:
+    def _call_loop(self, loop: Several, call: nodes.Call, scope: TemplateScope) -> None:
         """`loop(item.children)` in a recursive loop: one level deeper is read, and no more."""
         for argument in call.args[:1]:
             value, _ = self._value(argument, scope)

@@ -20,7 +20,7 @@ type DocId = Annotated[str, msgspec.Meta(pattern=DOC_ID)]
 type Name = Annotated[str, msgspec.Meta(pattern=r"^([a-z0-9][a-z0-9_.-]{0,63})?$")]
 
 
-class DocumentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+class RegistryEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """`template` is the name of a `template:` key, by default the document's own id; `style` that of a `style:` key."""
 
     doc_id: DocId
@@ -60,9 +60,9 @@ class ConfigProblem(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     column: int | None = None
 
 
-def parse_registry(body: str) -> list[DocumentEntry]:
+def parse_registry(body: str) -> list[RegistryEntry]:
     """Raises msgspec.ValidationError and msgspec.DecodeError; a published registry has no problems."""
-    return msgspec.json.decode(body, type=list[DocumentEntry])
+    return msgspec.json.decode(body, type=list[RegistryEntry])
 
 
 def find_registry_problems(body: str) -> Iterator[ConfigProblem]:
@@ -81,7 +81,7 @@ def find_registry_problems(body: str) -> Iterator[ConfigProblem]:
     seen: dict[str, int] = {}
     for place, item in enumerate(items):
         try:
-            entry = msgspec.convert(item, DocumentEntry)
+            entry = msgspec.convert(item, RegistryEntry)
         except msgspec.ValidationError as error:
             message, _, where = str(error).partition(" - at `$")
             yield ConfigProblem(code="invalid_document", message=message, path=f"/{place}{_pointer(where.rstrip('`'))}")
@@ -93,7 +93,7 @@ def find_registry_problems(body: str) -> Iterator[ConfigProblem]:
         yield from _find_entry_problems(place, entry)
 
 
-def _find_entry_problems(place: int, entry: DocumentEntry) -> Iterator[ConfigProblem]:
+def _find_entry_problems(place: int, entry: RegistryEntry) -> Iterator[ConfigProblem]:
     try:
         catalogue.engine(entry.engine).check(b"", "pdf", entry.options)
     except (InvalidArgument, TooLarge) as error:
