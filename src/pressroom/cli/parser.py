@@ -79,8 +79,18 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
 
 
 def _add_app_command(
-    actions: Commands, app: str, name: str, act: Any, text: str, *, makes_database: bool = False
+    actions: Commands,
+    app: str,
+    name: str,
+    act: Any,
+    text: str,
+    *,
+    makes_database: bool = False,
+    standalone: bool = False,
 ) -> ArgumentParser:
+    """A `standalone` action is called with the arguments and the output alone: it needs no database."""
+    if standalone:
+        return actions.add(name, act, text, reads_settings=False)
     parser = actions.add(name, on_app(app, act), text, makes_database=makes_database)
     add_home(parser)
     return parser

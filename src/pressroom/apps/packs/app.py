@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.packs.settings import PacksSettings
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class PacksApp(RunningApp):
         from pressroom.apps.packs.renders import DocumentRendering
 
         self._core = core
+        self.queue, self.rendering = core.queue, core.rendering
         self.settings: PacksSettings = core.app_settings
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=150)
         self.packs = Packs(core.queue, core.rendering, self.settings)
@@ -40,10 +41,17 @@ class PacksApp(RunningApp):
         return routes.router(service, self)
 
 
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.packs import commands
+
+    commands.add_to(add)
+
+
 APP = App(
     name="packs",
     package="pressroom.apps.packs",
     make=PacksApp,
     settings=PacksSettings,
+    commands=_add_commands,
     about="documents made from data: packs, their templates and batches",
 )

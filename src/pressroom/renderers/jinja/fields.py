@@ -169,7 +169,7 @@ class FieldReader:
                 return self._use(node.template, scope)
             case nodes.ExprStmt():
                 return self._use(node.node, scope)
-            case nodes.TemplateScope() | nodes.ScopedEvalContextModifier():
+            case nodes.Scope() | nodes.ScopedEvalContextModifier():
                 return self._statements(node.body, scope.inner())
         return NOTHING
 

@@ -1,10 +1,12 @@
 """The configuration of an organisation's packs: versions are saved, checked, published and rolled back here."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from pressroom.apps.packs.composition import Compositions
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.checks import find_problems, require_body, require_key
+from pressroom.apps.packs.config.registry import ConfigProblem
 from pressroom.apps.packs.config.versions import ConfigVersion, NotPublishable
 from pressroom.model import Work
 from pressroom.store import Database
@@ -52,6 +54,32 @@ class Configuration:
         saved = await self.save(org_id, key, body, author=author, comment=comment)
         return (await self.publish(org_id, key, saved.number))[0]
 
+    async def put_many(self, org_id: str | None, texts: Mapping[str, str], *, author: str) -> ConfigVersions:
+        """Publish texts that may name each other, whatever their order. A text that is published already makes no version.
+
+        Raises NotPublishable with the first problem; what was published before it stays.
+        """
+        before = await self.read_published(org_id)
+        waiting = {key: text for key, text in texts.items() if before.get(key) != text}
+        published: ConfigVersions = []
+        while waiting:
+            problems: dict[str, ConfigProblem] = {}
+            for key, text in waiting.items():
+                if found := await find_problems(key, text, await self.read_published(org_id), self._compositions):
+                    problems[key] = found[0]
+                else:
+                    published.append(await self.put(org_id, key, text, author=author))
+            if problems.keys() == waiting.keys():  # nothing was published that could have mended one of them
+                key, problem = next(iter(problems.items()))
+                place = f" (line {problem.line})" if problem.line else ""
+                raise NotPublishable(f"{key} cannot be published: {problem.message}{place}")
+            waiting = {key: waiting[key] for key in problems}
+        return published
+
+    async def read_published(self, org_id: str | None) -> dict[str, str]:
+        """The published texts, by their keys."""
+        return await self._database.read(partial(_read_published, org_id or ""))
+
     async def roll_back(self, org_id: str | None, key: str) -> ConfigVersion:
         """Publish the version that was published before."""
         number = await self._database.run(partial(versions.roll_back, org_id or "", require_key(key)), name="packs")
@@ -70,6 +98,11 @@ class Configuration:
     async def list_versions(self, org_id: str | None, key: str, *, limit: int = 100) -> ConfigVersions:
         """Newest first."""
         return await self._database.read(partial(versions.list_versions, org_id or "", key, limit=limit))
+
+
+def _read_published(org_id: str) -> Work[dict[str, str]]:
+    published = yield from versions.list_published(org_id)
+    return (yield from versions.read_bodies(org_id, {key: version.number for key, version in published.items()}))
 
 
 def _read_for_check(org_id: str, key: str, number: int) -> Work[tuple[dict[str, str], str]]:
