@@ -66,6 +66,7 @@ def shots(known: Known) -> list[Shot]:
         Shot("job-completed", f"/desk/jobs/{known.pictured}"),
         Shot("job-cancelled", f"/desk/jobs/{known.cancelled}"),
         Shot("job-clone", f"/desk/jobs/{known.located}/clone"),
+        Shot("alerts", "/desk/alerts"),
         Shot("failures", "/desk/failures"),
         Shot("failure-group", f"/desk/failures/{known.group}"),
         Shot("bulk", "/desk/bulk?action=retry&status=failed"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pressroom.app import BUILT_IN, settings_types
+from pressroom.config.alert_settings import AlertSettings
 from pressroom.config.artifact_settings import ArtifactSettings
 from pressroom.config.declaration import DeclaredSetting, DeclaredSettings, declared_settings
 from pressroom.config.load import PREFIX, app_prefix
@@ -21,7 +22,7 @@ _TABLE = re.compile(r"(?<=<!-- settings: )(?P<name>\w+)(?P<marker> -->\n\n)(?:\|
 
 def find_tables() -> dict[str, str]:
     """The table of each part of the core's settings and of each built-in app that has settings."""
-    core = {"queue": QueueSettings, "artifacts": ArtifactSettings, "service": ServiceSettings}
+    core = {"queue": QueueSettings, "artifacts": ArtifactSettings, "service": ServiceSettings, "alerts": AlertSettings}
     tables = {name: make_table(part, PREFIX) for name, part in core.items()}
     apps = {app: settings_type for app, settings_type in settings_types(BUILT_IN).items() if settings_type is not None}
     return tables | {app: make_table(settings_type, app_prefix(app)) for app, settings_type in apps.items()}

@@ -54,6 +54,9 @@ class Kind:
     `uses_delivery` is whether a delivery (Redis, oban) hands out its jobs. If not, the part that brings the kind has a
     worker of its own, which looks for them in the database.
 
+    `alert`: a job of this kind that ends as failed raises an alert in the transaction that ends it, whatever ended it. A
+    person sees it on the page of alerts until they acknowledge it. A cancel raises none.
+
     `settling` is called in the transaction that ends a job of this kind: by a worker, a cancel, the
     rescue of a crashed worker. It yields the statements that write the application's own rows.
     """
@@ -77,6 +80,7 @@ class Kind:
     pool: str = "default"
     message_fields: MessageFields | None = None
     uses_delivery: bool = True
+    alert: bool = False
 
     def __post_init__(self) -> None:
         problems = [*_coerce_fields(self, tier=Tier, on_key=OnKey, retention=_as_timedelta, cache_for=_as_timedelta)]
@@ -115,6 +119,8 @@ class Kind:
             yield f"submit_scope is {', '.join(SUBMIT_SCOPES)}, or None for code of this process alone"
         if self.pool not in POOLS:
             yield f"pool is {', '.join(POOLS[:-1])} or {POOLS[-1]}"
+        if not isinstance(self.alert, bool):
+            yield "alert is True or False"
         if self.message_fields is not None and not callable(self.message_fields):
             yield "message_fields is a function of the payload"
 

@@ -102,7 +102,7 @@ class Pressroom(PressMethods):
         )
         self.leader_tasks = LeaderTasks(self.settings, self.local_workers, self.rendering, self.apps)
         registry.register_all(
-            [*(() if is_bare else core.kinds), *running_apps.kinds],
+            [*(core.kinds_without_apps if is_bare else core.kinds), *running_apps.kinds],
             kinds,
             running_apps.schedules,
             schedules,

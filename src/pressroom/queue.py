@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from pressroom import failpoints, tracing
+from pressroom.alerts import Alerts
 from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.fingerprint import Fingerprint
 from pressroom.base.lifecycle import Lifecycle
@@ -100,6 +101,11 @@ class Queue(Lifecycle):
     @cached_property
     def _database(self) -> Database:
         return self._backend.database
+
+    @property
+    def alerts(self) -> Alerts:
+        """Jobs that failed for good, of kinds that raise alerts."""
+        return Alerts(self._database)
 
     @property
     def overview(self) -> Overview:

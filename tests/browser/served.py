@@ -47,7 +47,7 @@ def serving(home: Path, **settings: str) -> Iterator[Served]:
     plain = {name: value for name, value in os.environ.items() if not re.match("PRESSROOM_(?!ENGINES)", name)}
     patient = {
         "PYTHONPATH": str(Path(__file__).parents[2]),
-        "PRESSROOM_IMPORTS": "tests.patient_service",
+        "PRESSROOM_IMPORTS": "tests.patient_service,tests.browser.kinds",
         "PRESSROOM_LEASE": "60",
     }
     environ = plain | patient | {"PRESSROOM_HOME": str(home), "PRESSROOM_LISTEN": f"127.0.0.1:{port}"} | settings

@@ -82,7 +82,7 @@ def test_a_webhook_its_delivery_and_the_audit_of_both(inside: Page, served: Serv
     assert_accessible(inside)
     assert_fits(inside)
 
-    for path in ("/desk/webhooks", "/desk/audit", "/desk/find?q=nothing-of-this-name"):
+    for path in ("/desk/webhooks", "/desk/alerts", "/desk/audit", "/desk/find?q=nothing-of-this-name"):
         inside.goto(f"{served.url}{path}")
         assert_accessible(inside)
         assert_fits(inside)

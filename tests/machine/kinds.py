@@ -30,8 +30,19 @@ def make_kinds(heard: Callable[[Ending], None]) -> dict[str, Kind]:
     kinds = (
         Kind("wiki", _render, on_key=OnKey.COALESCE, retention=60 * minutes, settling=settling),
         Kind("draft", _render, on_key=OnKey.COALESCE, retention=0 * minutes, max_crashes=2),
-        Kind("pack", _render, on_key=OnKey.LINE_UP, retention=10 * minutes, max_attempts=2, backoff=Backoff(base=0)),
-        Kind("index", _render, on_key=OnKey.SKIP, retention=10 * minutes, max_attempts=2, max_crashes=1, settling=settling),
+        Kind(
+            "pack", _render, on_key=OnKey.LINE_UP, retention=10 * minutes, max_attempts=2, backoff=Backoff(base=0), alert=True
+        ),
+        Kind(
+            "index",
+            _render,
+            on_key=OnKey.SKIP,
+            retention=10 * minutes,
+            max_attempts=2,
+            max_crashes=1,
+            settling=settling,
+            alert=True,
+        ),
     )
     return {kind.name: kind for kind in kinds}
 

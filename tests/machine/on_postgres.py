@@ -17,7 +17,9 @@ from tests.machine.stages import START, Clock, Killed, killed_after, resumed
 # To truncate costs as much as a dozen steps, for every index is a file of its own. To delete costs little, and what it leaves
 # behind is swept out now and then.
 SWEPT_EVERY = 20
-_TABLES: LiteralString = "render_cache, job_failure, job_item, job_input, job_payload, job_event, job, schedule_tick, schedule"
+_TABLES: LiteralString = (
+    "alert, render_cache, job_failure, job_item, job_input, job_payload, job_event, job, schedule_tick, schedule"
+)
 _FORGET: LiteralString = (
     "BEGIN; SET LOCAL session_replication_role = replica; "  # no trigger objects, and no row is looked up for its references
     + "; ".join(f"DELETE FROM {table}" for table in _TABLES.split(", "))

@@ -117,6 +117,7 @@ class _Shelf:
 
 _FORGET = """
 BEGIN;
+DELETE FROM alert;
 DELETE FROM render_cache; DELETE FROM job_item; DELETE FROM job_input; DELETE FROM job_payload; DELETE FROM job_event;
 DELETE FROM job; DELETE FROM schedule_tick; DELETE FROM schedule; DELETE FROM sqlite_sequence;
 UPDATE sequence SET value = 0; UPDATE kind SET paused = 0, slots = NULL;

@@ -18,7 +18,7 @@ async def echo(job: Any, payload: Any) -> Any:
     return {"said": payload}
 
 
-@kind("wrong")
+@kind("wrong", alert=True)
 async def wrong(job: Any, payload: Any) -> Any:
     raise SourceInvalid("no closing bracket", line=3)
 

@@ -27,7 +27,9 @@ def test_every_row_of_every_table_arrives(promote: Promote, source: str, on_serv
 
     assert ran.code == 0, ran.err
     assert_same(source, on_server)
-    assert all(everything(source, source)[table] for table in ("job", "job_item", "reply", "diagram_picture", "schedule_tick"))
+    assert all(
+        everything(source, source)[table] for table in ("job", "job_item", "reply", "diagram_picture", "schedule_tick", "alert")
+    )
     assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 
@@ -69,6 +71,7 @@ async def test_life_goes_on_there(promote: Promote, source: str, on_server: str,
         artifact = await press.artifact((await press.wait(hit))["short_link"])
         assert b"<svg" in b"".join([chunk async for chunk in await press.read(artifact)])
         assert (await press.wait_until_ended(uid["a\0b"], timeout=60)).status is Status.FAILED
+        assert len({one.id for one in await press.alerts.list(is_open=True)}) == 2, "numbers go on where the file had been"
     assert postgres_health.audit(on_server, BUILT_IN_SCHEMA) == []
 
 

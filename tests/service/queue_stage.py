@@ -1,12 +1,13 @@
 """A queue that a test fills by hand, on either database: jobs are claimed, tell of their progress and end when it says so."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from pressroom import Pressroom, kind
 from pressroom.app import BUILT_IN
+from pressroom.definitions import Kind
 from pressroom.model import Claim, GaveUp, Outcome, PartlySucceeded, Released, Stopped, Submitted, Succeeded, Work
 from pressroom.serving import make_service
 from pressroom.store.jobs import claiming, progress
@@ -76,10 +77,12 @@ class Floor(Stage):
 
 
 @asynccontextmanager
-async def floor(database: str, clock: ManualClock | None = None, **options: Any) -> AsyncIterator[Floor]:
+async def floor(
+    database: str, clock: ManualClock | None = None, kinds: Mapping[str, Kind] = KINDS, **options: Any
+) -> AsyncIterator[Floor]:
     clock = clock or ManualClock()
     options = {"rate_limit": 0, "rate_limit_address": 0, "login_limit": 0, "listen": "0.0.0.0:8000"} | options
-    async with Pressroom(database, kinds=[*KINDS.values()], apps=BUILT_IN, workers=None, clock=clock, **options) as press:
+    async with Pressroom(database, kinds=[*kinds.values()], apps=BUILT_IN, workers=None, clock=clock, **options) as press:
         service, app = make_service(press)
         yield Floor(press, service, app, clock)
 

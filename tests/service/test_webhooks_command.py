@@ -39,7 +39,7 @@ def test_a_webhook_is_added_listed_and_removed(run: Run) -> None:
     assert [one["url"] for one in listed] == ["https://example.org/hook", "https://example.org/other"]
     assert listed[0] == {name: value for name, value in made.items() if name != "secret"}
     assert (listed[0]["events"], listed[0]["kinds"], listed[0]["org"]) == (["job.failed"], ["render"], "acme")
-    assert len(listed[1]["events"]) == 4
+    assert len(listed[1]["events"]) == 5
     _, (of_acme,), _ = run("list", "--org", "acme")
     assert [one["id"] for one in of_acme] == [made["id"]]
 

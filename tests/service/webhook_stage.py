@@ -24,7 +24,7 @@ from pressroom.app import BUILT_IN
 from pressroom.notify.webhook_client import WebhookClient
 
 NAME = "hooks.example.com"  # what the certificate is for
-ALL = ["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled"]
+ALL = ["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled", "alert.raised"]
 
 
 @kind("shout", max_attempts=1)

@@ -18,7 +18,7 @@ STEPS = [
     {"config", "registry"},
     {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
-    {"submission", "artifact_lifecycle", "overview", "backends"},
+    {"submission", "artifact_lifecycle", "overview", "alerts", "backends"},
     {"worker", "queue"},
     {"kinds", "promote"},
     {"api"},

@@ -30,6 +30,11 @@ INSERT INTO job_event (job_id, at, type) VALUES (2, 0, 'queued');
 ENDED = "UPDATE job SET status = 'failed', date_completed = 1, prune_after = 1 WHERE id = 1;"
 FAILED_EVENT = "INSERT INTO job_event (job_id, at, type) VALUES (1, 0, 'failed');"
 
+AN_ALERT = """
+INSERT INTO alert (org_id, kind, subject, code, message, count, job_uid, job_id, first_at, last_at, notified_at)
+VALUES ('', 'k', '', 'c', 'm', 1, '00000000000000000000000001', 1, 0, 0, 0);
+"""
+
 DAMAGE = {
     "two_holders_of_a_key": ANOTHER + "UPDATE job SET key = 'a'",
     "stranded_line": "UPDATE job SET key = 'a', waits_for = 'key'",
@@ -46,6 +51,8 @@ DAMAGE = {
     "sequence_behind": "UPDATE sequence SET value = 0",
     "superseded_but_not_ended": "UPDATE job SET superseded_by = 'x'",
     "cancel_lost": "UPDATE job SET cancel_requested = 1;" + ENDED + FAILED_EVENT,
+    "alert_of_another_job": AN_ALERT,
+    "failed_without_an_alert": "INSERT INTO kind (name, alert_since) VALUES ('k', 0);" + ENDED + FAILED_EVENT,
     "tick_ahead_of_its_schedule": """
         INSERT INTO schedule VALUES ('s', '* * * * *', 'k', '{}', 'one', NULL, 5);
         INSERT INTO schedule_tick VALUES ('s', 9, 'x')""",

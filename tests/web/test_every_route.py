@@ -7,19 +7,32 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.routing import compile_path
 
 from pressroom.api.access import Scope
 from pressroom.ids import new_uid
+from pressroom.model import Statement, Work
 from tests import looking
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import FORM, Page, Person, browsing, member, routes_of
 
 LOGIN = "/desk/login"
 OWN_BROWSER = {LOGIN, "/desk/logout", "/desk/theme"}  # they change nothing but the browser that asks
-CHANGED = ("job", "token", "webhook", "webhook_delivery", "audit", "kind", "schedule", "diagram_version", "wiki_revision")
+CHANGED = (
+    "job",
+    "token",
+    "webhook",
+    "webhook_delivery",
+    "audit",
+    "kind",
+    "schedule",
+    "alert",
+    "diagram_version",
+    "wiki_revision",
+)
 
 # Markup, an attribute that wants out of its quotes, and a terminal's colour.
 HOSTILE = """<canary onx=1>" data-canary="1' data-canary='1 --> </textarea></script>&lt;\x1b[31mred\x9b0m"""
@@ -161,6 +174,8 @@ class Scene:
             ("/desk/jobs", {"status": HOSTILE}),
             ("/desk/jobs", {"cursor": HOSTILE}),
             ("/desk/failures", {"window": HOSTILE}),
+            ("/desk/alerts", {"kind": PRINTABLE[:100]}),
+            ("/desk/alerts", {"state": HOSTILE}),
             ("/desk/login", {"next": HOSTILE}),
             ("/playground", {"language": HOSTILE, "source": HOSTILE}),
         ):
@@ -172,6 +187,23 @@ class Scene:
             return self.values.get(where, "nowhere")
 
         return re.sub(r"\{(\w+)(?::\w+)?\}", value, path)
+
+
+def _raise_alert(job: str, id: int) -> Work[None]:
+    words = {
+        "org_id": PRINTABLE,
+        "kind": PRINTABLE[:100],
+        "subject": HOSTILE,
+        "code": HOSTILE,
+        "message": HOSTILE,
+        "job": job,
+        "id": id,
+    }
+    yield Statement(
+        "INSERT INTO alert (org_id, kind, subject, code, message, count, job_uid, job_id, first_at, last_at, notified_at) "
+        "VALUES (:org_id, :kind, :subject, :code, :message, 1, :job, :id, 1, 1, 1)",
+        words,
+    )
 
 
 @asynccontextmanager
@@ -195,6 +227,7 @@ async def hostile_scene(database: str, **options: Any) -> AsyncIterator[Scene]:
                 "webhooks id": f"wh_{hook.uid}",
                 "deliveries id": f"msg_{delivery.uid}",
             }
+            await press.rendering.database.run(partial(_raise_alert, failed.uid, failed.id), name="test")
             prints = looking.rows(database, "SELECT print FROM job_failure")
             if prints:
                 values["failures print"] = prints[0][0]

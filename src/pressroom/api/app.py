@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from pressroom.api import artifacts, cors, docs, events, jobs, operations, queue, schema, workers
+from pressroom.api import alerts, artifacts, cors, docs, events, jobs, operations, queue, schema, workers
 from pressroom.api.hosts import HostMiddleware, names_served
 from pressroom.api.limits import RateLimitMiddleware
 from pressroom.api.middleware import RequestMiddleware
@@ -20,6 +20,7 @@ def make_app(service: Service, others: Sequence[Iterable[Route]] = ()) -> Applic
         artifacts.router(service),
         operations.router(service),
         queue.router(service),
+        alerts.router(service),
         workers.router(service),
         docs.router(service),
     )

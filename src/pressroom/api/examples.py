@@ -86,6 +86,23 @@ WEBHOOK: dict[str, Any] = {
     "date_created": "2026-01-01T00:00:00Z",
 }
 
+ALERT: dict[str, Any] = {
+    "id": 17,
+    "org_id": None,
+    "kind": "pack.render",
+    "subject": "offer of Anna Example",
+    "code": "render_http_422",
+    "message": "the render service refused the document: line 12 is not closed",
+    "count": 3,
+    "job_id": JOB_ID,
+    "first_at": "2026-01-01T00:00:00Z",
+    "last_at": "2026-01-01T00:10:00Z",
+    "acked_by": None,
+    "acked_at": None,
+}
+
+ACKED_ALERT: dict[str, Any] = ALERT | {"acked_by": "ann", "acked_at": "2026-01-01T00:12:00Z"}
+
 SIGNING = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 DELIVERY: dict[str, Any] = {

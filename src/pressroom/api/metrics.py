@@ -124,4 +124,5 @@ class _QueueCollector(Collector):
         for late in self._stats.without_worker:
             uncovered.add_metric([late.kind], late.ready)
         workers = GaugeMetricFamily("pressroom_workers", "Workers that run, in all processes", value=self._stats.workers)
-        return [jobs, oldest, ended, uncovered, workers]
+        alerts = GaugeMetricFamily("pressroom_alerts_open", "Alerts that wait for a person", value=self._stats.open_alerts)
+        return [jobs, oldest, ended, uncovered, workers, alerts]

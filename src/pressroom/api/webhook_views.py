@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.api.schema import reference
-from pressroom.notify.standard_webhooks import EVENTS, Payload
+from pressroom.notify.standard_webhooks import ALERT_RAISED, EVENTS, AlertPayload, Payload
 from pressroom.store.webhooks import webhooks as store
 
-type EventName = Literal["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled"]
+type EventName = Literal["job.completed", "job.completed_with_errors", "job.failed", "job.cancelled", "alert.raised"]
 type KindName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
@@ -120,18 +120,21 @@ def openapi_webhooks() -> dict[str, Any]:
         {"name": name, "in": "header", "required": True, "schema": {"type": "string"}, "description": text}
         for name, text in signed
     ]
-    body = {"required": True, "content": {"application/json": {"schema": reference(Payload)}}}
     declared = {"2XX": {"description": "Received. Anything else is tried again"}, "410": {"description": "Send nothing more"}}
     return {
         name: {
             "post": {
                 "operationId": f"on_{name.replace('.', '_')}",
                 "tags": ["webhooks"],
-                "summary": f"A job ended: {name}",
+                "summary": f"{'An alert was raised' if name == ALERT_RAISED else 'A job ended'}: {name}",
                 "parameters": parameters,
-                "requestBody": body,
+                "requestBody": _payload_body(AlertPayload if name == ALERT_RAISED else Payload),
                 "responses": declared,
             }
         }
         for name in EVENTS
     }
+
+
+def _payload_body(payload: Any) -> dict[str, Any]:
+    return {"required": True, "content": {"application/json": {"schema": reference(payload)}}}

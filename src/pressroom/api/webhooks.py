@@ -77,7 +77,7 @@ _GET_WEBHOOK: dict[str, Any] = {
 }
 _DELETE_WEBHOOK: dict[str, Any] = {
     "operation_id": "delete_webhook",
-    "responses": responses({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404),
+    "responses": responses({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404, 409),
     "openapi": {"parameters": [_ID]},
 }
 _ROTATE_WEBHOOK: dict[str, Any] = {
@@ -90,7 +90,7 @@ _ROTATE_WEBHOOK: dict[str, Any] = {
                 example={"id": examples.WEBHOOK_ID, "secret": examples.SIGNING},
             )
         },
-        *(401, 403, 404),
+        *(401, 403, 404, 409),
     ),
     "openapi": {"parameters": [_ID]},
 }

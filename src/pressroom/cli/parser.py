@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from pressroom.api import logs
 from pressroom.app import App
 from pressroom.cli import (
+    alerts,
     checks,
     demo,
     engines,
@@ -65,7 +66,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
     parser = make("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
     commands = Commands(parser.add_subparsers(dest="command", required=True, metavar="COMMAND"), common)
-    for module in (serve, work, jobs, queues, workers, render, engines, tokens, webhooks):
+    for module in (serve, work, jobs, queues, workers, render, engines, tokens, webhooks, alerts):
         module.add_to(commands)
     named = next((word for word in argv if not word.startswith("-")), None)
     for app in apps:

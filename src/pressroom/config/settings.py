@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pressroom.config.addresses import is_postgres, mask_password, split_host_and_port
+from pressroom.config.alert_settings import AlertSettings
 from pressroom.config.artifact_settings import ArtifactSettings
 from pressroom.config.declaration import DeclaredSettings
 from pressroom.config.queue_settings import QueueSettings
@@ -17,7 +18,7 @@ FEWEST_SLOTS = 16  # more than the diagrams that are rendered at once by default
 
 
 @dataclass(frozen=True)
-class Settings(ArtifactSettings, ServiceSettings, QueueSettings):  # fields come in the reverse order
+class Settings(AlertSettings, ArtifactSettings, ServiceSettings, QueueSettings):  # fields come in the reverse order
     sections: Mapping[str, DeclaredSettings] = field(default_factory=dict)  # by the name of each app that has settings
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 

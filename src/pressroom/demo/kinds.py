@@ -70,7 +70,7 @@ def make_kinds(pace: Pace) -> list[Kind]:
     week = timedelta(days=7)
     return [
         Kind("site.build", build_site, max_attempts=2, timeout=900, retention=week, submit_scope="submitter"),
-        Kind("statement", print_statement, max_attempts=3, timeout=120, retention=week, submit_scope="submitter"),
+        Kind("statement", print_statement, max_attempts=3, timeout=120, retention=week, submit_scope="submitter", alert=True),
         Kind("statement.batch", plan_statements, max_attempts=1, retention=week, submit_scope="submitter"),
         Kind("newsletter", send_newsletter, retention=week, submit_scope="submitter"),
         Kind(

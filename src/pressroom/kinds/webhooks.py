@@ -18,6 +18,7 @@ from pressroom.clock import Clock
 from pressroom.definitions import Kind
 from pressroom.errors import Backpressure, Cancelled, CannotUnseal, InvalidPayload, Refused, Transient
 from pressroom.ids import new_uid
+from pressroom.kinds.alert_webhook import AlertWebhook, refuse_change
 from pressroom.model import Ending, OnKey, Statement, Status, Work
 from pressroom.notify import standard_webhooks as rules
 from pressroom.notify.addresses import parse_target
@@ -70,9 +71,16 @@ class Webhooks:
     process delivers as well."""
 
     def __init__(
-        self, clock: Clock, *, allow: Collection[str] = (), base_url: str = "", keyring: Keyring | None = None
+        self,
+        clock: Clock,
+        *,
+        allow: Collection[str] = (),
+        base_url: str = "",
+        keyring: Keyring | None = None,
+        alert_webhook: AlertWebhook | None = None,
     ) -> None:
         self.client = WebhookClient(allow)
+        self._alert_webhook = alert_webhook or AlertWebhook()
         self._clock = clock
         self._base_url = base_url
         self._keyring = keyring or Keyring()
@@ -141,6 +149,7 @@ class Webhooks:
         return await self._database.read(partial(webhooks.list_all, org_id, after, limit))
 
     async def remove(self, webhook: Webhook) -> None:
+        refuse_change(webhook)
         await self._database.run(partial(webhooks.remove, webhook.uid), name="webhook")
 
     async def enable(self, webhook: Webhook) -> Webhook:
@@ -150,6 +159,7 @@ class Webhooks:
 
     async def rotate(self, webhook: Webhook) -> str:
         """A new secret. For a day every delivery is signed with both, so that receivers can change theirs in peace."""
+        refuse_change(webhook)
         secret = rules.new_secret()
         overlap = int(SECRET_OVERLAP.total_seconds() * 1000)
         sealed = self._keyring.seal(secret, webhook_context(webhook.uid))
@@ -232,6 +242,8 @@ class Webhooks:
             raise Cancelled("the webhook was deleted, or the delivery is too old")
         if parcel.webhook.disabled_because is not None:
             raise Cancelled(f"the webhook is disabled: {parcel.webhook.disabled_because}")
+        if parcel.webhook.is_from_settings:
+            return self._alert_webhook.complete(parcel)
         try:
             opened = [self._keyring.open(one, webhook_context(parcel.webhook.uid)) for one in parcel.secrets]
         except CannotUnseal as reason:  # it costs no attempt: the operator has to give this process the key
@@ -250,6 +262,9 @@ class Webhooks:
             await self._database.run(partial(seal_webhook_secrets, self._keyring), name="webhook")
         except CannotUnseal as reason:
             log.error("webhook secrets stay as they are: %s", reason)
+
+    async def declare_alert_webhook(self) -> None:
+        await self._alert_webhook.declare(self._database)
 
     async def _post(self, uid: str, attempt: DeliveryAttempt) -> WebhookResponse:
         body = rules.encode_payload(attempt.type, attempt.at, attempt.facts, self._base_url)

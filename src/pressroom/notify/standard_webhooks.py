@@ -18,7 +18,8 @@ from pressroom.model import VERSION, from_ms
 if TYPE_CHECKING:
     from pressroom.notify.webhook_client import WebhookResponse
 
-EVENTS = ("job.completed", "job.completed_with_errors", "job.failed", "job.cancelled")
+ALERT_RAISED = "alert.raised"
+EVENTS = ("job.completed", "job.completed_with_errors", "job.failed", "job.cancelled", ALERT_RAISED)
 TEST = "webhook.test"
 BODY_LIMIT = 20_000
 MAX_RETRY_AFTER = 24 * 3600.0
@@ -65,10 +66,36 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     data: JobData
 
 
+class AlertData(msgspec.Struct, frozen=True, kw_only=True):
+    """An open alert: failures of jobs of one organisation, kind, subject and code. `job_id` is the latest of these jobs."""
+
+    id: int
+    org_id: str | None
+    kind: str
+    subject: str | None
+    code: str
+    message: str
+    count: int
+    job_id: str
+    url: str
+    first_at: datetime
+    last_at: datetime
+
+
+class AlertPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """What a receiver is sent when an alert was raised."""
+
+    type: str
+    timestamp: datetime
+    data: AlertData
+
+
 def encode_payload(type: str, at: datetime, facts: Mapping[str, Any], base_url: str) -> bytes:
     """The body of a delivery, below 20 kB. The same facts make the same bytes."""
     if type == TEST:
         return msgspec.json.encode({"type": type, "timestamp": at, "data": facts})
+    if type == ALERT_RAISED:
+        return msgspec.json.encode(AlertPayload(type=type, timestamp=at, data=_alert_data(facts, base_url)))
     data = _job_data(facts, base_url)
     body = b""
     for version in (data, *_with_fewer_fields(data)):
@@ -107,19 +134,37 @@ def _job_data(facts: Mapping[str, Any], base_url: str) -> JobData:
     )
 
 
+def _alert_data(facts: Mapping[str, Any], base_url: str) -> AlertData:
+    return AlertData(
+        id=facts["alert"],
+        org_id=facts["org_id"] or None,
+        kind=facts["kind"],
+        subject=facts["subject"] or None,
+        code=facts["code"],
+        message=facts["message"],
+        count=facts["count"],
+        job_id=f"job_{facts['id']}",
+        url=f"{base_url}/desk/alerts",
+        first_at=from_ms(facts["first"]),
+        last_at=from_ms(facts["last"]),
+    )
+
+
 def new_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
 
 
 def signed_headers(id: str, seconds: int, body: bytes, keys: Sequence[str]) -> dict[str, str]:
-    """The headers of one attempt, signed with every secret that is valid now."""
-    return {
+    """The headers of one attempt, signed with every secret that is valid now. Without any there is no signature."""
+    headers = {
         "Content-Type": "application/json",
         "User-Agent": f"Pressroom/{VERSION} (webhooks)",
         "webhook-id": id,
         "webhook-timestamp": str(seconds),
-        "webhook-signature": " ".join(sign(key, id, seconds, body) for key in keys),
     }
+    if keys:
+        headers["webhook-signature"] = " ".join(sign(key, id, seconds, body) for key in keys)
+    return headers
 
 
 def sign(secret: str, id: str, seconds: int, body: bytes) -> str:

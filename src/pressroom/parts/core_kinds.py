@@ -7,6 +7,7 @@ from pressroom.base.lifecycle import Lifecycle
 from pressroom.clock import Clock
 from pressroom.config import Settings
 from pressroom.definitions import Kind
+from pressroom.kinds.alert_webhook import alert_webhook_of
 from pressroom.kinds.bulk import Bulk
 from pressroom.kinds.rendering import Rendering
 from pressroom.kinds.webhooks import Webhooks
@@ -27,8 +28,15 @@ class CoreKinds(Lifecycle):
     ) -> None:
         lifetime = timedelta(seconds=settings.cache_ttl)
         self.rendering = Rendering(presses=settings.presses, cache_for=lifetime, clock=clock)
-        self.webhooks = Webhooks(clock, allow=settings.webhook_allow, base_url=settings.base_url, keyring=keyring)
+        self.webhooks = Webhooks(
+            clock,
+            allow=settings.webhook_allow,
+            base_url=settings.base_url,
+            keyring=keyring,
+            alert_webhook=alert_webhook_of(settings),
+        )
         self.bulk = Bulk()
+        self._settings = settings
         self._backend = backend
         self._queue = queue
         self._artifact_store = artifact_store
@@ -36,6 +44,11 @@ class CoreKinds(Lifecycle):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         return self.rendering.kind, self.webhooks.kind, self.bulk.kind
+
+    @property
+    def kinds_without_apps(self) -> tuple[Kind, ...]:
+        """For a press that was given kinds and no apps: it has these kinds, and no more than its settings need."""
+        return (self.webhooks.kind,) if self._settings.alert_webhook_url else ()
 
     async def open(self) -> None:
         self.rendering.open(self._backend.database, self._artifact_store.make_store)

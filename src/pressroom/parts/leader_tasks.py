@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
+from pressroom.alerts import Alerts
 from pressroom.app import RunningApp
 from pressroom.artifact_lifecycle.collect import collect
 from pressroom.base.lifecycle import Lifecycle, cancel_tasks
@@ -38,6 +39,7 @@ class LeaderTasks(Lifecycle):
         if self._workers.works:
             tasks = (
                 (self._settings.cleanup_interval, self._collect_artifacts),
+                (self._settings.cleanup_interval, self._forget_alerts),
                 (LEADING_INTERVAL, self._notify_apps_of_leadership),
             )
             never = asyncio.Event()
@@ -63,6 +65,10 @@ class LeaderTasks(Lifecycle):
             log.warning("artifacts were not collected: %s", reason)
         except Exception:  # this round failed; the next one comes
             log.exception("artifacts were not collected")
+
+    async def _forget_alerts(self) -> None:
+        if self._workers.leads():
+            await Alerts(self._rendering.database).forget(self._settings.alert_retention)
 
     async def _notify_apps_of_leadership(self) -> None:
         if self.apps_have_begun.is_set() or not self._workers.leads():

@@ -88,6 +88,7 @@ class LocalWorkers(Lifecycle):
         if not self.works:
             return
         database, taken = self._backend.database, self._registry.taken
+        await retry_while_busy(self._webhooks.declare_alert_webhook)
         for schedule in self._registry.schedules:
             await retry_while_busy(partial(database.run, partial(schedule_rows.save_schedule, schedule), name="schedule"))
         # Webhooks have slots of their own: a receiver that is slow must not keep renders waiting.

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from pressroom.alerts import Alerts
 from pressroom.app import RunningApp
 from pressroom.base.forwarded_method import ForwardedMethod
 from pressroom.definitions import Kind
@@ -52,6 +53,11 @@ class PressMethods:
     def kinds(self) -> Mapping[str, Kind]:
         """The kinds that this process knows."""
         return self.queue.kinds
+
+    @property
+    def alerts(self) -> Alerts:
+        """Jobs that failed for good, of kinds that raise alerts."""
+        return self.queue.alerts
 
     @property
     def overview(self) -> Overview:

@@ -47,6 +47,7 @@ DASHBOARD = Pages(
     (
         NavItem("Overview", "/desk"),
         NavItem("Jobs", "/desk/jobs"),
+        NavItem("Alerts", "/desk/alerts"),
         NavItem("Failures", "/desk/failures"),
         NavItem("Queues", "/desk/queues"),
         NavItem("Workers", "/desk/workers"),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pressroom.api.routes import Routes
 from pressroom.web import live, static
 from pressroom.web.pages import (
+    alerts,
     audit,
     bulk,
     failures,
@@ -23,7 +24,7 @@ from pressroom.web.pages import (
 from pressroom.web.site import Site
 
 _PAGES = [
-    *(overview, jobs, bulk, job, failures, queues, workers, schedules, webhooks, tokens, audit, find, login),
+    *(overview, jobs, bulk, job, alerts, failures, queues, workers, schedules, webhooks, tokens, audit, find, login),
 ]
 
 

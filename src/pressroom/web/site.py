@@ -5,7 +5,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
@@ -23,6 +23,7 @@ from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.kinds.webhooks import Webhooks
 from pressroom.model import VERSION, Work
+from pressroom.store.alerts import alerts
 from pressroom.store.jobs import queries
 from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
 from pressroom.store.operators.lookup import LookupResult, Viewer
@@ -63,6 +64,7 @@ class PageRequest:
     session: BrowserSession
     form: Form = field(default_factory=lambda: Form([]))
     last_event: int = 0  # the last event when the page was rendered: later ones are changes
+    open_alerts: int = 0  # of those that the caller sees
 
     @property
     def caller(self) -> Caller:
@@ -103,17 +105,18 @@ class PageRequest:
 
     def audit_entry(self, action: str, target: str, *, before: Any = None, after: Any = None) -> Work[None]:
         """An entry of the audit log, to be written in the transaction of the change."""
+        return record(self.make_audit_entry(action, target, before=before, after=after))
+
+    def make_audit_entry(self, action: str, target: str, *, before: Any = None, after: Any = None) -> AuditEntry:
         caller = self.caller
-        return record(
-            AuditEntry(
-                who=caller.name,
-                org_id=EVERYWHERE if caller.everywhere else caller.org_id,
-                action=action,
-                target=target,
-                before=before,
-                after=after,
-                request_id=self.http.state.request_id,
-            )
+        return AuditEntry(
+            who=caller.name,
+            org_id=EVERYWHERE if caller.everywhere else caller.org_id,
+            action=action,
+            target=target,
+            before=before,
+            after=after,
+            request_id=self.http.state.request_id,
         )
 
     async def record_audit(self, action: str, target: str, *, before: Any = None, after: Any = None) -> None:
@@ -197,7 +200,8 @@ class Site:
         request = PageRequest(self, http, session)
         try:
             self.sessions.admit(http, session, needs)
-            request.last_event = await self.service.rendering.database.read(queries.last_event)
+            unit = partial(_page_facts, request.org_id if session.caller else "")
+            request.last_event, request.open_alerts = await self.service.rendering.database.read(unit)
             if posts:
                 request.form = await forms.read_form(http)
                 self.sessions.check_form_token(http, session, request.form.get("form_token"))
@@ -260,6 +264,11 @@ class Site:
         )
         response.headers.update(getattr(error, "headers", {}))
         return response
+
+
+def _page_facts(org_id: str | None) -> Work[tuple[int, int]]:
+    """What every page shows: the last event, and how many alerts are open."""
+    return (yield from queries.last_event()), (yield from alerts.count_open(org_id))
 
 
 def _replace_control_characters(text: str) -> bytes:

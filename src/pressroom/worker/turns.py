@@ -153,7 +153,8 @@ class Turns:
             self._must_wake, self._woke_at = False, now
             return False
         return self._database.has_concurrent_writers and all(
-            endings.changes_only_own_row(one.claim, self._kinds) for one in settlements
+            endings.changes_only_own_row(one.claim, self._kinds) and not endings.may_raise_alert(one, self._kinds)
+            for one in settlements
         )
 
     async def _settle_one_by_one(self, settlements: Sequence[Settlement]) -> list[Settled]:

@@ -59,7 +59,7 @@ _BOTH_LOCKS = f"SELECT pg_advisory_xact_lock_shared({WRITING}), pg_advisory_xact
 # Statements that add to the history, and whose rows are not read before the commit. They are kept until then.
 _HISTORY = frozenset({"insert_event", "insert_events", "record_starts", "record_submits"})
 # These answer nothing. They go with the next statement, or with the commit, and need no round trip of their own.
-_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures"})
+_TOLD_LATER = frozenset({"insert_jobs", "insert_payloads", "record_failures", "raise_alerts"})
 # The server does not know the name of a prepared statement, or knows it already. It says so and does nothing.
 _STATEMENT_MISMATCH = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 

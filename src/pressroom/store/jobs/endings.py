@@ -23,6 +23,7 @@ from pressroom.model import (
     Succeeded,
     Work,
 )
+from pressroom.store.alerts import alerts
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds, now, promote_if_waiting, promote_next_of_key, record, successor_of
 from pressroom.store.operators import failures
@@ -68,7 +69,7 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds, moment: int | None =
         if status is Status.FAILED and isinstance(settlement.outcome, GaveUp):
             failed.append(FailedJob(id, settlement.claim.kind, settlement.outcome.error))
     if failed:
-        yield from failures.record(failed)
+        yield from record_failures(failed, moment)
     yield Statement("insert_events", {"events": compact(events), "now": moment})
     for settled in results:
         if settled.status is not None and _needs_follow_up(settled.claim, kinds):
@@ -79,6 +80,18 @@ def settle(settlements: Sequence[Settlement], kinds: Kinds, moment: int | None =
 def changes_only_own_row(claim: Claim, kinds: Kinds) -> bool:
     """Whether the end of this attempt changes no row but its own: then it may be settled beside others."""
     return not _needs_follow_up(claim, kinds)
+
+
+def may_raise_alert(settlement: Settlement, kinds: Kinds) -> bool:
+    """Whether it may change a row that other attempts change too: then it is settled alone."""
+    claim = settlement.claim
+    return isinstance(settlement.outcome, GaveUp) and claim.kind in kinds and kinds[claim.kind].alert
+
+
+def record_failures(failed: Sequence[FailedJob], moment: int) -> Work[None]:
+    """What every job leaves behind that ends as failed, in the transaction that ends it."""
+    yield from failures.record(failed)
+    yield from alerts.raise_alerts(failed, moment)
 
 
 def _needs_follow_up(claim: Claim, kinds: Kinds) -> bool:

@@ -5,7 +5,7 @@ from pressroom.model import (
     Statement,
     Work,
 )
-from pressroom.store.jobs.transitions import Kinds
+from pressroom.store.jobs.transitions import Kinds, now
 
 
 def set_paused(kind: str, paused: bool) -> Work[None]:
@@ -14,6 +14,13 @@ def set_paused(kind: str, paused: bool) -> Work[None]:
 
 
 def register(kinds: Kinds) -> Work[None]:
+    moment = yield from now()
     for kind in kinds.values():
-        row = {"name": kind.name, "settling": int(kind.settling is not None), "uses_delivery": int(kind.uses_delivery)}
+        row = {
+            "name": kind.name,
+            "settling": int(kind.settling is not None),
+            "uses_delivery": int(kind.uses_delivery),
+            "alert": int(kind.alert),
+            "now": moment,
+        }
         yield Statement("register_kind", row)

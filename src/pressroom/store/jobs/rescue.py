@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressroom.model import Statement, Status, Work
-from pressroom.store.jobs.endings import can_run_settling_hook, cancel_queued, run_settling_hook
+from pressroom.store.jobs.endings import can_run_settling_hook, cancel_queued, record_failures, run_settling_hook
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import Kinds, now, promote_next_of_key, record, successor_of
-from pressroom.store.operators import failures
 from pressroom.store.operators.failures import FailedJob
 
 
@@ -52,7 +51,7 @@ def rescue(lost: LostJob, kinds: Kinds, wait: float) -> Work[Status | None]:
     else:
         yield Statement("end_lost", {"id": lost.id, "now": moment} | ending.columns)
         if ending.status is Status.FAILED:
-            yield from failures.record([FailedJob(lost.id, lost.kind, ending.error)])
+            yield from record_failures([FailedJob(lost.id, lost.kind, ending.error)], moment)
         yield from record(lost.id, ending.status, history | {"error": ending.error}, moment)
         yield from run_settling_hook(lost.id, lost.kind, kinds)
     if key is not None:

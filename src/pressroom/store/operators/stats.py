@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from pressroom.model import Statement, Status, Tier, Work, from_ms
+from pressroom.store.alerts import alerts
 from pressroom.store.jobs.transitions import now
 from pressroom.store.operators.worker_coverage import KindWithoutWorker, ReadyJobs, WorkerCoverage, compute_coverage
 from pressroom.store.operators.worker_list import list_worker_states
@@ -46,6 +47,7 @@ class QueueStats(msgspec.Struct, frozen=True):
     limits: dict[str, int] = {}
     workers: int = 0
     without_worker: list[KindWithoutWorker] = []
+    open_alerts: int = 0
 
     @property
     def queued(self) -> int:
@@ -77,6 +79,7 @@ def stats() -> Work[QueueStats]:
         dict(limited),
         coverage.workers,
         coverage.without_worker,
+        (yield from alerts.count_open(None)),
     )
 
 

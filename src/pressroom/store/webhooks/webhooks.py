@@ -15,6 +15,8 @@ from pressroom.store.jobs.submitting import CheckedJob
 from pressroom.store.jobs.transitions import Kinds, now
 
 MOST = 50  # webhooks of one organisation: every ending looks at each
+EVERY_ORG = "*"  # no organisation has this name
+ALERT_WEBHOOK = "0" * 26  # the uid of the one that the setting alert_webhook_url declares
 _STATES = {Status.COMPLETED: "delivered", Status.CANCELLED: "cancelled"}
 
 
@@ -28,6 +30,11 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     kinds: list[str] | None
     disabled_because: str | None
     date_created: datetime
+
+    @property
+    def is_from_settings(self) -> bool:
+        """Its address and its secret are in the settings, and not in the database; `url` names the host alone."""
+        return self.uid == ALERT_WEBHOOK
 
 
 class DueDelivery(msgspec.Struct, frozen=True):
@@ -91,6 +98,19 @@ def add(uid: str, org_id: str, url: str, events: Sequence[str], kinds: Sequence[
     yield Statement("insert_webhook", row)
     yield Statement("insert_webhook_secret", {"webhook": uid, "secret": secret})
     return (yield from get(uid))
+
+
+def declare_alert_webhook(shown_url: str | None, events: Sequence[str], unset: str) -> Work[None]:
+    """Store that the settings name an address for alerts, or that they name none any more, for the reason `unset`."""
+    rows = yield Statement("find_webhook", {"uid": ALERT_WEBHOOK})
+    if shown_url is None:
+        if rows and _webhook_of(rows[0]).disabled_because is None:
+            yield from set_disabled_reason(ALERT_WEBHOOK, unset)
+        return
+    if rows and (_webhook_of(rows[0]).url, _webhook_of(rows[0]).disabled_because != unset) == (shown_url, True):
+        return  # as it was: it may have been disabled because its receiver is gone
+    row = {"uid": ALERT_WEBHOOK, "org_id": EVERY_ORG, "url": shown_url, "events": compact(events), "now": (yield from now())}
+    yield Statement("save_alert_webhook", row)
 
 
 def get(uid: str) -> Work[Webhook]:

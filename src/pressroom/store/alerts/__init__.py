@@ -1,0 +1,1 @@
+"""Alerts of jobs that failed for good, until they are acknowledged."""
