@@ -463,13 +463,18 @@ async def test_no_descriptor_is_inherited(tmp_path: Path) -> None:
 
 
 @LINUX
-@pytest.mark.parametrize("leaves_the_group", ["", "yes"])
-async def test_what_a_press_started_dies_with_it(leaves_the_group: str, eventually: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("engine", "leaves_the_group", "end", "error"),
+    [(Toy, "", "hang", Timeout), (Toy, "yes", "hang", Timeout), (Patient, "", "die", EngineCrashed)],
+)
+async def test_what_a_press_started_dies_with_it(
+    engine: type[Engine], leaves_the_group: str, end: str, error: type[Exception], eventually: Callable[..., Any]
+) -> None:
     async with presses() as box:
-        child = int(await say(box, f"orphan {leaves_the_group}"))
+        child = int(await say(box, f"orphan {leaves_the_group}", engine))
         assert alive(child)
-        with pytest.raises(Timeout):
-            await say(box, "hang")
+        with pytest.raises(error):
+            await say(box, end, engine)
         await eventually(lambda: not alive(child))
 
 
