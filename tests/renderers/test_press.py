@@ -32,7 +32,7 @@ from pressroom.renderers.sandbox.process_pool import ProcessPool
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, memory_of, process_tree, remove_stale_folders
 from pressroom.renderers.sandbox.shared_memory import prepared_memory as prepared_once
 from tests import starvation
-from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy, WarmsUp
+from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, StartsOnce, Toy, WarmsUp
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
 
@@ -485,6 +485,16 @@ def test_folders_of_dead_processes_are_swept() -> None:
     assert not dead.exists()
     assert ours.exists()
     ours.rmdir()
+
+
+async def test_a_press_that_cannot_start_fails_nothing_while_another_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StartsOnce, "starts", 0)
+    async with presses(2) as box:
+        await say(box, "slow 0.3", StartsOnce)  # so that nothing is sent to it ahead
+        said = await asyncio.gather(*(say(box, text, StartsOnce) for text in ("slow 1", "one", "two")))
+
+    assert said == ["slept", "one", "two"]
+    assert StartsOnce.starts < 10, "another is tried when there is more work or room, and not without a pause"
 
 
 class Unreadable(Toy):
