@@ -32,7 +32,18 @@ from pressroom.renderers.sandbox.process_pool import ProcessPool
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, memory_of, process_tree, remove_stale_folders
 from pressroom.renderers.sandbox.shared_memory import prepared_memory as prepared_once
 from tests import starvation
-from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, StartsOnce, Toy, WarmsUp
+from tests.renderers.toys import (
+    Broken,
+    CannotPrepare,
+    Patient,
+    Prepares,
+    Short,
+    StartsLate,
+    StartsOnce,
+    Toy,
+    Unhurried,
+    WarmsUp,
+)
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
 
@@ -460,6 +471,15 @@ async def test_no_descriptor_is_inherited(tmp_path: Path) -> None:
             seen = (await say(box, "files")).split(",")
     assert str(file.fileno() if not file.closed else 99) not in seen
     assert len(seen) <= 8
+
+
+async def test_a_press_is_not_left_at_work_for_a_caller_that_gave_up(eventually: Callable[..., Any]) -> None:
+    async with presses() as box:
+        press = int(await say(box, "pid", Unhurried))
+        gives_up = asyncio.create_task(say(box, "slow 3600", Unhurried))
+        await eventually(lambda: any(one.waiting for one in box.pools()["unhurried"].processes))
+        gives_up.cancel()
+        await eventually(lambda: not alive(press))
 
 
 @LINUX

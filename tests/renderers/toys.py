@@ -144,6 +144,13 @@ class Patient(Toy):
     limits = replace(Toy.limits, seconds=30)
 
 
+class Unhurried(Toy):
+    """Whose time limit no test waits for."""
+
+    name = "unhurried"
+    limits = replace(Toy.limits, seconds=3600)
+
+
 class StartsOnce(Patient):
     """The first press starts, and no other does."""
 
