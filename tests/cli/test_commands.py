@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -327,6 +328,24 @@ def test_a_worker_works_until_it_is_told_to_stop(folder: Path, run: Run) -> None
     with a_worker(folder, "--slots", "2"):
         for job in jobs:
             assert run("jobs", "watch", job)[0] == 0
+
+
+@on_file
+def test_a_second_signal_ends_a_worker_that_still_waits_for_its_jobs(folder: Path, run: Run) -> None:
+    (job,) = submit(("endless", {}))
+    command = [sys.executable, "-m", "pressroom", "work", "--grace", "3600"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as worker:
+        try:
+            deadline = time.monotonic() + 120
+            while "dreaming" not in run("jobs", "show", job)[1] and time.monotonic() < deadline:
+                time.sleep(0.1)
+            while worker.poll() is None and time.monotonic() < deadline:
+                worker.send_signal(signal.SIGTERM)  # the first asks it to stop; those before it has heard that are one
+                time.sleep(0.1)
+
+            assert worker.returncode == -signal.SIGTERM
+        finally:
+            worker.kill()
 
 
 def test_a_worker_says_which_kinds_it_takes_and_where_artifacts_go(folder: Path) -> None:

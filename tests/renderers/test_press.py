@@ -32,7 +32,18 @@ from pressroom.renderers.sandbox.process_pool import ProcessPool
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, memory_of, process_tree, remove_stale_folders
 from pressroom.renderers.sandbox.shared_memory import prepared_memory as prepared_once
 from tests import starvation
-from tests.renderers.toys import Broken, CannotPrepare, Patient, Prepares, Short, StartsLate, Toy, WarmsUp
+from tests.renderers.toys import (
+    Broken,
+    CannotPrepare,
+    Patient,
+    Prepares,
+    Short,
+    StartsLate,
+    StartsOnce,
+    Toy,
+    Unhurried,
+    WarmsUp,
+)
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="the walls are Linux's")
 
@@ -462,14 +473,28 @@ async def test_no_descriptor_is_inherited(tmp_path: Path) -> None:
     assert len(seen) <= 8
 
 
-@LINUX
-@pytest.mark.parametrize("leaves_the_group", ["", "yes"])
-async def test_what_a_press_started_dies_with_it(leaves_the_group: str, eventually: Callable[..., Any]) -> None:
+async def test_a_press_is_not_left_at_work_for_a_caller_that_gave_up(eventually: Callable[..., Any]) -> None:
     async with presses() as box:
-        child = int(await say(box, f"orphan {leaves_the_group}"))
+        press = int(await say(box, "pid", Unhurried))
+        gives_up = asyncio.create_task(say(box, "slow 3600", Unhurried))
+        await eventually(lambda: any(one.waiting for one in box.pools()["unhurried"].processes))
+        gives_up.cancel()
+        await eventually(lambda: not alive(press))
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("engine", "leaves_the_group", "end", "error"),
+    [(Toy, "", "hang", Timeout), (Toy, "yes", "hang", Timeout), (Patient, "", "die", EngineCrashed)],
+)
+async def test_what_a_press_started_dies_with_it(
+    engine: type[Engine], leaves_the_group: str, end: str, error: type[Exception], eventually: Callable[..., Any]
+) -> None:
+    async with presses() as box:
+        child = int(await say(box, f"orphan {leaves_the_group}", engine))
         assert alive(child)
-        with pytest.raises(Timeout):
-            await say(box, "hang")
+        with pytest.raises(error):
+            await say(box, end, engine)
         await eventually(lambda: not alive(child))
 
 
@@ -480,6 +505,16 @@ def test_folders_of_dead_processes_are_swept() -> None:
     assert not dead.exists()
     assert ours.exists()
     ours.rmdir()
+
+
+async def test_a_press_that_cannot_start_fails_nothing_while_another_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StartsOnce, "starts", 0)
+    async with presses(2) as box:
+        await say(box, "slow 0.3", StartsOnce)  # so that nothing is sent to it ahead
+        said = await asyncio.gather(*(say(box, text, StartsOnce) for text in ("slow 1", "one", "two")))
+
+    assert said == ["slept", "one", "two"]
+    assert StartsOnce.starts < 10, "another is tried when there is more work or room, and not without a pause"
 
 
 class Unreadable(Toy):

@@ -1,6 +1,7 @@
 """Engines that misbehave on demand, one word per misdeed."""
 
 import ctypes
+import errno
 import os
 import signal
 import socket
@@ -141,6 +142,27 @@ class Patient(Toy):
 
     name = "patient"
     limits = replace(Toy.limits, seconds=30)
+
+
+class Unhurried(Toy):
+    """Whose time limit no test waits for."""
+
+    name = "unhurried"
+    limits = replace(Toy.limits, seconds=3600)
+
+
+class StartsOnce(Patient):
+    """The first press starts, and no other does."""
+
+    name = "starts once"
+    starts = 0
+
+    @classmethod
+    def reads(cls) -> tuple[Path, ...]:
+        cls.starts += 1
+        if cls.starts > 1:
+            raise OSError(errno.EAGAIN, "too many processes")
+        return super().reads()
 
 
 class Broken(Toy):

@@ -36,6 +36,17 @@ async def test_no_answer_is_taken_for_what_it_is_not(file: str) -> None:
     assert {where: value for where, value in found.items() if value != ["nosniff"]} == {}
 
 
+async def test_the_link_to_the_next_page_of_jobs_has_the_filters_of_this_one(file: str) -> None:
+    async with on_stage(file, works=False) as stage, stage.client(await stage.token(Scope.VIEWER, "ours")) as client:
+        jobs = [await stage.press.submit("shout", n, org_id="ours", subject=f"{n % 2}", delay=3600) for n in range(4)]
+        page = await client.get("/jobs", params={"subject": "1", "status": ["queued", "failed"], "limit": 1})
+        following = await client.get(page.links["next"]["url"])
+
+        seen = [item["id"] for answer in (page, following) for item in answer.json()["items"]]
+        assert seen == [str(jobs[3]), str(jobs[1])]
+        assert "next" not in following.links
+
+
 @pytest.mark.parametrize("path", ["/jobs", "/render", "/desk/login", "/kroki/graphviz/svg"])
 async def test_a_body_that_breaks_off_is_no_error_of_ours(file: str, path: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)

@@ -14,7 +14,7 @@ from pressroom.model import Event
 from tests.service.access_stage import Stage, on_stage
 
 
-async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, until: bytes = b"\n\n") -> bytes:
+async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, query: bytes = b"", until: bytes = b"\n\n") -> bytes:
     """What a client has seen of /events when its connection breaks. httpx's transport would wait for the end."""
     seen, enough = b"", asyncio.Event()
 
@@ -30,7 +30,7 @@ async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, until:
 
     raw = [(b"host", b"localhost"), *((name.lower().encode(), value.encode()) for name, value in (headers or {}).items())]
     scope = {
-        "type": "http", "method": "GET", "path": "/events", "raw_path": b"/events", "query_string": b"", "headers": raw,
+        "type": "http", "method": "GET", "path": "/events", "raw_path": b"/events", "query_string": query, "headers": raw,
         "scheme": "http", "client": ("127.0.0.1", 1), "server": ("localhost", 80), "asgi": {"version": "3.0"},
         "http_version": "1.1",
     }  # fmt: skip
@@ -40,6 +40,12 @@ async def cut_off(stage: Stage, headers: dict[str, str] | None = None, *, until:
 
 def ids(seen: bytes) -> Iterator[int]:
     return (int(line[4:]) for line in seen.decode().split("\n") if line.startswith("id: "))
+
+
+async def test_a_browser_that_comes_back_goes_on_after_what_it_saw_whatever_its_address_says(file: str) -> None:
+    """It repeats the address that it began with, and adds the header."""
+    async with on_stage(file, works=False, listen="127.0.0.1:8000") as stage:
+        assert [*ids(await cut_off(stage, {"Last-Event-ID": "7"}, query=b"after=3"))] == [7]
 
 
 async def test_a_client_that_is_cut_off_before_an_event_misses_none(database: str) -> None:

@@ -55,6 +55,7 @@ def test_a_flag_that_was_not_given_does_not_beat_the_file(tmp_path: Path) -> Non
         ({"JOB_DB_PATH": "data/jobs.db"}, "database", "sqlite:///data/jobs.db"),  # I11
         ({"DATABASE_URL": "sqlite:///a.db"}, "database", "sqlite:///a.db"),
         ({"DATABASE_URL": "sqlite:///a.db", "PRESSROOM_DATABASE": "sqlite:///b.db"}, "database", "sqlite:///b.db"),
+        ({"DATABASE_URL": "sqlite:///a.db", "JOB_DB_PATH": "data/jobs.db"}, "database", "sqlite:///a.db"),
         ({"RENDER_WORKERS": "3"}, "presses", 3),
         ({"PRESSROOM_IMPORTS": "a.b, c"}, "imports", ("a.b", "c")),
     ],

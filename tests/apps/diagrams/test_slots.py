@@ -155,6 +155,14 @@ def test_an_organisation_below_its_share_may_wait_for_a_render() -> None:
         pass
 
 
+def test_places_that_were_left_count_against_no_organisation() -> None:
+    waiters = RenderWaiters(2)
+    with waiters.reserve_place("a1", "a"), waiters.reserve_place("a2", "a"):
+        pass
+    with waiters.reserve_place("b1", "b"), waiters.reserve_place("b2", "b"), waiters.reserve_place("a3", "a"):
+        pass
+
+
 def test_whoever_waits_for_the_same_render_takes_no_further_place() -> None:
     waiters = RenderWaiters(1)
     with waiters.reserve_place("a"), waiters.reserve_place("a"), pytest.raises(Backpressure), waiters.reserve_place("b"):

@@ -91,6 +91,15 @@ async def test_the_same_text_again_is_not_modified(database: str) -> None:
         assert len(await jobs_of(press)) == 1
 
 
+async def test_the_same_text_under_another_title_is_a_revision(database: str) -> None:
+    async with open_wiki(database, workers=None) as press:
+        articles = press.app("wiki").articles
+        await articles.post(None, draft("text"), wait=0)
+        retitled = await articles.post(None, draft("text", previous=1, title="Another"), wait=0)
+
+        assert (retitled.saved.revision, (await articles.read(None, "Home")).article.title) == (2, "Another")
+
+
 async def test_a_second_editor_gets_a_conflict_and_nothing_is_lost(database: str) -> None:
     """Optimistic concurrency by the previous revision."""
     async with open_wiki(database) as press:

@@ -1,11 +1,13 @@
 """Many articles at once: all, those that are stale, those that refer to a new one. Criteria W5, W7, D4."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from pressroom import Pressroom, Status, Tier
 from pressroom.apps.wiki import batches, renderers, renders, rerender_requests
+from pressroom.apps.wiki.articles import Articles
 from pressroom.apps.wiki.model import RenderStatus, make_draft
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
 
@@ -57,6 +59,32 @@ async def test_a_batch_that_is_longer_than_the_queue_comes_to_its_end(
         assert len(children) == 9
         for child in children:
             assert (await press.wait_until_ended(child, timeout=60)).status is Status.COMPLETED
+
+
+async def test_a_batch_that_a_stop_cuts_short_waits_for_the_next_start_at_no_cost(
+    database: str, eventually: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, stopping = asyncio.Event(), asyncio.Event()
+    rerender_many = Articles.rerender_many
+
+    async def rerender_late(*args: Any, **options: Any) -> int:
+        began.set()
+        await stopping.wait()
+        return await rerender_many(*args, **options)
+
+    monkeypatch.setattr(Articles, "rerender_many", rerender_late)
+    async with Pressroom(database, workers=1) as press:
+        await write(press, "Home", "text")
+        batch = await press.app("wiki").articles.rerender_all(None, RerenderRequest("all"))
+        await began.wait()
+        stop = asyncio.create_task(press.stop())
+        await eventually(lambda: not press.queue._accepting)
+        stopping.set()
+        await stop
+
+    async with Pressroom(database, workers=None) as press:
+        job = await press.get(batch)
+    assert (job.status, job.failures) == (Status.QUEUED, 0)
 
 
 async def test_a_batch_that_waits_already_is_the_answer(database: str) -> None:

@@ -165,7 +165,9 @@ class ProcessPool:
                 self._fail(ticket, EngineCrashed(f"{MAX_TRIES} presses for {self.engine.name} died around this source"))
             else:
                 self._queue.put_back(ticket)
-        if process.never_ready and not self._any_ready():
+        if process.never_ready:
+            if self._any_ready():
+                return  # it takes what waits. To start another at once would be a busy loop on a machine without room for it
             self._fail_waiting(process)
         self._dispatch()
 
