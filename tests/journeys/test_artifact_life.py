@@ -219,17 +219,6 @@ def test_the_database_itself_refuses_to_drop_what_is_held(press):
         press.run(artifacts.delete_artifacts([draft.uid]))
 
 
-def test_a_name_moves_from_one_artifact_to_the_next(press):
-    old, new = press.keep(b"old"), press.keep(b"new")
-    press.record(old, holder="edition:42", keep_for=None)
-    press.record(new)
-
-    press.run(artifacts.move_hold("edition:42", new.uid))
-
-    assert press.collect().dropped == 1
-    assert press.get(new.uid)
-
-
 def test_what_is_not_there_cannot_be_held(press):
     with pytest.raises(NotFound):
         press.run(artifacts.hold("edition:42", "0" * 26))

@@ -45,7 +45,6 @@ _RESPONSES: dict[int | str, Any] = {
 
 
 _GET_ARTIFACT: dict[str, Any] = {
-    "operation_id": "get_artifact",
     "responses": responses(_RESPONSES, 401, 404, 416, 422),
     "openapi": {
         "parameters": [
@@ -57,7 +56,6 @@ _GET_ARTIFACT: dict[str, Any] = {
     },
 }
 _LINK_ARTIFACT: dict[str, Any] = {
-    "operation_id": "link_artifact",
     "responses": responses(
         {
             200: json_response(

@@ -34,12 +34,10 @@ RESUME_PARAMETERS = [
 
 
 _WATCH_JOB: dict[str, Any] = {
-    "operation_id": "watch_job",
     "responses": responses({200: EVENT_STREAM, 204: {"description": "It has ended, and you have seen it"}}, 401, 404, 422),
     "openapi": {"parameters": [path("id", examples.JOB_ID, "The job"), *RESUME_PARAMETERS]},
 }
 _WATCH_ALL: dict[str, Any] = {
-    "operation_id": "watch_all",
     "responses": responses({200: EVENT_STREAM}, 401, 422),
     "openapi": {"parameters": [*RESUME_PARAMETERS, query("kind", {"type": "string"}, "Only jobs of this kind")]},
 }

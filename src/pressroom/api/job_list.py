@@ -37,7 +37,6 @@ _FILTERS = [
     cursor_parameter(NUMBER),
 ]
 LIST_JOBS: dict[str, Any] = {
-    "operation_id": "list_jobs",
     "responses": responses(
         {
             200: json_response(

@@ -59,7 +59,6 @@ _ID = path("id", examples.JOB_ID, "The job")
 
 
 _SUBMIT_JOB: dict[str, Any] = {
-    "operation_id": "submit_job",
     "responses": responses(
         {202: json_response(Accepted, "Accepted, and on stable storage", headers=_LOCATION, example=examples.ACCEPTED)},
         *(400, 401, 403, 413, 422),
@@ -75,7 +74,6 @@ _SUBMIT_JOB: dict[str, Any] = {
 
 def _get_job_options(job_view: Any) -> dict[str, Any]:
     return {
-        "operation_id": "get_job",
         "responses": responses(
             {200: json_response(job_view, "The job", example=examples.JOB), 304: {"description": "Nothing changed"}},
             *(401, 404, 422),
@@ -86,7 +84,6 @@ def _get_job_options(job_view: Any) -> dict[str, Any]:
 
 def _get_result_options(job_view: Any) -> dict[str, Any]:
     return {
-        "operation_id": "get_result",
         "responses": responses(
             {
                 200: json_response(Any, "What the job returned, if that is not an artifact", example={"pages": 12}),
@@ -102,7 +99,6 @@ def _get_result_options(job_view: Any) -> dict[str, Any]:
 def _cancel_job_options(job_view: Any) -> dict[str, Any]:
     return {
         "small_body": True,
-        "operation_id": "cancel_job",
         "responses": responses(
             {
                 200: json_response(job_view, "It has ended", example=examples.CANCELLED_JOB),
@@ -116,7 +112,6 @@ def _cancel_job_options(job_view: Any) -> dict[str, Any]:
 
 _RETRY_JOB: dict[str, Any] = {
     "small_body": True,
-    "operation_id": "retry_job",
     "responses": responses(
         {202: json_response(Accepted, "A new job that names the old one", headers=_LOCATION, example=examples.ACCEPTED)},
         *(400, 401, 403, 404, 409, 413, 422),

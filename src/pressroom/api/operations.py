@@ -68,11 +68,9 @@ class HealthAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _LIVEZ: dict[str, Any] = {
-    "operation_id": "livez",
     "responses": {200: json_response(HealthAnswer, "The process runs", example={"status": "pass"})},
 }
 _READYZ: dict[str, Any] = {
-    "operation_id": "readyz",
     "responses": {
         200: json_response(
             HealthAnswer, "Send requests", example={"status": "warn", "degraded": {"artifacts": "s3_unreachable"}}
@@ -81,7 +79,6 @@ _READYZ: dict[str, Any] = {
     },
 }
 _HEALTH: dict[str, Any] = {
-    "operation_id": "health",
     "responses": {
         200: json_response(
             Health,
@@ -101,7 +98,6 @@ _HEALTH: dict[str, Any] = {
     "openapi": {"security": [{}, {"token": []}]},
 }
 _METRICS: dict[str, Any] = {
-    "operation_id": "metrics",
     "responses": responses(
         {200: binary_response("For Prometheus", "text/plain", example="pressroom_jobs_queued 2\n")}, 401, 403
     ),

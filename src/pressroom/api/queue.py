@@ -44,12 +44,10 @@ _NAME = path("kind", "render", "The kind")
 
 
 _GET_BACKLOG: dict[str, Any] = {
-    "operation_id": "get_backlog",
     "responses": responses({200: json_response(BacklogReport, "What waits, by kind and tier", example=examples.BACKLOG)}, 401),
     "openapi": {"parameters": [_ORG]},
 }
 _LIST_ACTIVE: dict[str, Any] = {
-    "operation_id": "list_active",
     "responses": responses(
         {200: json_response(ActiveList, "What runs, the longest first", headers=_NEXT, example=examples.ACTIVE_LIST)},
         *(401, 422),
@@ -57,7 +55,6 @@ _LIST_ACTIVE: dict[str, Any] = {
     "openapi": {"parameters": [_ORG, _KIND, LIMIT, _CURSOR]},
 }
 _LIST_SLOW: dict[str, Any] = {
-    "operation_id": "list_slow",
     "responses": responses(
         {
             200: json_response(
@@ -69,7 +66,6 @@ _LIST_SLOW: dict[str, Any] = {
     "openapi": {"parameters": [_OVER, _ORG, _KIND, LIMIT, _CURSOR]},
 }
 _LIST_CONFLICTS: dict[str, Any] = {
-    "operation_id": "list_conflicts",
     "responses": responses(
         {200: json_response(Conflicts, "Who updates items of a project", headers=_NEXT, example=examples.CONFLICTS)},
         *(401, 422),
@@ -77,21 +73,18 @@ _LIST_CONFLICTS: dict[str, Any] = {
     "openapi": {"parameters": [_PROJECT, _NOUN, _ITEM, _ORG, LIMIT, _CURSOR]},
 }
 _GET_ERROR_RATE: dict[str, Any] = {
-    "operation_id": "get_error_rate",
     "responses": responses(
         {200: json_response(ErrorRate, "What went wrong within the last hour", example=examples.ERROR_RATE)}, 401
     ),
     "openapi": {"parameters": [_ORG]},
 }
 _GET_THROUGHPUT: dict[str, Any] = {
-    "operation_id": "get_throughput",
     "responses": responses(
         {200: json_response(Throughput, "Whose jobs ended within the last hour", example=examples.THROUGHPUT)}, *(401, 422)
     ),
     "openapi": {"parameters": [_ORG, LIMIT]},
 }
 _PAUSE_KIND: dict[str, Any] = {
-    "operation_id": "pause_kind",
     "responses": responses(
         {200: json_response(Switched, "No worker claims its jobs", example={"kind": "render", "paused": True})},
         *(401, 403, 404),
@@ -99,7 +92,6 @@ _PAUSE_KIND: dict[str, Any] = {
     "openapi": {"parameters": [_NAME]},
 }
 _RESUME_KIND: dict[str, Any] = {
-    "operation_id": "resume_kind",
     "responses": responses(
         {200: json_response(Switched, "Workers claim its jobs", example={"kind": "render", "paused": False})},
         *(401, 403, 404),

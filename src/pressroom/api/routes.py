@@ -11,18 +11,23 @@ type Handler = Callable[..., Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Without an `operation_id` it is not in the document. `openapi` is what the document says of what it reads.
+    """Without `responses` it is not in the document; there the name of its handler is its id and its title. `openapi` is what
+    the document says of what it reads.
+
     A route with `small_body` reads at most `form_limit` bytes, others at most `body_limit`.
     """
 
     path: str
     methods: tuple[str, ...]
     handler: Handler
-    operation_id: str | None = None
     tags: tuple[str, ...] = ()
     responses: Mapping[Any, Any] = field(default_factory=dict)
     openapi: Mapping[str, Any] = field(default_factory=dict)
     small_body: bool = False
+
+    @property
+    def is_documented(self) -> bool:
+        return bool(self.responses)
 
 
 class Routes:

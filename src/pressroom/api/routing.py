@@ -53,7 +53,7 @@ class RouteTable:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         entries = [
-            RouteEntry(one.path, _pattern(one.path), one.methods, one.handler, one.small_body, bool(one.operation_id))
+            RouteEntry(one.path, _pattern(one.path), one.methods, one.handler, one.small_body, one.is_documented)
             for one in routes
         ]
         self._with_parameter = [entry for entry in entries if "{" in _first_segment(entry.path)]

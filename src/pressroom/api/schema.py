@@ -128,7 +128,7 @@ def path(name: str, example: str, description: str, **bounds: Any) -> dict[str, 
 def document(routes: Iterable[Route]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for route in routes:
-        if route.operation_id is not None:
+        if route.is_documented:
             where = _PART.sub(r"{\1}", route.path)
             paths.setdefault(where, {})[route.methods[0].lower()] = _operation(route)
     return {
@@ -150,7 +150,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "tags": list(route.tags),
         "summary": route.handler.__name__.replace("_", " ").title(),
         "description": inspect.getdoc(route.handler),
-        "operationId": route.operation_id,
+        "operationId": route.handler.__name__,
         **route.openapi,
         "parameters": _parameters(route),
     }

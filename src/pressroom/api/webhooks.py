@@ -44,7 +44,6 @@ _DELIVERY = path("id", examples.DELIVERY_ID, "The delivery")
 
 _CREATE_WEBHOOK: dict[str, Any] = {
     "small_body": True,
-    "operation_id": "create_webhook",
     "responses": responses(
         {
             201: json_response(
@@ -59,7 +58,6 @@ _CREATE_WEBHOOK: dict[str, Any] = {
     "openapi": json_body(NewWebhook, "The URL, and the events that are delivered to it", example=_EXAMPLE),
 }
 _LIST_WEBHOOKS: dict[str, Any] = {
-    "operation_id": "list_webhooks",
     "responses": responses(
         {
             200: json_response(
@@ -71,17 +69,14 @@ _LIST_WEBHOOKS: dict[str, Any] = {
     "openapi": {"parameters": [LIMIT, cursor_parameter(_UID)]},
 }
 _GET_WEBHOOK: dict[str, Any] = {
-    "operation_id": "get_webhook",
     "responses": responses({200: json_response(WebhookView, "The webhook", example=examples.WEBHOOK)}, 401, 403, 404),
     "openapi": {"parameters": [_ID]},
 }
 _DELETE_WEBHOOK: dict[str, Any] = {
-    "operation_id": "delete_webhook",
     "responses": responses({204: {"description": "Gone, with its secrets and deliveries"}}, 401, 403, 404, 409),
     "openapi": {"parameters": [_ID]},
 }
 _ROTATE_WEBHOOK: dict[str, Any] = {
-    "operation_id": "rotate_webhook",
     "responses": responses(
         {
             200: json_response(
@@ -95,14 +90,12 @@ _ROTATE_WEBHOOK: dict[str, Any] = {
     "openapi": {"parameters": [_ID]},
 }
 _ENABLE_WEBHOOK: dict[str, Any] = {
-    "operation_id": "enable_webhook",
     "responses": responses(
         {200: json_response(WebhookView, "It is told again, from now on", example=examples.WEBHOOK)}, *(401, 403, 404)
     ),
     "openapi": {"parameters": [_ID]},
 }
 _TEST_WEBHOOK: dict[str, Any] = {
-    "operation_id": "test_webhook",
     "responses": responses(
         {
             202: json_response(
@@ -116,7 +109,6 @@ _TEST_WEBHOOK: dict[str, Any] = {
     "openapi": {"parameters": [_ID]},
 }
 _LIST_DELIVERIES: dict[str, Any] = {
-    "operation_id": "list_deliveries",
     "responses": responses(
         {
             200: json_response(
@@ -131,12 +123,10 @@ _LIST_DELIVERIES: dict[str, Any] = {
     "openapi": {"parameters": [_ID, _STATE, LIMIT, cursor_parameter(NUMBER)]},
 }
 _GET_DELIVERY: dict[str, Any] = {
-    "operation_id": "get_delivery",
     "responses": responses({200: json_response(DeliveryView, "The delivery", example=examples.DELIVERY)}, 401, 403, 404),
     "openapi": {"parameters": [_DELIVERY]},
 }
 _REPLAY_DELIVERY: dict[str, Any] = {
-    "operation_id": "replay_delivery",
     "responses": responses(
         {
             202: json_response(

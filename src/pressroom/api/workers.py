@@ -52,12 +52,10 @@ _WORKER = {
 
 
 _LIST_WORKERS: dict[str, Any] = {
-    "operation_id": "list_workers",
     "responses": responses({200: json_response(WorkerList, "The oldest first", example={"items": [_WORKER]})}, 401, 403),
 }
 _SCALE_KIND: dict[str, Any] = {
     "small_body": True,
-    "operation_id": "scale_kind",
     "responses": responses(
         {200: json_response(Scaled, "It holds in every process", example={"kind": "render", "slots": 2})},
         *(401, 403, 404, 422),

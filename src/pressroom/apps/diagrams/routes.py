@@ -50,7 +50,6 @@ _PARAMETERS = [
     IDEMPOTENCY_KEY,
 ]
 _RENDER: dict[str, Any] = {
-    "operation_id": "render",
     "responses": error_images.responses_with_images(
         {
             200: json_response(Given, "The picture is there", headers=_EXPLAINED, example=_GIVEN),
@@ -71,7 +70,6 @@ _RENDER: dict[str, Any] = {
     | {"parameters": _PARAMETERS},
 }
 _GET: dict[str, Any] = {
-    "operation_id": "get_diagram",
     "responses": error_images.responses_with_images(
         {
             200: binary_response("The bytes", "*/*", example=examples.SVG),

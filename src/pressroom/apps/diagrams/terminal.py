@@ -64,7 +64,6 @@ _PARAMETERS = [
 ]
 _OPTION_NAMES = frozenset(TerminalOptions.__struct_fields__)
 _RENDER: dict[str, Any] = {
-    "operation_id": "render_for_terminal",
     "responses": responses(
         {200: binary_response("What to print", "text/plain", example="┌──────┐\n│source│\n└──────┘\n")},
         *(400, 401, 403, 409, 413, 422, 501, 504),

@@ -101,7 +101,6 @@ _BOOLEAN = {"enum": ["", "1", "true", "0", "false"]}
 _CHANGED: dict[int | str, Any] = {412: json_response(Problem, "The data has a newer version", media_type=MEDIA_TYPE)}
 
 CREATE_PACK: dict[str, Any] = {
-    "operation_id": "create_pack",
     "responses": responses(
         {201: json_response(PackView, "The pack", headers={"Location": "The pack"}, example=_PACK_VIEW)},
         *(400, 401, 403, 409, 413, 422),
@@ -110,7 +109,6 @@ CREATE_PACK: dict[str, Any] = {
     | {"parameters": [IDEMPOTENCY_KEY, _USER]},
 }
 LIST_PACKS: dict[str, Any] = {
-    "operation_id": "list_packs",
     "responses": responses(
         {
             200: json_response(
@@ -132,24 +130,22 @@ LIST_PACKS: dict[str, Any] = {
         ]
     },
 }
-LIST_MY_PACKS: dict[str, Any] = LIST_PACKS | {"operation_id": "list_my_packs"}
-LIST_MY_PACKS["openapi"] = {"parameters": [_REQUIRED_USER, *LIST_PACKS["openapi"]["parameters"][-2:]]}
+LIST_MY_PACKS: dict[str, Any] = LIST_PACKS | {
+    "openapi": {"parameters": [_REQUIRED_USER, *LIST_PACKS["openapi"]["parameters"][-2:]]}
+}
 LIST_MY_FILES: dict[str, Any] = {
-    "operation_id": "list_my_files",
     "responses": responses(
         {200: json_response(UserFilesView, "The newest ready file of each document", example={"files": []})}, 401, 422
     ),
     "openapi": {"parameters": [_REQUIRED_USER]},
 }
 LIST_MY_DOCUMENTS: dict[str, Any] = {
-    "operation_id": "list_my_documents",
     "responses": responses(
         {200: json_response(UserDocumentsView, "The documents of the user's newest packs", example={"packs": []})}, 401, 422
     ),
     "openapi": {"parameters": [_REQUIRED_USER]},
 }
 GET_PACK: dict[str, Any] = {
-    "operation_id": "get_pack",
     "responses": responses(
         {200: json_response(PackDetailView, "The pack", example=_DETAIL), 304: {"description": "Nothing changed"}},
         *(401, 403, 404),
@@ -157,17 +153,14 @@ GET_PACK: dict[str, Any] = {
     "openapi": {"parameters": [_PACK_ID, _USER, header("If-None-Match", "The tag of what you have")]},
 }
 DELETE_PACK: dict[str, Any] = {
-    "operation_id": "delete_pack",
     "responses": responses({204: {"description": "It is deleted, and can be restored for a while"}}, 401, 403, 404),
     "openapi": {"parameters": [_PACK_ID]},
 }
 RESTORE_PACK: dict[str, Any] = {
-    "operation_id": "restore_pack",
     "responses": responses({200: json_response(PackView, "The pack", example=_PACK_VIEW)}, 401, 403, 404),
     "openapi": {"parameters": [_PACK_ID]},
 }
 PUT_DATA: dict[str, Any] = {
-    "operation_id": "put_pack_data",
     "responses": responses(
         {200: json_response(PackView, "The pack", headers={"ETag": "The version of the data"}, example=_PACK_VIEW)},
         *(400, 401, 403, 404, 413, 422),
@@ -177,7 +170,6 @@ PUT_DATA: dict[str, Any] = {
     | {"parameters": [_PACK_ID, _USER, header("If-Match", "The version of the data that you have seen, in quotes")]},
 }
 MAKE_LINK: dict[str, Any] = {
-    "operation_id": "make_pack_link",
     "responses": responses(
         {
             201: json_response(
@@ -193,12 +185,10 @@ MAKE_LINK: dict[str, Any] = {
     },
 }
 WITHDRAW_LINK: dict[str, Any] = {
-    "operation_id": "withdraw_pack_link",
     "responses": responses({204: {"description": "No link leads to this pack any more"}}, 401, 403, 404),
     "openapi": {"parameters": [_PACK_ID]},
 }
 RENDER_PACK: dict[str, Any] = {
-    "operation_id": "render_pack",
     "responses": responses(
         {200: json_response(PackRenderView, "The jobs that were made, and what was left alone", example=_ANSWER)},
         *(401, 403, 404, 409, 422),
@@ -214,7 +204,6 @@ RENDER_PACK: dict[str, Any] = {
     },
 }
 RENDER_DOCUMENT: dict[str, Any] = {
-    "operation_id": "render_document",
     "responses": responses(
         {
             200: json_response(
@@ -228,7 +217,6 @@ RENDER_DOCUMENT: dict[str, Any] = {
     "openapi": {"parameters": [_PACK_ID, _DOC_ID, IDEMPOTENCY_KEY, _USER]},
 }
 LIST_DOCUMENTS: dict[str, Any] = {
-    "operation_id": "list_documents",
     "responses": responses(
         {
             200: json_response(DocumentsView, "The documents", example={"pack_id": PACK, "documents": [_DOCUMENT]}),
@@ -239,7 +227,6 @@ LIST_DOCUMENTS: dict[str, Any] = {
     "openapi": {"parameters": [_PACK_ID, _LINK, _USER, header("If-None-Match", "The tag of what you have")]},
 }
 LIST_VERSIONS: dict[str, Any] = {
-    "operation_id": "list_document_versions",
     "responses": responses(
         {
             200: json_response(
@@ -252,12 +239,10 @@ LIST_VERSIONS: dict[str, Any] = {
     "openapi": {"parameters": [_PACK_ID, _DOC_ID, _LINK, _USER, header("If-None-Match", "The tag of what you have")]},
 }
 WATCH_PACK: dict[str, Any] = {
-    "operation_id": "watch_pack",
     "responses": responses({200: EVENT_STREAM}, 401, 403, 404, 422),
     "openapi": {"parameters": [_PACK_ID, _LINK, _USER, *RESUME_PARAMETERS]},
 }
 DOWNLOAD_FILE: dict[str, Any] = {
-    "operation_id": "download_file",
     "responses": responses(
         {
             200: json_response(

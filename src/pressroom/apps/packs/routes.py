@@ -69,7 +69,7 @@ def router(service: Service, app: "PacksApp") -> Routes:
     routes.add("/packs/{pack_id}/render", api.render_pack, "POST", **openapi.RENDER_PACK)
     routes.add("/packs/{pack_id}/render/{doc_id}", api.render_document, "POST", **openapi.RENDER_DOCUMENT)
     routes.add("/packs/{pack_id}/documents", api.list_documents, "GET", **openapi.LIST_DOCUMENTS)
-    routes.add("/packs/{pack_id}/documents/{doc_id}", api.list_versions, "GET", **openapi.LIST_VERSIONS)
+    routes.add("/packs/{pack_id}/documents/{doc_id}", api.list_document_versions, "GET", **openapi.LIST_VERSIONS)
     routes.add("/packs/{pack_id}/events", api.watch_pack, "GET", **openapi.WATCH_PACK)
     routes.add("/files/{file_id}/download", api.download_file, "GET", **openapi.DOWNLOAD_FILE)
     return routes
@@ -229,7 +229,7 @@ class PacksApi:
         view = DocumentsView(pack.id, [document_view(one, self._app.settings) for one in documents])
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
 
-    async def list_versions(self, request: Request, pack_id: str, doc_id: str) -> Response:
+    async def list_document_versions(self, request: Request, pack_id: str, doc_id: str) -> Response:
         """Every version of a document, newest first."""
         pack, _ = await self._pack_for_reading(request, pack_id)
         renders = await self._packs.renders(pack, doc_id)

@@ -288,12 +288,6 @@ def release(holder: str, uid: str | None = None) -> Work[int]:
     return len((yield Statement("release_artifact", {"holder": holder, "artifact": uid})))
 
 
-def move_hold(holder: str, uid: str) -> Work[None]:
-    """Let a name point at another artifact: it holds this one, and none that it held before."""
-    yield from release(holder)
-    yield from hold(holder, uid)
-
-
 def delete_unreferenced(limit: int) -> Work[int]:
     """Delete artifacts that nothing needs any more and mark the blobs that this leaves without any. Returns how many."""
     moment = yield from now()

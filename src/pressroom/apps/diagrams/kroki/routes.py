@@ -88,11 +88,9 @@ _BODY = json_body(
     text=_EXAMPLE["diagram_source"],
 )
 _START: dict[str, Any] = {
-    "operation_id": "kroki_start",
     "responses": {200: binary_response("What can be drawn", "text/plain", example="  graphviz: svg, png, pdf\n")},
 }
 _HEALTH: dict[str, Any] = {
-    "operation_id": "kroki_health",
     "responses": {
         200: json_response(
             KrokiHealth,
@@ -103,22 +101,18 @@ _HEALTH: dict[str, Any] = {
     },
 }
 _GET: dict[str, Any] = {
-    "operation_id": "kroki_get",
     "responses": _RESPONSES,
     "openapi": {"parameters": [_TYPE, _FORMAT, _SOURCE, *_PARAMETERS]},
 }
 _POST: dict[str, Any] = {
-    "operation_id": "kroki_post",
     "responses": _RESPONSES,
     "openapi": json_body(KrokiDiagram, "A diagram", example=_EXAMPLE) | {"parameters": _PARAMETERS},
 }
 _POST_TYPE: dict[str, Any] = {
-    "operation_id": "kroki_post_type",
     "responses": _RESPONSES,
     "openapi": _BODY | {"parameters": [_TYPE, *_PARAMETERS]},
 }
 _POST_FORMAT: dict[str, Any] = {
-    "operation_id": "kroki_post_format",
     "responses": _RESPONSES,
     "openapi": _BODY | {"parameters": [_TYPE, _FORMAT, *_PARAMETERS]},
 }

@@ -34,7 +34,6 @@ class EmbedRequest(NamedTuple):
 
 _MEDIA_TYPES = ("image/*", "application/pdf")
 _SHOW: dict[str, Any] = {
-    "operation_id": "show_diagram",
     "responses": error_images.responses_with_images(
         {
             200: binary_response(

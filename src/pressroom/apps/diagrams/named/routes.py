@@ -71,7 +71,6 @@ _REFUSED: dict[int | str, Any] = {
 }
 _GONE: dict[int | str, Any] = {410: json_response(Problem, "This version is no longer kept", media_type=MEDIA_TYPE)}
 _PUT: dict[str, Any] = {
-    "operation_id": "put_diagram",
     "responses": responses(
         {
             200: json_response(NamedView, "Rendered, or the text is the one that is there", example=_NAMED),
@@ -88,7 +87,6 @@ _PUT: dict[str, Any] = {
     "openapi": json_body(NewVersion, "The text", example=_EXAMPLE) | {"parameters": [_NAME, *_WAITING, *_CONDITIONS]},
 }
 _GET: dict[str, Any] = {
-    "operation_id": "get_named_diagram",
     "responses": responses(
         {
             200: json_response(NamedView, "The diagram with its versions", example=_NAMED),
@@ -100,12 +98,10 @@ _GET: dict[str, Any] = {
     "openapi": {"parameters": [_NAME, _AT, header("If-None-Match", "The tag of what you have")]},
 }
 _DELETE: dict[str, Any] = {
-    "operation_id": "delete_diagram",
     "responses": responses({204: {"description": "It is gone, with all its versions"}}, 401, 403, 404) | _REFUSED,
     "openapi": {"parameters": [_NAME, *_CONDITIONS]},
 }
 _LIST: dict[str, Any] = {
-    "operation_id": "list_named_diagrams",
     "responses": responses(
         {
             200: json_response(
