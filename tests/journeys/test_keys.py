@@ -24,8 +24,8 @@ from pressroom import (
     queue,
 )
 from pressroom.errors import InvalidArgument, WaitTimeout
-from pressroom.model import GaveUp, Released, Retry, Succeeded
-from pressroom.store.jobs import submitting
+from pressroom.model import GaveUp, Released, Result, Retry, Succeeded
+from pressroom.store.jobs import endings, submitting
 from pressroom.submission.request import copy_for_retry
 from pressroom.worker import maintenance
 
@@ -107,6 +107,35 @@ async def test_a_render_is_written_to_the_revision_that_was_rendered_and_to_no_o
             rows = await tx.execute("SELECT id, html, status FROM revision ORDER BY id")
 
     assert rows == [(1, None, "queued"), (2, "<p>text 2</p>", "rendered")]
+
+
+async def test_what_a_settling_hook_is_told_is_what_the_row_says(anywhere):
+    """That of a first attempt that succeeded is not looked up; of every other it is."""
+    told = {}
+
+    def tell(ending):
+        row = yield from endings._find_ending(ending.id, ending.for_hook)
+        told[ending.payload["ends"]] = (ending, row)
+
+    @kind("hooked", settling=tell, backoff=Backoff(base=0.0, jitter=0))
+    async def hooked(job, payload):
+        if payload["ends"] != "at once" and job.attempt == 1:
+            raise Transient("not now")
+        return Result({"é": [1.5, None, "\u2028"]}, "aside")
+
+    async with Pressroom(anywhere, kinds=[hooked], workers=2) as press:
+        await press.pause("hooked")
+        options = {"key": "/Home", "org_id": "acme", "subject": "a page"}
+        for payload in ({"ends": "never"}, {"ends": "at once"}):  # the second takes the place of the first
+            last = await press.submit("hooked", payload, **options)
+        retried = await press.submit("hooked", {"ends": "later"})
+        await press.resume("hooked")
+        await asyncio.gather(*(press.wait(job, timeout=60) for job in (last, retried)))
+
+    assert told.keys() == {"at once", "later"}
+    assert all(ending == row for ending, row in told.values())
+    assert told["at once"][0].version == 2
+    assert told["later"][0].error["code"] == "transient"
 
 
 # W16, D25

@@ -375,6 +375,27 @@ async def test_a_press_that_hides_which_order_it_is_at_gets_no_more_than_twice_t
             await asked
 
 
+@pytest.mark.parametrize("began", [0, 0x00FF_FFFF])
+async def test_a_press_that_stands_still_amid_writing_when_it_began_keeps_its_time(began: int) -> None:
+    """On a busy machine it may lose its core between two bytes. Renders of milliseconds were killed for taking ten seconds."""
+    limit = Patient.limits.seconds
+    async with presses() as box:
+        await say(box, "warm", Patient)
+        (press,) = box.pools()["patient"].processes
+        asked = asyncio.create_task(say(box, "hang", Patient))
+        while (ticket := press.current_ticket[0]) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        number, _ = CURSOR.unpack_from(press._cursor)
+        CURSOR.pack_into(press._cursor, 0, number, began)
+
+        press.check_time(ticket.sent_at + limit - 1)
+        assert press.ready
+        press.check_time(ticket.sent_at + limit + 1)
+
+        with pytest.raises(Timeout):
+            await asked
+
+
 async def test_an_order_around_which_three_presses_died_is_given_up() -> None:
     """It is not to blame for any of them, as far as is known; but it must not wear out one press after the other."""
     pool = ProcessPool(Toy, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pressroom.apps.wiki import diagrams, links, renderers, store
-from pressroom.apps.wiki.model import Article, RenderStatus
+from pressroom.apps.wiki.model import RenderStatus
 from pressroom.apps.wiki.postprocess import heading_id, postprocess_html
 from pressroom.apps.wiki.store import RenderedPage
 from pressroom.definitions import Backoff, Kind
@@ -56,7 +56,8 @@ class ArticleRenders:
 
     async def handle(self, job: Any, payload: Any) -> Result:
         target = msgspec.convert(payload, RenderPayload)
-        article, source = await self._database.read(partial(_read_source, target, job.org_id))
+        org_id = job.org_id or ""
+        url, source = await self._database.read(partial(store.get_source, org_id, target.article, target.revision))
         asked = RenderRequest("markdown", "html", source.encode(), renderers.OPTIONS)
         plan = documents.plan(asked)
         engines = documents.engines_of(plan)
@@ -66,9 +67,9 @@ class ArticleRenders:
         except PressroomError as error:
             error.engines = engines
             raise
-        page = await self.make_page(article.org_id, rendered, renderers.name(engines))
+        page = await self.make_page(org_id, rendered, renderers.name(engines))
         result = {
-            "article": article.url,
+            "article": url,
             "revision": target.revision,
             "size": len(page.html),
             "warnings": [msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
@@ -112,10 +113,3 @@ def settle(ending: Ending) -> Work[None]:
     # A cancelled render is submitted again when the article is opened.
     status = RenderStatus.STALE if ending.status is Status.CANCELLED else RenderStatus.FAILED
     yield from store.mark_revision_failed(article.id, target.revision, ending.uid, status, ending.error)
-
-
-def _read_source(target: RenderPayload, org_id: str | None) -> Work[tuple[Article, str]]:
-    article = yield from store.get_article_by_id(target.article)
-    if article.org_id != (org_id or ""):
-        raise NotFound("there is no such article")
-    return article, (yield from store.get_revision(article, target.revision)).source

@@ -209,6 +209,14 @@ def get_revision(article: Article, number: int) -> Work[Revision]:
     return _revision(rows[0])
 
 
+def get_source(org_id: str, article: int, number: int) -> Work[tuple[str, str]]:
+    """The URL of an article of this organisation, and the source of a revision of it."""
+    rows = yield Statement("wiki.find_source", {"article": article, "number": number})
+    if not rows or rows[0][0] != org_id:
+        raise NotFound("there is no such article or revision")
+    return rows[0][1:]
+
+
 def get_renderable_revision(article: Article, number: int) -> Work[Revision]:
     """A revision that may be rendered again. Raises TooSoon if that was just done."""
     found = yield from get_revision(article, number)
@@ -307,10 +315,12 @@ def save_page(article: Article, number: int, page: RenderedPage) -> Work[None]:
     place = {"article": article.id, "number": number}
     yield Statement("wiki.save_html", place | {"html": page.html, "headings": compact(list(page.headings))})
     yield Statement("wiki.mark_rendered", place | {"renderer": page.renderer, "now": moment})
-    yield Statement("wiki.set_shown_revision", place)
+    if article.shown is None or article.shown < number:
+        yield Statement("wiki.set_shown_revision", place)
     if number == article.head:
         yield Statement("wiki.delete_links", {"article": article.id})
-        yield Statement("wiki.insert_links", {"article": article.id, "urls": compact(list(page.links))})
+        if page.links:
+            yield Statement("wiki.insert_links", {"article": article.id, "urls": compact(list(page.links))})
 
 
 def mark_revision_failed(article: int, number: int, job: str, status: RenderStatus, error: dict[str, Any] | None) -> Work[None]:

@@ -219,8 +219,9 @@ class EngineProcess(asyncio.SubprocessProtocol):
         """The order it is at, as the press says, and since when. Without one: the oldest that waits."""
         if self._cursor is not None:
             number, began = CURSOR.unpack_from(self._cursor)
-            if number in self.waiting:
-                return self.waiting[number], began / 1e9
+            if ticket := self.waiting.get(number):
+                # The press may stand still amid writing the time: what is read then is too early, by hours.
+                return ticket, max(began / 1e9, ticket.sent_at)
         return None, self.busy_since
 
     def check_time(self, now: float) -> None:

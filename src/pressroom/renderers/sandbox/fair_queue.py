@@ -1,6 +1,7 @@
 """Renders that wait for a press, and which of them is next."""
 
 import asyncio
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -23,7 +24,7 @@ DIRECT_CALLER = RenderCaller()
 class Ticket:
     """One render on its way: what to send to a press, and the future that its caller awaits."""
 
-    __slots__ = ("caller", "future", "is_sent", "on_sent", "options", "output", "source", "tries")
+    __slots__ = ("caller", "future", "is_sent", "on_sent", "options", "output", "sent_at", "source", "tries")
 
     def __init__(
         self,
@@ -40,10 +41,12 @@ class Ticket:
         self.caller = caller
         self.tries = 0
         self.is_sent = False
+        self.sent_at = 0.0  # by the monotonic clock
         self.on_sent: Callable[[], None] | None = None
 
     def mark_sent(self) -> None:
         self.is_sent = True
+        self.sent_at = time.monotonic()
         if self.on_sent is not None:
             self.on_sent()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from pressroom.base import json_text
 from pressroom.errors import NotFound
 from pressroom.model import (
     Claim,
@@ -187,19 +188,45 @@ def _follow_up(settled: Settled, kinds: Kinds, moment: int) -> Work[None]:
         if status is Status.COMPLETED and claim.fingerprint is not None:
             yield Statement("store_cached", {"id": claim.id, "now": moment})
         for_hook = settled.outcome.for_hook if isinstance(settled.outcome, Succeeded | PartlySucceeded) else None
-        yield from run_settling_hook(claim.id, claim.kind, kinds, for_hook)
+        yield from run_settling_hook(claim.id, claim.kind, kinds, for_hook, _known_ending(settled))
     if claim.key is not None:
         yield from promote_if_waiting(claim.org_id or "", claim.key)
 
 
-def run_settling_hook(id: int, kind: str, kinds: Kinds, for_hook: Any = None) -> Work[None]:
-    """The application's own rows, in the transaction that ends the job."""
+def _known_ending(settled: Settled) -> Ending | None:
+    """That of a first attempt that succeeded: it has left no errors, and while it ran nothing else of its row has changed."""
+    claim, outcome = settled.claim, settled.outcome
+    if settled.status is not Status.COMPLETED or claim.failures or claim.crashes or not isinstance(outcome, Succeeded):
+        return None
+    return Ending(
+        id=claim.id,
+        uid=claim.uid,
+        status=settled.status,
+        version=claim.version,
+        result=json_text.decode(outcome.result),
+        error=None,
+        payload=json_text.decode(claim.payload),
+        key=claim.key,
+        org_id=claim.org_id or None,
+        subject=claim.subject,
+        for_hook=outcome.for_hook,
+    )
+
+
+def run_settling_hook(id: int, kind: str, kinds: Kinds, for_hook: Any = None, known: Ending | None = None) -> Work[None]:
+    """The application's own rows, in the transaction that ends the job. What is not `known` of its ending is looked up."""
     settling = kinds[kind].settling if kind in kinds else None
     if settling is None:
         return
+    if known is None:
+        known = yield from _find_ending(id, for_hook)
+    yield from settling(known)
+
+
+def _find_ending(id: int, for_hook: Any) -> Work[Ending]:
     rows = yield Statement("find_ending", {"id": id})
     id, uid, status, version, result, errors, payload, key, org_id, subject = rows[0]
-    ending = Ending(
+    return Ending(
         id=id,
         uid=uid,
         status=Status(status),
@@ -212,7 +239,6 @@ def run_settling_hook(id: int, kind: str, kinds: Kinds, for_hook: Any = None) ->
         subject=subject,
         for_hook=for_hook,
     )
-    yield from settling(ending)
 
 
 def without_hook(kinds: Kinds, name: str) -> Kinds:
