@@ -34,7 +34,7 @@ def promote(settings: Settings, args: Namespace, output: Output) -> int:
     else:
         with _PromotionProgress(output) as progress:
             found = promotion.promote(
-                settings, schema, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
+                settings, schema, args.to, artifacts_to_s3=to_s3, wait=args.wait, on_progress=progress.tell, on_wait=output.note
             )
     if output.as_json:
         output.data({"promoted": not args.dry_run, **_promotion_view(found)}, event="promoted")

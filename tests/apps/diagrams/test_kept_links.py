@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.kinds.rendering import INLINE
 from pressroom.store.artifacts import artifacts
 from tests.apps.diagrams.conftest import Easel, Stage, Staging, ended
@@ -25,7 +25,7 @@ async def later(stage: Stage, *, limit: int = 0, **how_long: int) -> None:
     """So much time passes, and everything that nothing needs any more is deleted."""
     stage.clock.advance(seconds=timedelta(**how_long).total_seconds())
     await stage.press.maintenance.prune()
-    await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0, cache_limit=limit)
+    await collect_garbage(stage.press.rendering.blobs, stage.press.rendering.database, grace=0, cache_limit=limit)
 
 
 async def test_a_kept_link_and_its_source_live_for_thirty_days_after_the_last_use(staged: Staging, easel: Easel) -> None:
