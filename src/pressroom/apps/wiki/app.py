@@ -51,7 +51,7 @@ class Wiki(RunningApp):
 def _add_commands(add: AddCommand) -> None:
     from pressroom.apps.wiki import commands
 
-    commands.add_to(add)
+    commands.add_commands(add)
 
 
 async def _fill_demo(wiki: RunningApp) -> None:

@@ -11,7 +11,7 @@ from pressroom.apps.wiki.batch_progress import describe_failures, read_progress
 from pressroom.apps.wiki.folders import Folders, ImportReport
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.cli import exits
-from pressroom.cli.output import Output, bar
+from pressroom.cli.output import Output, format_progress_bar
 
 if TYPE_CHECKING:
     from pressroom.apps.wiki.app import Wiki
@@ -20,7 +20,7 @@ LOOK_EVERY = 0.2  # seconds
 SHOWN = 20  # files or articles that went wrong
 
 
-def add_to(add: AddCommand) -> None:
+def add_commands(add: AddCommand) -> None:
     importing = add(
         "import",
         import_folder,
@@ -121,7 +121,7 @@ class _ProgressBar:
 
     def show(self, what: str, done: int, total: int) -> None:
         if self._live:
-            sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
+            sys.stderr.write(f"\r\x1b[K{format_progress_bar({'done': done, 'total': total, 'message': what})}")
             sys.stderr.flush()
 
     def end(self) -> None:
