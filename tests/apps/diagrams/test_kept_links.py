@@ -18,7 +18,7 @@ async def drawn(stage: Stage, source: str) -> dict[str, Any]:
 
 async def keep(stage: Stage, told: dict[str, Any]) -> None:
     job = await stage.press.get(told["jobId"])
-    assert await stage.press.app("diagrams").diagrams.keep(job.result["artifact"]) is not None
+    assert await stage.press.app("diagrams").diagrams.keep_render(job.result["artifact"]) is not None
 
 
 async def later(stage: Stage, *, limit: int = 0, **how_long: int) -> None:
@@ -135,7 +135,7 @@ async def test_what_has_expired_cannot_be_kept(staged: Staging, easel: Easel) ->
         artifact = (await stage.press.get(told["jobId"])).result["artifact"]
         stage.clock.advance(seconds=301)
 
-        assert await stage.press.app("diagrams").diagrams.keep(artifact) is None
+        assert await stage.press.app("diagrams").diagrams.keep_render(artifact) is None
         expiry = await stage.press.rendering.database.read(partial(artifacts.expiry_of, artifact))
 
     assert expiry is not None

@@ -33,7 +33,7 @@ class Wiki(RunningApp):
 
     async def on_leading(self) -> None:
         """The engines may be others than the last time."""
-        await self._batches.find_stale()
+        await self._batches.mark_stale_articles()
 
     def pages(self, site: "Site") -> "Pages":
         from pressroom.apps.wiki import pages

@@ -66,7 +66,7 @@ class ArticleRenders:
         except PressroomError as error:
             error.engines = engines
             raise
-        page = await self.make_page(article.org_id, rendered, renderers.name(engines))
+        page = await self.make_page(article.org_id, rendered, renderers.renderer_name(engines))
         result = {
             "article": article.url,
             "revision": target.revision,
