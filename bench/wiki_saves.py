@@ -48,7 +48,7 @@ async def beside_many(path: Path, articles: int, saves: int) -> tuple[list[float
     async with wiki_press.opened(path) as press:
         started = time.monotonic()
         for some in batched(_small(articles), TAKEN_AT_ONCE):  # past the service, which would have them rendered
-            await press._database.run(partial(store.save_many, "", some), name="article")
+            await press._database.run(partial(store.save_articles, "", some), name="article")
         say(f"  {articles:,} articles were made in {time.monotonic() - started:.0f} s")
         numbers = count()
         idle = await _steadily(press, numbers, saves)

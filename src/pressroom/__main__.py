@@ -10,7 +10,7 @@ def main() -> int:
     argv = sys.argv[1:]
     asks_for_help = not {"-h", "--help"}.isdisjoint(argv)
     if config.find_log_format(argv) == "json" and not asks_for_help:
-        process_output.start(argv[0] if argv else None)
+        process_output.start_json_output(argv[0] if argv else None)
     from pressroom.cli.main import main as run_command
 
     return run_command(argv)

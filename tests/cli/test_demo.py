@@ -59,8 +59,8 @@ async def seen(database: str) -> dict[str, Any]:
 @pytest.fixture
 def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are enough to see that things are rendered, and their engines start quickly."""
-    monkeypatch.setattr(sources, "GOOD", ((1, sources.map_of_services), (1, sources.flow)))
-    monkeypatch.setattr(sources, "BROKEN", ((1, sources.broken_arrow), (1, sources.broken_brace)))
+    monkeypatch.setattr(sources, "GOOD", ((1, sources.make_service_map), (1, sources.make_flowchart)))
+    monkeypatch.setattr(sources, "BROKEN", ((1, sources.make_broken_arrow), (1, sources.make_broken_brace)))
 
 
 @pytest.mark.usefixtures("two_languages")
@@ -112,7 +112,7 @@ def test_a_number_of_jobs_out_of_bounds_is_refused(run: Run, jobs: str, capsys: 
 
 
 def test_the_same_seed_makes_the_same_sources_of_which_few_are_different_pictures() -> None:
-    first, second = ([sources.choose_source(sources.GOOD, luck) for _ in range(200)] for luck in (Random(7), Random(7)))
+    first, second = ([sources.make_random_source(sources.GOOD, luck) for _ in range(200)] for luck in (Random(7), Random(7)))
 
     assert first == second
     assert len({sheet.source for sheet in first}) == 200
@@ -127,8 +127,8 @@ async def test_time_passes_from_one_appointment_to_the_next() -> None:
             await timeline.sleep(pause)
             seen.append((timeline.clock.now_ms(), name))
 
-    timeline.start(story("slow", 10, 10, 10))
-    timeline.start(story("quick", 4, 4))
+    timeline.start_activity(story("slow", 10, 10, 10))
+    timeline.start_activity(story("quick", 4, 4))
     await timeline.run_until(25_000, lambda _: None)
     await timeline.cancel_all()
 
@@ -143,7 +143,7 @@ async def test_a_story_that_fails_is_not_passed_over() -> None:
         await timeline.sleep(1)
         raise RuntimeError("lost the thread")
 
-    timeline.start(story())
+    timeline.start_activity(story())
 
     with pytest.raises(RuntimeError, match="lost the thread"):
         await timeline.run_until(5_000, lambda _: None)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pressroom import errors
 from pressroom.client import RetryPolicy, Unreachable, operations, problem_of
 from pressroom.client.address import resolve_address
-from pressroom.client.calls import get, retry, submit
+from pressroom.client.calls import get_job, retry_job, submit_job
 from pressroom.client.errors import error_from_answer, retry_after
 from pressroom.client.event_stream import EventStreamParser, ServerSentEvent
-from pressroom.client.exchange import ConnectionLost, Emit, Exchange, HttpAnswer, HttpCall, ReadChunk, ReadClock, Sleep
+from pressroom.client.exchange import ConnectionLost, EmitValue, Exchange, HttpAnswer, HttpCall, ReadChunk, ReadClock, Sleep
 from pressroom.client.retries import send_with_retries
 
 STEADY = RetryPolicy(random=lambda: 1.0)
@@ -51,7 +51,7 @@ class Script:
                 self.clock += seconds
                 self.pauses.append(seconds)
                 return None
-            case Emit(value):
+            case EmitValue(value):
                 self.given.append(value)
                 return None
             case HttpCall():
@@ -80,7 +80,7 @@ def a_job(status: str, **more: Any) -> dict[str, Any]:
 def test_a_full_queue_is_asked_again_when_it_says_and_not_before() -> None:
     script = Script(problem(503, "queue_full", headers={"retry-after": "7"}), ok())
 
-    script.play(send_with_retries(get("1"), STEADY))
+    script.play(send_with_retries(get_job("1"), STEADY))
 
     assert len(script.calls) == 2
     assert 7 <= script.pauses[0] < 7.2
@@ -89,7 +89,7 @@ def test_a_full_queue_is_asked_again_when_it_says_and_not_before() -> None:
 def test_a_submit_that_is_sent_again_names_the_same_key() -> None:
     script = Script(CUT, problem(429, "rate_limited", headers={"retry-after": "1"}), ok(status=202))
 
-    script.play(send_with_retries(submit({"kind": "x"}, "k"), STEADY))
+    script.play(send_with_retries(submit_job({"kind": "x"}, "k"), STEADY))
 
     assert {call.headers["Idempotency-Key"] for call in script.calls} == {'"k"'}
     assert len(script.calls) == 3
@@ -99,13 +99,13 @@ def test_pauses_grow_up_to_a_cap_and_then_it_gives_up() -> None:
     script = Script(*[NEVER_ARRIVED] * 6)
 
     with pytest.raises(Unreachable, match="refused"):
-        script.play(send_with_retries(get("1"), RetryPolicy(retries=5, base=1, cap=4, random=lambda: 1.0)))
+        script.play(send_with_retries(get_job("1"), RetryPolicy(retries=5, base=1, cap=4, random=lambda: 1.0)))
 
     assert script.pauses == [1, 2, 4, 4, 4]
 
 
 def test_what_would_happen_twice_is_sent_again_only_if_it_never_arrived() -> None:
-    once = retry("1", "k")
+    once = retry_job("1", "k")
     arrived = Script(NEVER_ARRIVED, ok())
     arrived.play(send_with_retries(once, STEADY))
     assert len(arrived.calls) == 2
@@ -117,16 +117,20 @@ def test_what_would_happen_twice_is_sent_again_only_if_it_never_arrived() -> Non
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 422, 500, 501, 504])
 def test_a_refusal_is_not_asked_about_again(status: int) -> None:
     with pytest.raises(errors.PressroomError):
-        Script(problem(status, "whatever")).play(send_with_retries(get("1"), STEADY))
+        Script(problem(status, "whatever")).play(send_with_retries(get_job("1"), STEADY))
 
 
 def test_a_proxy_without_its_server_is_asked_again() -> None:
-    Script(HttpAnswer(502, {"content-type": "text/html"}, b"<h1>Bad Gateway"), ok()).play(send_with_retries(get("1"), STEADY))
+    Script(HttpAnswer(502, {"content-type": "text/html"}, b"<h1>Bad Gateway"), ok()).play(
+        send_with_retries(get_job("1"), STEADY)
+    )
 
 
 def test_a_time_that_nobody_wants_to_wait_is_the_callers_to_know() -> None:
     with pytest.raises(errors.QueueFull) as full:
-        Script(problem(503, "queue_full", "full", headers={"retry-after": "3600"})).play(send_with_retries(get("1"), STEADY))
+        Script(problem(503, "queue_full", "full", headers={"retry-after": "3600"})).play(
+            send_with_retries(get_job("1"), STEADY)
+        )
     assert full.value.retry_after == 3600
 
 
@@ -179,12 +183,12 @@ def test_waiting_follows_a_job_to_the_one_that_took_its_place() -> None:
 
 def test_a_job_in_the_words_of_its_app_is_understood() -> None:
     told = {"jobId": "job_1", "status": "rendering", "job": a_job("in_progress")}
-    assert Script(ok(told)).play(operations.request_job(get("1"), STEADY)).status == "in_progress"
+    assert Script(ok(told)).play(operations.request_job(get_job("1"), STEADY)).status == "in_progress"
 
 
 def test_an_answer_of_something_else_is_told_as_such() -> None:
     with pytest.raises(errors.PressroomError, match="is this Pressroom"):
-        Script(ok({"hello": "world"})).play(operations.request_job(get("1"), STEADY))
+        Script(ok({"hello": "world"})).play(operations.request_job(get_job("1"), STEADY))
 
 
 # ---- events

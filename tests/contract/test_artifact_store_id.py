@@ -47,8 +47,8 @@ async def test_a_store_has_one_id_whichever_process_makes_it(shelf: Shelf) -> No
 
     assert len(set(made)) == 1
     assert await store.read_id() == made[0]
-    assert [one async for one in store.listing()] == [], "it is no blob, so that nothing collects it"
-    assert await store.sweep(0) == 0
+    assert [one async for one in store.list_blobs()] == [], "it is no blob, so that nothing collects it"
+    assert await store.delete_temporary_files(0) == 0
 
 
 async def test_a_queue_that_renders_nothing_records_nothing(database: str, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ async def test_a_bucket_and_a_folder_are_not_mixed(s3_server: S3Server, tmp_path
 
     other_name = settings | {"s3_endpoint": bucket.endpoint.replace("127.0.0.1", "localhost")}
     assert await render(database, **other_name, **keys) == made
-    assert len([one async for one in S3(bucket, SystemClock()).listing()]) == 1
+    assert len([one async for one in S3(bucket, SystemClock()).list_blobs()]) == 1
 
 
 async def test_a_bucket_out_of_reach_lets_a_worker_start(database: str, tmp_path: Path, caplog: Any) -> None:

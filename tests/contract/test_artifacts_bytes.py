@@ -56,7 +56,7 @@ async def test_the_same_bytes_are_kept_once_however_often_they_are_put(shelf: Sh
     )
 
     assert set(blobs) == {Blob(HELLO, 5)}
-    assert [(one.key, one.size) async for one in shelf.blobs.listing()] == [(HELLO, 5)]
+    assert [(one.key, one.size) async for one in shelf.blobs.list_blobs()] == [(HELLO, 5)]
 
 
 async def test_bytes_of_another_generation_have_another_name(shelf: Shelf) -> None:
@@ -78,8 +78,8 @@ async def test_a_put_that_may_not_go_on_leaves_nothing(shelf: Shelf) -> None:
         with pytest.raises(StoreUnavailable):
             await shelf.blobs.put(data, reserve=refuse)
 
-    assert [one async for one in shelf.blobs.listing()] == []
-    assert await shelf.blobs.sweep(0) == 0
+    assert [one async for one in shelf.blobs.list_blobs()] == []
+    assert await shelf.blobs.delete_temporary_files(0) == 0
 
 
 async def test_a_stream_that_breaks_leaves_nothing(shelf: Shelf) -> None:
@@ -90,8 +90,8 @@ async def test_a_stream_that_breaks_leaves_nothing(shelf: Shelf) -> None:
     with pytest.raises(ConnectionError):
         await shelf.blobs.put(broken())
 
-    assert [one async for one in shelf.blobs.listing()] == []
-    assert await shelf.blobs.sweep(0) == 0
+    assert [one async for one in shelf.blobs.list_blobs()] == []
+    assert await shelf.blobs.delete_temporary_files(0) == 0
 
 
 async def test_a_cancelled_put_leaves_nothing(shelf: Shelf) -> None:
@@ -108,8 +108,8 @@ async def test_a_cancelled_put_leaves_nothing(shelf: Shelf) -> None:
     with pytest.raises(asyncio.CancelledError):
         await putting
 
-    assert [one async for one in shelf.blobs.listing()] == []
-    assert await shelf.blobs.sweep(0) == 0
+    assert [one async for one in shelf.blobs.list_blobs()] == []
+    assert await shelf.blobs.delete_temporary_files(0) == 0
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_deleted_is_gone_and_deleting_again_does_no_harm(shelf: Shelf) -> 
     await shelf.blobs.delete([gone.key, "0" * 64])
     await shelf.blobs.delete([gone.key])
 
-    assert [one.key async for one in shelf.blobs.listing()] == [kept.key]
+    assert [one.key async for one in shelf.blobs.list_blobs()] == [kept.key]
     with pytest.raises(NotFound):
         await shelf.blobs.size(gone.key)
 
@@ -190,7 +190,7 @@ async def test_deleted_is_gone_and_deleting_again_does_no_harm(shelf: Shelf) -> 
 async def test_a_listing_tells_size_and_age(shelf: Shelf) -> None:
     blobs = {await shelf.blobs.put(str(number).encode() * number) for number in range(1, 30)}
 
-    listed = [one async for one in shelf.blobs.listing()]
+    listed = [one async for one in shelf.blobs.list_blobs()]
 
     assert {Blob(one.key, one.size) for one in listed} == blobs
     assert all(one.age < 120 for one in listed)

@@ -200,7 +200,7 @@ async def test_a_put_that_is_killed_leaves_the_whole_file_or_none(folder: Path, 
     assert dies(command) == -signal.SIGKILL
 
     assert [path.read_bytes() for path in files(folder / "blobs")] == [b"hello"] * whole
-    assert await disk.sweep(0) == 1 - whole
+    assert await disk.delete_temporary_files(0) == 1 - whole
     assert files(folder / "tmp") == []
     assert await read(disk, (await disk.put(b"hello")).key) == b"hello"
 
@@ -210,8 +210,8 @@ async def test_a_stream_that_is_killed_in_the_middle_leaves_nothing_under_a_fina
 
     assert files(folder / "blobs") == []
     assert [path.stat().st_size > 0 for path in files(folder / "tmp")] == [True]
-    assert await disk.sweep(3600) == 0, "it may still be written to"
-    assert await disk.sweep(0) == 1
+    assert await disk.delete_temporary_files(3600) == 0, "it may still be written to"
+    assert await disk.delete_temporary_files(0) == 1
 
 
 @pytest.fixture
@@ -266,7 +266,7 @@ async def test_a_symbolic_link_is_not_followed(disk: Disk, folder: Path, tmp_pat
 
     with pytest.raises(NotFound):
         await disk.get(blob.key)
-    assert [one async for one in disk.listing()] == []
+    assert [one async for one in disk.list_blobs()] == []
 
     await disk.put(b"hello")  # replaces the link, not what it leads to
 
@@ -288,7 +288,7 @@ async def test_a_linked_folder_is_not_entered(disk: Disk, folder: Path, tmp_path
         await disk.put(b"hello")
     await disk.delete([blob.key])
 
-    assert [one async for one in disk.listing()] == []
+    assert [one async for one in disk.list_blobs()] == []
     assert len(files(elsewhere)) == 1
 
 
@@ -316,7 +316,7 @@ async def test_strange_files_are_not_listed(disk: Disk, folder: Path) -> None:
     path.with_name("notes.txt").write_text("mine")
     (folder / "blobs" / "zz.txt").write_text("mine")
 
-    assert [one.key async for one in disk.listing()] == [blob.key]
+    assert [one.key async for one in disk.list_blobs()] == [blob.key]
 
 
 async def test_nobody_else_may_read_the_folder(disk: Disk, folder: Path) -> None:

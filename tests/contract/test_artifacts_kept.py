@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from pressroom.app import BUILT_IN_SCHEMA
-from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle import blob_key, bundle_draft, store_artifact, store_file
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.backends import open_database
 from pressroom.config import Settings
@@ -35,45 +35,49 @@ def recorded(draft: ArtifactDraft) -> Callable[[], artifacts.Work[artifacts.Arti
 
 async def test_what_is_kept_is_sound_until_it_expires_and_then_goes_with_its_bytes(shelf: Shelf, database: str) -> None:
     async with opened(database, shelf) as rows:
-        one = await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
-        page = await keep_file(shelf.blobs, rows, "index.html", b"<html/>", media_type="text/html")
-        picture = await keep_file(shelf.blobs, rows, "logo.svg", b"<svg/>", media_type="image/svg+xml")
+        one = await store_artifact(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
+        page = await store_file(shelf.blobs, rows, "index.html", b"<html/>", media_type="text/html")
+        picture = await store_file(shelf.blobs, rows, "logo.svg", b"<svg/>", media_type="image/svg+xml")
         many = bundle_draft([page, picture], media_type="text/html")
         for draft in (one, many):
             await rows.run(recorded(draft), name="record")
 
         assert await fsck(shelf.blobs, rows, grace=0) == []
-        assert len([listed async for listed in shelf.blobs.listing()]) == 2
+        assert len([listed async for listed in shelf.blobs.list_blobs()]) == 2
 
         shelf.clock.advance(days=2)
-        assert (await collect(shelf.blobs, rows)).dropped == 2
+        assert (await collect_garbage(shelf.blobs, rows)).dropped == 2
         shelf.clock.advance(days=2)
-        assert (await collect(shelf.blobs, rows)).deleted == 2
+        assert (await collect_garbage(shelf.blobs, rows)).deleted == 2
 
-        assert [listed async for listed in shelf.blobs.listing()] == []
+        assert [listed async for listed in shelf.blobs.list_blobs()] == []
         assert await fsck(shelf.blobs, rows, grace=0) == []
 
 
 async def test_what_comes_back_after_that_is_there_again(shelf: Shelf, database: str) -> None:
     async with opened(database, shelf) as rows:
-        await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
-        await collect(shelf.blobs, rows, grace=0)
+        await store_artifact(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")
+        await collect_garbage(shelf.blobs, rows, grace=0)
 
-        artifact = await rows.run(recorded(await keep(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")), name="record")
+        artifact = await rows.run(
+            recorded(await store_artifact(shelf.blobs, rows, b"<svg/>", media_type="image/svg+xml")), name="record"
+        )
 
-        assert await shelf.blobs.verify(key_in_store(artifact))
+        assert await shelf.blobs.verify(blob_key(artifact))
         assert await fsck(shelf.blobs, rows, grace=0) == []
 
 
 async def test_fsck_misses_what_was_taken_and_names_what_nobody_knows(shelf: Shelf, database: str) -> None:
     async with opened(database, shelf) as rows:
-        taken = await rows.run(recorded(await keep(shelf.blobs, rows, b"taken", media_type="text/plain")), name="record")
-        await shelf.blobs.delete([key_in_store(taken)])
+        taken = await rows.run(
+            recorded(await store_artifact(shelf.blobs, rows, b"taken", media_type="text/plain")), name="record"
+        )
+        await shelf.blobs.delete([blob_key(taken)])
         stray = await shelf.blobs.put(b"stray")
 
         found = {(one.what, one.subject) for one in await fsck(shelf.blobs, rows, grace=0)}
 
-        assert found == {("missing", key_in_store(taken)), ("orphan", stray.key)}
-        assert (await collect(shelf.blobs, rows, untouched=0, orphans=True)).orphans == 1
+        assert found == {("missing", blob_key(taken)), ("orphan", stray.key)}
+        assert (await collect_garbage(shelf.blobs, rows, min_age=0, orphans=True)).orphans == 1
         with pytest.raises(NotFound):
             await shelf.blobs.size(stray.key)

@@ -55,15 +55,15 @@ def test_a_link_of_ours_works_until_the_last_millisecond_of_its_time() -> None:
     allowed = SignedLink(key_of("0" * 64, 0), "image/svg+xml", "a.svg")
     url = f"/blobs/{signer.sign(allowed, seconds=LINK_SECONDS)}"
 
-    assert signer.check(url) == allowed
+    assert signer.check_link(url) == allowed
     clock.advance(seconds=LINK_SECONDS - 0.001)
-    assert signer.check(url) == allowed
+    assert signer.check_link(url) == allowed
     clock.advance(seconds=0.001)
     with pytest.raises(NotFound):
-        signer.check(url)
+        signer.check_link(url)
     clock.advance(hours=24)
     with pytest.raises(NotFound):
-        signer.check(url)
+        signer.check_link(url)
 
 
 def test_a_link_that_was_made_within_a_second_works_no_longer_than_its_time() -> None:
@@ -72,10 +72,10 @@ def test_a_link_that_was_made_within_a_second_works_no_longer_than_its_time() ->
     url = f"/blobs/{signer.sign(SignedLink(key_of('0' * 64, 0), 'text/plain', None), seconds=60)}"
 
     clock.advance(seconds=59)
-    assert signer.check(url).filename is None
+    assert signer.check_link(url).filename is None
     clock.advance(seconds=1)
     with pytest.raises(NotFound):
-        signer.check(url)
+        signer.check_link(url)
 
 
 def test_a_link_cannot_be_changed(shelf: Shelf, blob: Blob) -> None:

@@ -20,7 +20,7 @@ NOWHERE = Bucket(f"http://127.0.0.1:{free_ports(1)[0]}", "artifacts", "a-key", "
 
 def everything(s3: S3):
     async def listing():
-        return [one async for one in s3.listing()]
+        return [one async for one in s3.list_blobs()]
 
     return [s3.put(b"hello"), s3.get("0" * 64), s3.size("0" * 64), s3.delete(["0" * 64]), listing()]
 

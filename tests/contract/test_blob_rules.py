@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pressroom import Pressroom
-from pressroom.artifact_lifecycle import bundle_draft, keep_file
+from pressroom.artifact_lifecycle import bundle_draft, store_file
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import ManualClock
 from pressroom.errors import BlobGone
@@ -34,7 +34,7 @@ class Kept:
         return await self._database.run(lambda: work, name="kept")
 
     async def put(self) -> ArtifactFile:
-        return await keep_file(self._disk, self._database, "a.txt", b"hello", media_type="text/plain")
+        return await store_file(self._disk, self._database, "a.txt", b"hello", media_type="text/plain")
 
     async def record(self, part: ArtifactFile) -> str:
         return (await self.run(artifacts.record(bundle_draft([part], media_type="text/plain"), keep_for=DAY))).uid

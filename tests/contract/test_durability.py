@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from pressroom import Pressroom, Request, Schedule, kind
-from pressroom.artifact_lifecycle import keep
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle import store_artifact
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import ManualClock
 from pressroom.model import Statement, Work
@@ -196,11 +196,11 @@ async def test_on_sqlite_bytes_are_deleted_after_their_condemnation_is_on_the_di
 
     async with Pressroom(file, workers=None, clock=clock) as press:
         disk = Watched(tmp_path / "watched", clock)
-        await keep(disk, press._database, b"hello", media_type="text/plain")
+        await store_artifact(disk, press._database, b"hello", media_type="text/plain")
         before = len(synced)
         clock.advance(days=2)
 
-        collected = await collect(disk, press._database)
+        collected = await collect_garbage(disk, press._database)
 
     assert (collected.condemned, collected.deleted) == (1, 1)
     assert deleted_after == [1]
@@ -211,9 +211,9 @@ async def test_on_postgres_bytes_are_deleted_after_their_condemnation_is_on_the_
     looking.change(on_server, RECORDED.format(table="blob", column="state"))
     async with Pressroom(on_server, workers=None, clock=clock) as press:
         disk = Disk(tmp_path / "watched", clock)
-        await keep(disk, press._database, b"hello", media_type="text/plain")
+        await store_artifact(disk, press._database, b"hello", media_type="text/plain")
         clock.advance(days=2)
-        await collect(disk, press._database)
+        await collect_garbage(disk, press._database)
 
     recorded = looking.rows(on_server, "SELECT what, durable FROM public.recorded")
     assert recorded == [("marked", "off"), ("deleting", "on"), ("deleted", "off")]

@@ -141,7 +141,7 @@ async def test_who_may_not_create_is_told_what_to_grant(roles: Roles, tmp_path: 
     with pytest.raises(PrivilegesMissing) as refused:
         await backends.migrate(settings(roles.runtime, tmp_path), BUILT_IN_SCHEMA)
     assert f'GRANT CREATE ON DATABASE "{roles.names["press"]}" TO "{runtime}"' in str(refused.value)
-    assert exits.code_for(refused.value) == exits.USAGE
+    assert exits.exit_code_for(refused.value) == exits.USAGE
 
     await backends.migrate(settings(roles.owner, tmp_path), BUILT_IN_SCHEMA)
     with pytest.raises(PrivilegesMissing, match="permission denied for schema pressroom"):

@@ -16,7 +16,7 @@ import pytest
 from pressroom import Kind, Pressroom, backends
 from pressroom.artifacts.aws_credentials import find_credentials
 from pressroom.artifacts.credentials import Credentials, RenewedCredentials
-from pressroom.artifacts.presign import lifetime_of
+from pressroom.artifacts.presign import max_lifetime
 from pressroom.artifacts.s3 import PART, S3, Bucket
 from pressroom.base.dependencies import DependencyFailed
 from pressroom.clock import SystemClock
@@ -53,7 +53,7 @@ async def test_every_request_and_link_is_signed_with_the_session_token(s3_server
     small, large = await s3.put(b"<svg/>"), await s3.put(b"x" * (PART + 1))
     assert await s3.verify(small.key)
     assert await s3.verify(large.key)
-    assert {one.key for one in [one async for one in s3.listing()]} >= {small.key, large.key}
+    assert {one.key for one in [one async for one in s3.list_blobs()]} >= {small.key, large.key}
     answer = await asyncio.to_thread(_fetch, await s3.url(small.key, media_type="image/svg+xml", filename="a b.svg"))
     assert (answer.status, answer.body, answer.media_type) == (200, b"<svg/>", "image/svg+xml")
     await s3.delete([small.key, large.key])
@@ -82,13 +82,13 @@ async def test_a_token_in_the_environment_is_not_added_to_the_keys_of_the_settin
 async def test_a_link_lives_no_longer_than_its_credentials(s3_server: S3Server, environ: dict[str, str], aws: FakeAws) -> None:
     clock = ManualClock(time.time_ns() // 1_000_000)
     s3 = s3_with(s3_server, environ, clock)
-    assert lifetime_of(await s3.url("0" * 64)) == 600
-    assert 800 < (lifetime_of(await s3.url("0" * 64, seconds=86_400)) or 0) <= 900
+    assert max_lifetime(await s3.url("0" * 64)) == 600
+    assert 800 < (max_lifetime(await s3.url("0" * 64, seconds=86_400)) or 0) <= 900
 
     aws.is_failing = True
     clock.advance(minutes=12)
     url = await s3.url("0" * 64)
-    assert 100 < (lifetime_of(url) or 0) <= 180
+    assert 100 < (max_lifetime(url) or 0) <= 180
     assert parse_qs(urlsplit(url).query)["X-Amz-Security-Token"] == [aws.keys["Token"]]
 
     clock.advance(minutes=3)

@@ -63,11 +63,11 @@ class Bytes:
             self.kept.pop(key, None)
         self.before("bury")
 
-    async def listing(self) -> AsyncIterator[ListedBlob]:
+    async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         for key, (whole, at) in list(self.kept.items()):
             yield ListedBlob(key, len(whole), (self.clock.now_ms() - at) / 1000)
 
-    async def sweep(self, older_than: float) -> int:
+    async def delete_temporary_files(self, older_than: float) -> int:
         return 0
 
     def _found(self, key: str) -> bytes:

@@ -10,9 +10,9 @@ import apsw
 import msgspec
 import pytest
 
-from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
+from pressroom.artifact_lifecycle import blob_key, bundle_draft, store_artifact, store_file
 from pressroom.artifact_lifecycle import collect as collecting
-from pressroom.artifact_lifecycle.collect import Collected, collect
+from pressroom.artifact_lifecycle.collect import CollectedCounts, collect_garbage
 from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.artifacts import key_of
 from pressroom.artifacts.disk import Disk
@@ -41,13 +41,13 @@ class Stage:
         return self.store.run(work)
 
     def keep(self, data=b"hello"):
-        return asyncio.run(keep(self.blobs, self.database, data, media_type="text/plain"))
+        return asyncio.run(store_artifact(self.blobs, self.database, data, media_type="text/plain"))
 
     def record(self, draft, keep_for=HOUR):
         return self.run(artifacts.record(draft, keep_for=keep_for))
 
     def collect(self, **asked):
-        return asyncio.run(collect(self.blobs, self.database, **asked))
+        return asyncio.run(collect_garbage(self.blobs, self.database, **asked))
 
     def rounds(self, count=3):
         """As many rounds, each after a grace, as it takes to get rid of something for good."""
@@ -79,16 +79,16 @@ def test_what_expired_goes_in_two_steps_with_a_grace_between(stage):
     stage.record(draft)
     stage.clock.advance(hours=2)
 
-    assert stage.collect() == Collected(dropped=1)
+    assert stage.collect() == CollectedCounts(dropped=1)
     assert stage.states() == {draft.sha256: (0, "marked")}
     stage.clock.advance(hours=23)
-    assert stage.collect() == Collected()
+    assert stage.collect() == CollectedCounts()
     stage.clock.advance(hours=2)
-    assert stage.collect() == Collected(condemned=1, deleted=1)
+    assert stage.collect() == CollectedCounts(condemned=1, deleted=1)
     assert stage.blobs.kept == {}
     assert stage.states() == {draft.sha256: (0, "deleted")}
     stage.clock.advance(hours=25)
-    assert stage.collect() == Collected(forgotten=1)
+    assert stage.collect() == CollectedCounts(forgotten=1)
     assert stage.states() == {}
 
 
@@ -141,7 +141,7 @@ def test_what_was_deleted_is_written_again_under_another_name(stage):
     artifact = stage.record(draft)
 
     assert draft.generation == 1
-    assert stage.blobs.kept[key_in_store(artifact)][0] == b"hello"
+    assert stage.blobs.kept[blob_key(artifact)][0] == b"hello"
     assert stage.sound()
 
 
@@ -154,7 +154,7 @@ def test_a_deletion_that_comes_late_hits_nothing(stage):
     asyncio.run(collecting.delete_condemned(stage.blobs, stage.database))
     stage.record(stage.keep())
 
-    asyncio.run(stage.blobs.delete(map(key_in_store, asleep)))
+    asyncio.run(stage.blobs.delete(map(blob_key, asleep)))
     stage.run(blobs.record_deleted(asleep))
 
     assert stage.sound()
@@ -169,7 +169,7 @@ def test_even_when_its_row_was_forgotten_long_ago(stage):
     assert stage.states() == {}
     stage.record(stage.keep())
 
-    asyncio.run(stage.blobs.delete(map(key_in_store, asleep)))
+    asyncio.run(stage.blobs.delete(map(blob_key, asleep)))
 
     assert stage.sound()
 
@@ -198,7 +198,7 @@ def as_one_blob(stage):
 
 
 def as_a_file_of_many(stage):
-    part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
+    part = asyncio.run(store_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
     return stage.record(bundle_draft([part], media_type="text/plain"))
 
 
@@ -232,7 +232,7 @@ def test_bytes_that_two_artifacts_share_are_kept_for_the_one_that_is_left(stage,
 
 @pytest.mark.parametrize("size", [4, 6])
 def test_an_artifact_that_is_wrong_about_the_size_of_its_bytes_is_refused(stage, size):
-    part = asyncio.run(keep_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
+    part = asyncio.run(store_file(stage.blobs, stage.database, "a.txt", b"hello", media_type="text/plain"))
 
     with pytest.raises(BlobGone):
         stage.record(bundle_draft([msgspec.structs.replace(part, size=size)], media_type="text/plain"))
@@ -320,7 +320,7 @@ def test_an_orphan_that_is_recorded_before_it_is_condemned(stage):
     _keep_and_record(stage)
 
     doomed = [name for name in suspects if stage.run(blobs.condemn_orphan(name, 5))]
-    asyncio.run(stage.blobs.delete(map(key_in_store, doomed)))
+    asyncio.run(stage.blobs.delete(map(blob_key, doomed)))
 
     assert suspects
     assert stage.sound()
@@ -413,7 +413,7 @@ def _play(stage, order):
             case "look":
                 seen = stage.run(blobs.list_condemned(10))
             case "delete":
-                asyncio.run(stage.blobs.delete(map(key_in_store, seen)))
+                asyncio.run(stage.blobs.delete(map(blob_key, seen)))
             case "bury":
                 stage.run(blobs.record_deleted(seen))
             case "forget":
@@ -429,25 +429,25 @@ async def test_puts_and_collectors_at_once_on_a_real_folder_and_file(tmp_path):
     async def put(number):
         nonlocal refused
         for turn in range(25):
-            draft = await keep(disk, database, str((number + turn) % 3).encode(), media_type="text/plain")
+            draft = await store_artifact(disk, database, str((number + turn) % 3).encode(), media_type="text/plain")
             try:
                 life = 1 if turn % 2 else DAY
                 artifact = await database.run(
                     lambda draft=draft, life=life: artifacts.record(draft, keep_for=life), name="record"
                 )
                 if life == DAY:
-                    assert await disk.verify(key_in_store(artifact))
+                    assert await disk.verify(blob_key(artifact))
                     await database.run(lambda draft=draft: artifacts.delete_artifacts([draft.uid]), name="drop")
             except BlobGone:
                 refused += 1
 
     async def collect_on():
         while not stopping.is_set():
-            await collect(disk, database, grace=0)
+            await collect_garbage(disk, database, grace=0)
 
     collectors = [asyncio.create_task(collect_on()) for _ in range(2)]
     await asyncio.gather(*(put(number) for number in range(4)))
-    last = await keep(disk, database, b"last", media_type="text/plain")
+    last = await store_artifact(disk, database, b"last", media_type="text/plain")
     stopping.set()
     await asyncio.gather(*collectors)
     try:
@@ -464,7 +464,7 @@ async def test_fsck_names_what_is_missing_damaged_or_unknown(tmp_path):
     database, disk = SQLite(str(tmp_path / "press.db"), SystemClock()), Disk(tmp_path / "artifacts", SystemClock())
     drafts = {}
     for text in ("sound", "missing", "damaged", "shorter"):
-        drafts[text] = await keep(disk, database, text.encode(), media_type="text/plain")
+        drafts[text] = await store_artifact(disk, database, text.encode(), media_type="text/plain")
         await database.run(lambda text=text: artifacts.record(drafts[text], keep_for=DAY), name="record")
     orphan = await disk.put(b"orphan")
     await disk.put(b"just put")
@@ -534,5 +534,5 @@ def test_the_database_and_the_code_agree_on_the_moves_of_a_blob(stage, old, new)
 
 
 def test_a_name_in_the_store_is_a_hash_and_a_generation():
-    assert key_in_store(BlobName("a" * 64, 0)) == "a" * 64
-    assert key_in_store(BlobName("a" * 64, 3)) == "a" * 64 + "-3"
+    assert blob_key(BlobName("a" * 64, 0)) == "a" * 64
+    assert blob_key(BlobName("a" * 64, 3)) == "a" * 64 + "-3"

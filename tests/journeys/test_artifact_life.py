@@ -9,8 +9,8 @@ import pytest
 
 from pressroom import Pressroom, Transient, kind
 from pressroom.app import BUILT_IN
-from pressroom.artifact_lifecycle import bundle_draft, keep, keep_file, key_in_store
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle import blob_key, bundle_draft, store_artifact, store_file
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifacts.disk import Disk
 from pressroom.base.json_text import encode
 from pressroom.clock import SystemClock
@@ -34,7 +34,7 @@ class Press(Steps):
         self.blobs, self.database = Bytes(self.clock), Rows(self.store)
 
     def keep(self, data=b"<svg/>", **asked):
-        return asyncio.run(keep(self.blobs, self.database, data, media_type="image/svg+xml", **asked))
+        return asyncio.run(store_artifact(self.blobs, self.database, data, media_type="image/svg+xml", **asked))
 
     def record(self, draft, **asked):
         return self.run(artifacts.record(draft, **({"keep_for": DAY} | asked)))
@@ -47,7 +47,7 @@ class Press(Steps):
         return job, draft
 
     def collect(self):
-        return asyncio.run(collect(self.blobs, self.database))
+        return asyncio.run(collect_garbage(self.blobs, self.database))
 
     def get(self, uid):
         return self.run(artifacts.get(uid))
@@ -76,7 +76,7 @@ async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_p
     @kind("draw", settling=artifacts.record_artifacts_hook(timedelta(days=1)))
     async def draw(job, payload):
         data = payload["text"].encode()
-        draft = await keep(disk, press._database, data, media_type="image/svg+xml", filename="a.svg")
+        draft = await store_artifact(disk, press._database, data, media_type="image/svg+xml", filename="a.svg")
         return artifacts.result_with_artifacts(draft, pages=1)
 
     async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
@@ -85,7 +85,7 @@ async def test_a_job_puts_its_bytes_and_its_end_makes_them_known(database, tmp_p
 
         assert found == await press._database.read(lambda: artifacts.get(result["artifact"], org_id="acme"))
         assert (found.media_type, found.filename, found.size, found.org_id) == ("image/svg+xml", "a.svg", 6, "acme")
-        assert b"".join([chunk async for chunk in await disk.get(key_in_store(found))]) == b"<svg/>"
+        assert b"".join([chunk async for chunk in await disk.get(blob_key(found))]) == b"<svg/>"
         with pytest.raises(NotFound):
             await press._database.read(lambda: artifacts.get(result["artifact"], org_id="somebody else"))
 
@@ -96,10 +96,10 @@ async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp
 
     @kind("draw", settling=artifacts.record_artifacts_hook(), max_attempts=2)
     async def draw(job, payload):
-        draft = await keep(disk, press._database, b"<svg/>", media_type="image/svg+xml")
+        draft = await store_artifact(disk, press._database, b"<svg/>", media_type="image/svg+xml")
         attempts.append(draft.generation)
         if len(attempts) == 1:
-            await collect(disk, press._database, grace=0)
+            await collect_garbage(disk, press._database, grace=0)
         return artifacts.result_with_artifacts(draft)
 
     async with Pressroom(database, kinds=[draw], apps=BUILT_IN, workers=1) as press:
@@ -107,7 +107,7 @@ async def test_an_attempt_whose_bytes_were_collected_is_made_again(database, tmp
         found = await press._database.read(lambda: artifacts.get(result["artifact"]))
 
         assert attempts == [0, 1]
-        assert await disk.verify(key_in_store(found))
+        assert await disk.verify(blob_key(found))
 
 
 def test_a_draft_that_was_never_recorded_is_not_found(press):
@@ -256,7 +256,7 @@ def test_a_job_makes_each_of_its_artifacts_once(press):
 
 
 async def build(press, *paths):
-    files = [await keep_file(press.blobs, press.database, path, path.encode(), media_type="text/html") for path in paths]
+    files = [await store_file(press.blobs, press.database, path, path.encode(), media_type="text/html") for path in paths]
     return bundle_draft(files, media_type="text/html")
 
 
@@ -268,11 +268,11 @@ def test_an_artifact_may_have_many_files(press):
     assert [part.path for part in press.run(artifacts.files_of(draft.uid))] == ["a.html", "img/logo.svg", "index.html"]
     assert [part.path for part in press.run(artifacts.files_of(draft.uid, after="a.html", limit=1))] == ["img/logo.svg"]
     part = press.run(artifacts.file_of(draft.uid, "img/logo.svg"))
-    assert press.blobs.kept[key_in_store(part)][0] == b"img/logo.svg"
+    assert press.blobs.kept[blob_key(part)][0] == b"img/logo.svg"
     with pytest.raises(NotFound):
         press.run(artifacts.file_of(draft.uid, "../index.html"))
     with pytest.raises(NotFound):
-        key_in_store(artifact)
+        blob_key(artifact)
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "a/../b", "./a", "a//b", "a\\b", "a/", "a\0b"])
@@ -310,7 +310,7 @@ async def test_a_collection_that_fails_unexpectedly_is_logged_and_the_next_one_c
         rounds.append(len(rounds))
         raise ZeroDivisionError
 
-    monkeypatch.setattr(leader_tasks, "collect", broken)
+    monkeypatch.setattr(leader_tasks, "collect_garbage", broken)
     async with Pressroom(file, workers=1, cleanup_interval=0.01) as press:
         await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
 

@@ -10,7 +10,7 @@ import pytest
 
 from pressroom import Answer, EngineMissing, JobFailed, NotFound, Pressroom, Submitted, Tier, TooLarge, failpoints
 from pressroom.app import BUILT_IN
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import Missing
@@ -172,8 +172,8 @@ async def test_what_a_job_refers_to_is_never_collected(database: str) -> None:
     async with Pressroom(database, workers=1, clock=clock) as press:
         result = await press.wait(await press.render("markdown", "# x", "html"), timeout=60)
         clock.advance(seconds=6 * 24 * 3600)
-        await collect(press.rendering.blobs, press.rendering.database, grace=0)
-        await collect(press.rendering.blobs, press.rendering.database, grace=0)
+        await collect_garbage(press.rendering.blobs, press.rendering.database, grace=0)
+        await collect_garbage(press.rendering.blobs, press.rendering.database, grace=0)
         assert await bytes_of(press, result["artifact"])
         assert await fsck(press.rendering.blobs, press.rendering.database) == []
 

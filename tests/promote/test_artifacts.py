@@ -76,7 +76,7 @@ async def _third(sha256: str, size: int) -> int:
 
 
 async def keys_in(bucket: Blobs) -> set[str]:
-    return {listed.key async for listed in bucket.listing()}
+    return {listed.key async for listed in bucket.list_blobs()}
 
 
 async def check_artifacts(on_server: str, bucket: Blobs, s3: dict[str, str]) -> None:

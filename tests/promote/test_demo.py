@@ -22,8 +22,8 @@ def test_a_demo_is_promoted(
     on_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sources, "GOOD", ((1, sources.map_of_services),))
-    monkeypatch.setattr(sources, "BROKEN", ((1, sources.broken_arrow),))
+    monkeypatch.setattr(sources, "GOOD", ((1, sources.make_service_map),))
+    monkeypatch.setattr(sources, "BROKEN", ((1, sources.make_broken_arrow),))
     source = f"sqlite:///{tmp_path / 'press.db'}"
     asyncio.run(fill.fill_database(Settings(database=source), jobs=25, seed=1, add=False, report=_tell_nothing))
     monkeypatch.setattr(sys, "argv", ["pressroom", "promote", "--database", source, "--to", on_server])

@@ -36,7 +36,7 @@ def test_every_row_of_every_table_arrives(promote: Promote, source: str, on_serv
 def test_the_end_of_a_promotion_is_on_both_disks(promote: Promote, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The batches before may be lost with the power and are copied again. The end may not: the file takes no more jobs."""
     seen: list[Any] = []
-    write_mark, count_on = Source.write_mark, Target._count_on
+    write_mark, count_on = Source.write_mark, Target._advance_sequences
 
     def marked(self: Source, mark: PromotedMark) -> None:
         write_mark(self, mark)
@@ -48,7 +48,7 @@ def test_the_end_of_a_promotion_is_on_both_disks(promote: Promote, source: str, 
         seen.extend(self._raw.execute("SELECT 'synchronous_commit', current_setting('synchronous_commit')").fetchall())
 
     monkeypatch.setattr(Source, "write_mark", marked)
-    monkeypatch.setattr(Target, "_count_on", counted)
+    monkeypatch.setattr(Target, "_advance_sequences", counted)
 
     assert promote().code == 0
 

@@ -13,7 +13,7 @@ from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.clock import SystemClock
 from pressroom.errors import DatabasePromoted, SourceInUse, StoreBusy
 from pressroom.promote import sqlite_writers
-from pressroom.promote.hold import hold
+from pressroom.promote.hold import lock_source
 from pressroom.store.engine import sqlite_connection
 from pressroom.store.engine.migrations import migrations
 from pressroom.store.engine.schema import CORE_ONLY
@@ -160,12 +160,12 @@ def test_a_writer_that_comes_between_the_look_and_the_lock_is_in_the_way(
         asked.append(besides_us)
         return next(found)
 
-    monkeypatch.setattr(sqlite_writers, "find", find)
+    monkeypatch.setattr(sqlite_writers, "find_writers", find)
     with pytest.raises(SourceInUse, match="worker late"):
-        hold(path, BUILT_IN_SCHEMA, 0.0, noted.append)
+        lock_source(path, BUILT_IN_SCHEMA, 0.0, noted.append)
     looking.change(source, "UPDATE kind SET paused = paused")  # it was let go of again
 
-    hold(path, BUILT_IN_SCHEMA, 0.0, noted.append).close()
+    lock_source(path, BUILT_IN_SCHEMA, 0.0, noted.append).close()
 
     assert asked == [False, True, False, True]
 

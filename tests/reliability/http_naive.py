@@ -54,7 +54,7 @@ def write_in_place() -> None:
             os.write(file, data[len(data) // 2 :])
             os.close(file)
 
-    Disk._write_and_keep = write  # type: ignore[method-assign]
+    Disk._write_blob = write  # type: ignore[method-assign]
 
 
 def settle_before_the_bytes() -> None:
@@ -64,7 +64,7 @@ def settle_before_the_bytes() -> None:
         store: Blobs, database: Database, data: bytes, *, media_type: str, filename: str | None = None
     ) -> ArtifactDraft:
         sha256 = hashlib.sha256(data).hexdigest()
-        generation = await artifact_lifecycle.reserving(database)(sha256, len(data))
+        generation = await artifact_lifecycle.make_reserve(database)(sha256, len(data))
         draft = ArtifactDraft(
             link=new_link(), sha256=sha256, generation=generation, size=len(data), media_type=media_type, filename=filename
         )
@@ -72,12 +72,12 @@ def settle_before_the_bytes() -> None:
         async def put() -> None:
             while not await _is_recorded(database, draft.uid):  # noqa: ASYNC110 - another process may settle it
                 await asyncio.sleep(0.005)
-            await store.put(data, reserve=artifact_lifecycle.reserving(database))
+            await store.put(data, reserve=artifact_lifecycle.make_reserve(database))
 
         run_errand(put())
         return draft
 
-    artifact_lifecycle.keep = keep  # type: ignore[assignment]
+    artifact_lifecycle.store_artifact = keep  # type: ignore[assignment]
 
 
 async def _is_recorded(database: Database, uid: str) -> bool:

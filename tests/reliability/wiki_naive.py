@@ -32,7 +32,7 @@ def submit_after_the_insert() -> None:
 
     async def post(self: Articles, org_id: str | None, draft: ArticleDraft, *, wait: float, **how: Any) -> PostResult:
         async with self._queue.transaction() as tx:
-            saved = await tx.run(partial(store.save, org_id or "", draft), name="article")
+            saved = await tx.run(partial(store.save_article, org_id or "", draft), name="article")
         async with self._queue.transaction() as tx:
             await self._submit(saved.article, saved.revision, Tier.INTERACTIVE, within=tx, **how)
         return _promised(draft)
@@ -42,13 +42,13 @@ def submit_after_the_insert() -> None:
 
 def save_over_whatever_is_there() -> None:
     """Nobody is asked which revision they have read: the last to save wins."""
-    save = store.save
+    save = store.save_article
 
     def careless(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
         article = yield from store.find_article(org_id, draft.url)
         return (yield from save(org_id, msgspec.structs.replace(draft, previous=article.head if article else 0)))
 
-    store.save = careless
+    store.save_article = careless
 
 
 def keep_the_newest_for_all() -> None:

@@ -54,7 +54,7 @@ def test_a_token_that_will_not_do_is_told_with_what_would(
 
 
 def test_what_is_refused_for_another_reason_is_wrong_usage() -> None:
-    assert exits.code_for(InvalidArgument("no")) == exits.USAGE
+    assert exits.exit_code_for(InvalidArgument("no")) == exits.USAGE
     # systemd starts a service again unless the code is 2: these would fail at every start
     for error in (DatabaseTooNew("x"), DatabasePromoted("a", "b"), PackageMissing("uvicorn", "service")):
-        assert exits.code_for(error) == exits.USAGE == 2
+        assert exits.exit_code_for(error) == exits.USAGE == 2

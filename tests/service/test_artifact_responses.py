@@ -20,7 +20,9 @@ async def add_artifact(
     stage: Stage, data: bytes, *, org: str | None = None, media_type: str = "image/svg+xml", filename: str = "a.svg"
 ) -> Artifact:
     rendering = stage.press.rendering
-    draft = await artifact_lifecycle.keep(rendering.blobs, rendering.database, data, media_type=media_type, filename=filename)
+    draft = await artifact_lifecycle.store_artifact(
+        rendering.blobs, rendering.database, data, media_type=media_type, filename=filename
+    )
     return await rendering.database.run(partial(artifacts.record, draft, org_id=org, keep_for=60_000), name="record")
 
 

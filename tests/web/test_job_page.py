@@ -373,7 +373,7 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
         rendering = stage.service.rendering
         pages = {"index.html": ("text/html", b"<p>home"), "img/logo.svg": ("image/svg+xml", b"<svg/>")}
         files = [
-            await artifact_lifecycle.keep_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
+            await artifact_lifecycle.store_file(rendering.blobs, rendering.database, path, data, media_type=media_type)
             for path, (media_type, data) in pages.items()
         ]
         return artifacts.result_with_artifacts(artifact_lifecycle.bundle_draft(files, media_type="text/html"))

@@ -308,7 +308,7 @@ async def test_when_too_many_look_at_once_one_is_told_to_come_back() -> None:
         await asyncio.Event().wait()
         return {}
 
-    previews = Previews(Slow(), at_once=1)  # type: ignore[arg-type]
+    previews = Previews(Slow(), concurrent=1)  # type: ignore[arg-type]
     request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
     asked = RenderRequest("dot", "svg", b"digraph {}")
     busy = [asyncio.create_task(previews.render(request, None, asked)) for _ in range(1 + WAITING_PER_SLOT)]

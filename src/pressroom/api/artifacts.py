@@ -19,7 +19,7 @@ from pressroom.api.schema import binary_response, header, json_response, path, q
 from pressroom.api.service import Service
 from pressroom.artifacts import CHUNK, LINK_SECONDS
 from pressroom.artifacts.disposition import content_disposition
-from pressroom.artifacts.presign import lifetime_of
+from pressroom.artifacts.presign import max_lifetime
 from pressroom.errors import NotFound
 from pressroom.store.artifacts.artifacts import Artifact
 
@@ -93,9 +93,9 @@ class ArtifactsApi:
     async def link_artifact(self, request: Request, uid: str) -> Response:
         caller = await self._service.gate.caller(request, Scope.VIEWER)
         artifact = await _get_own_artifact(self._service, caller, uid)
-        key = artifact_lifecycle.key_in_store(artifact)
+        key = artifact_lifecycle.blob_key(artifact)
         url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=artifact.filename)
-        link = Link(f"{self._service.base_url}{url}" if url.startswith("/") else url, lifetime_of(url) or LINK_SECONDS)
+        link = Link(f"{self._service.base_url}{url}" if url.startswith("/") else url, max_lifetime(url) or LINK_SECONDS)
         return reply(link, headers={"Cache-Control": "no-store"})
 
     async def get_blob(self, request: Request, key: str) -> Response:

@@ -14,7 +14,7 @@ from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactDraft,
 from pressroom.store.artifacts.blobs import BlobName
 
 
-async def keep(
+async def store_artifact(
     store: Blobs,
     database: Database,
     data: Data,
@@ -25,7 +25,7 @@ async def keep(
     with_link: bool = True,
 ) -> ArtifactDraft:
     """Put the bytes of an artifact. The draft is to be recorded within the collector's grace, or the bytes go again."""
-    blob = await store.put(data, reserve=reserving(database))
+    blob = await store.put(data, reserve=make_reserve(database))
     return ArtifactDraft(
         link=new_link() if with_link else None,
         name=name,
@@ -37,9 +37,9 @@ async def keep(
     )
 
 
-async def keep_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> ArtifactFile:
+async def store_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> ArtifactFile:
     """Put one file of an artifact that has many."""
-    blob = await store.put(data, reserve=reserving(database))
+    blob = await store.put(data, reserve=make_reserve(database))
     return ArtifactFile(path=path, sha256=blob.sha256, generation=blob.generation, size=blob.size, media_type=media_type)
 
 
@@ -51,12 +51,12 @@ def bundle_draft(
     return ArtifactDraft(link=new_link() if with_link else None, name=name, size=size, media_type=media_type, files=list(files))
 
 
-def key_in_store(kept: Artifact | ArtifactFile | BlobName) -> str:
+def blob_key(stored: Artifact | ArtifactFile | BlobName) -> str:
     """The key under which the artifact store has these bytes."""
-    return key_of(*(kept if isinstance(kept, BlobName) else kept.blob))
+    return key_of(*(stored if isinstance(stored, BlobName) else stored.blob))
 
 
-def reserving(database: Database) -> Reserve:
+def make_reserve(database: Database) -> Reserve:
     async def reserve(sha256: str, size: int) -> int:
         live = await database.read(partial(blobs.generation_of_live, sha256))
         if live is not None:

@@ -64,14 +64,14 @@ class CheckedStore:
         await self.check_identity()
         await self._store.delete(keys)
 
-    async def listing(self) -> AsyncIterator[ListedBlob]:
+    async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         await self.check_identity()
-        async for listed in self._store.listing():
+        async for listed in self._store.list_blobs():
             yield listed
 
-    async def sweep(self, older_than: float) -> int:
+    async def delete_temporary_files(self, older_than: float) -> int:
         await self.check_identity()
-        return await self._store.sweep(older_than)
+        return await self._store.delete_temporary_files(older_than)
 
     async def check_identity(self) -> None:
         """Raises ArtifactStoreMismatch. Asks the database and the store once, and never again after they agreed."""
@@ -84,20 +84,20 @@ class CheckedStore:
             if recorded is None:
                 this = RecordedStore(await self._store.create_id(), self._location)
                 recorded = await self._database.run(partial(store_identity.record, this), name="record")
-            compare(recorded, await self._store.read_id(), self._location)
+            require_same_store(recorded, await self._store.read_id(), self._location)
             self._is_checked = True
 
-    async def adopt(self) -> None:
+    async def adopt_store(self) -> None:
         """Record this store as the one of the database, whatever was recorded."""
         this = RecordedStore(await self._store.create_id(), self._location)
         await self._database.run(partial(store_identity.replace, this), name="record")
 
 
-def compare(recorded: RecordedStore, found: str | None, location: str) -> None:
-    """Raises ArtifactStoreMismatch. `found` is the id in the store at `location`, None if it has none."""
-    if found == recorded.id:
+def require_same_store(recorded: RecordedStore, store_id: str | None, location: str) -> None:
+    """Raises ArtifactStoreMismatch. `store_id` is the id in the store at `location`, None if it has none."""
+    if store_id == recorded.id:
         return
-    what = f"the artifact store {found}" if found else "no artifact store, or a new one"
+    what = f"the artifact store {store_id}" if store_id else "no artifact store, or a new one"
     raise ArtifactStoreMismatch(
         f"this database keeps its {recorded.location} (store {recorded.id}), and these settings say {location}, where there is "
         f"{what}; give every process the same artifact settings. `pressroom promote --artifacts-to s3` moves artifacts to a "

@@ -10,7 +10,7 @@ from itertools import batched
 from typing import NamedTuple
 
 from pressroom import failpoints
-from pressroom.artifact_lifecycle import key_in_store
+from pressroom.artifact_lifecycle import blob_key
 from pressroom.artifacts import Blob, Blobs, ListedBlob
 from pressroom.model import Work
 from pressroom.store import Database
@@ -24,7 +24,7 @@ BATCH = 500
 FEW = 100  # so many orphans are never suspicious
 
 
-class Collected(NamedTuple):
+class CollectedCounts(NamedTuple):
     """What one round came to. `spared` are orphans that were left alone because there were too many to be true."""
 
     dropped: int = 0
@@ -37,29 +37,29 @@ class Collected(NamedTuple):
     spared: int = 0
 
 
-async def collect(
+async def collect_garbage(
     store: Blobs,
     database: Database,
     *,
     grace: float = GRACE,
-    untouched: float = GRACE,
+    min_age: float = GRACE,
     orphans: bool = False,
     cache_limit: int = 0,
-) -> Collected:
-    """One round. `grace` is for rows; what no row knows goes when it was `untouched` for so many seconds.
+) -> CollectedCounts:
+    """One round. `grace` is for rows; what no row knows goes when it was `min_age` for so many seconds.
 
     The cache is brought down to `cache_limit` bytes, if there is a limit. `orphans` looks through the whole artifact store for
     bytes that no row knows: once a day is enough.
     """
     wait = int(grace * 1000)
-    evicted = await evict(database, cache_limit) if cache_limit else 0
+    evicted = await evict_cache_entries(database, cache_limit) if cache_limit else 0
     dropped = await _in_batches(database, lambda: artifacts.delete_unreferenced(BATCH))
     condemned = await _in_batches(database, lambda: blobs.condemn_marked(wait, BATCH))
     deleted = await delete_condemned(store, database)
     forgotten = await _in_batches(database, lambda: blobs.delete_rows(wait, BATCH))
-    swept = await store.sweep(untouched)
-    found = Collected(dropped, condemned, deleted, forgotten, swept, evicted=evicted)
-    return await _collect_orphans(store, database, untouched, found) if orphans else found
+    swept = await store.delete_temporary_files(min_age)
+    found = CollectedCounts(dropped, condemned, deleted, forgotten, swept, evicted=evicted)
+    return await _collect_orphans(store, database, min_age, found) if orphans else found
 
 
 async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
@@ -72,7 +72,7 @@ async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
     return done
 
 
-async def evict(database: Database, limit: int) -> int:
+async def evict_cache_entries(database: Database, limit: int) -> int:
     """Delete the least recently used entries of the cache until it holds no more than `limit` bytes."""
     size, evicted = await database.read(render_cache.total_size), 0
     while size > limit:
@@ -91,7 +91,7 @@ async def delete_condemned(store: Blobs, database: Database) -> int:
     deleted = 0
     while names := await database.read(lambda: blobs.list_condemned(BATCH)):
         failpoints.hit("blob.condemned")
-        await store.delete(map(key_in_store, names))
+        await store.delete(map(blob_key, names))
         failpoints.hit("blob.deleted")
         buried = await database.run(partial(blobs.record_deleted, names), name="collect", durable=False)
         deleted += buried
@@ -100,20 +100,20 @@ async def delete_condemned(store: Blobs, database: Database) -> int:
     return deleted
 
 
-async def _collect_orphans(store: Blobs, database: Database, untouched: float, found: Collected) -> Collected:
-    listed = [one async for one in store.listing()]
-    old = {name_of(one): one.size for one in listed if one.age >= untouched}
-    unknown = await find_unknown(database, list(old))
+async def _collect_orphans(store: Blobs, database: Database, min_age: float, counts: CollectedCounts) -> CollectedCounts:
+    listed = [one async for one in store.list_blobs()]
+    old = {blob_name_of(one): one.size for one in listed if one.age >= min_age}
+    unknown = await find_unexpected_blobs(database, list(old))
     if len(unknown) > max(FEW, len(listed) // 2):
         log.error("no row knows %d of %d blobs; they are left alone: is this the right database?", len(unknown), len(listed))
-        return found._replace(spared=len(unknown))
+        return counts._replace(spared=len(unknown))
     condemned = 0
     for batch in batched(unknown, BATCH):
         doomed = await database.run(partial(_condemn_orphans, batch, old), name="collect")
-        await store.delete(map(key_in_store, doomed))
+        await store.delete(map(blob_key, doomed))
         await database.run(partial(blobs.record_deleted, doomed), name="collect", durable=False)
         condemned += len(doomed)
-    return found._replace(orphans=condemned)
+    return counts._replace(orphans=condemned)
 
 
 def _condemn_orphans(names: tuple[BlobName, ...], sizes: dict[BlobName, int]) -> Work[list[BlobName]]:
@@ -124,13 +124,13 @@ def _condemn_orphans(names: tuple[BlobName, ...], sizes: dict[BlobName, int]) ->
     return doomed
 
 
-async def find_unknown(database: Database, names: list[BlobName]) -> list[BlobName]:
+async def find_unexpected_blobs(database: Database, names: list[BlobName]) -> list[BlobName]:
     unknown: list[BlobName] = []
     for batch in batched(names, BATCH):
         unknown += await database.read(partial(blobs.find_unexpected, batch))
     return unknown
 
 
-def name_of(listed: ListedBlob) -> BlobName:
+def blob_name_of(listed: ListedBlob) -> BlobName:
     blob = Blob(listed.key, listed.size)
     return BlobName(blob.sha256, blob.generation)

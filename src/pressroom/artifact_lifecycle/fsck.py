@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from functools import partial
 
-from pressroom.artifact_lifecycle import key_in_store
-from pressroom.artifact_lifecycle.collect import GRACE, find_unknown, name_of
+from pressroom.artifact_lifecycle import blob_key
+from pressroom.artifact_lifecycle.collect import GRACE, blob_name_of, find_unexpected_blobs
 from pressroom.artifacts import Blobs
 from pressroom.errors import NotFound
 from pressroom.store import Database
@@ -21,11 +21,11 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
     """
     unsound = await database.read(consistency.find_inconsistent_artifacts)
     async for promised in _list_promised(database):
-        problem = await _problem_of(store, promised, deep=deep)
+        problem = await _check_blob(store, promised, deep=deep)
         # The collector may have been quicker than we: only what is still promised is missed.
         if problem is not None and await database.read(partial(blobs.generation_of_live, promised.blob.sha256)) is not None:
             unsound.append(problem)
-    return unsound + await _orphans(store, database, grace)
+    return unsound + await _find_orphans(store, database, grace)
 
 
 async def _list_promised(database: Database) -> AsyncIterator[PromisedBlob]:
@@ -36,8 +36,8 @@ async def _list_promised(database: Database) -> AsyncIterator[PromisedBlob]:
             yield promised
 
 
-async def _problem_of(store: Blobs, promised: PromisedBlob, *, deep: bool) -> ArtifactProblem | None:
-    key = key_in_store(promised.blob)
+async def _check_blob(store: Blobs, promised: PromisedBlob, *, deep: bool) -> ArtifactProblem | None:
+    key = blob_key(promised.blob)
     try:
         size = await store.size(key)
         if size != promised.size:
@@ -49,7 +49,7 @@ async def _problem_of(store: Blobs, promised: PromisedBlob, *, deep: bool) -> Ar
     return None
 
 
-async def _orphans(store: Blobs, database: Database, grace: float) -> list[ArtifactProblem]:
-    names = [name_of(listed) async for listed in store.listing() if listed.age >= grace]
-    unknown = await find_unknown(database, names)
-    return [ArtifactProblem("orphan", key_in_store(name), "no row knows these bytes") for name in unknown]
+async def _find_orphans(store: Blobs, database: Database, grace: float) -> list[ArtifactProblem]:
+    names = [blob_name_of(listed) async for listed in store.list_blobs() if listed.age >= grace]
+    unknown = await find_unexpected_blobs(database, names)
+    return [ArtifactProblem("orphan", blob_key(name), "no row knows these bytes") for name in unknown]

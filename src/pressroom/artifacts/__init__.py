@@ -86,11 +86,11 @@ class Blobs(Protocol):
         """What is not there is not missed."""
         ...
 
-    def listing(self) -> AsyncIterator[ListedBlob]:
+    def list_blobs(self) -> AsyncIterator[ListedBlob]:
         """Everything that is there, in no order to rely on."""
         ...
 
-    async def sweep(self, older_than: float) -> int:
+    async def delete_temporary_files(self, older_than: float) -> int:
         """Remove what puts that died left behind and did not touch for so many seconds. Returns how many those were."""
         ...
 

@@ -79,7 +79,7 @@ class RenewedCredentials:
         if self._held is None:
             raise self._failure or S3CredentialsMissing("the S3 credentials have not been looked for yet")
         if self._held.seconds_left(self._now()) <= 0:
-            raise self._expired(self._held)
+            raise self._expired_error(self._held)
         return self._held
 
     async def current(self) -> Credentials:
@@ -110,14 +110,14 @@ class RenewedCredentials:
             log.exception("S3 credentials could not be fetched")
             self._note_failure(S3CredentialsFailed(f"S3 credentials could not be fetched: {type(unexpected).__name__}"))
         else:
-            self._keep(fetched)
+            self._accept_fetched(fetched)
 
     def _note_failure(self, failure: StoreUnavailable) -> None:
         self._failure = failure
         self._tried_at = self._now()
         self._outage.record_failure(failure)
 
-    def _keep(self, fetched: Credentials) -> None:
+    def _accept_fetched(self, fetched: Credentials) -> None:
         if self._held is None or self._held.origin != fetched.origin:
             log.info("S3 credentials come from %s", fetched.origin)
         now = self._now()
@@ -128,11 +128,12 @@ class RenewedCredentials:
         self._failure = None
         self._outage.record_success()
 
-    def _expired(self, held: Credentials) -> S3CredentialsExpired:
-        moment = datetime.fromtimestamp(held.expires_at or 0, UTC)
+    def _expired_error(self, credentials: Credentials) -> S3CredentialsExpired:
+        moment = datetime.fromtimestamp(credentials.expires_at or 0, UTC)
         reason = f": {self._failure}" if self._failure is not None else ""
         return S3CredentialsExpired(
-            f"the S3 credentials from {held.origin} expired at {moment:%Y-%m-%dT%H:%M:%SZ} and could not be renewed{reason}"
+            f"the S3 credentials from {credentials.origin} expired at {moment:%Y-%m-%dT%H:%M:%SZ} "
+            f"and could not be renewed{reason}"
         )
 
     def _now(self) -> float:

@@ -32,7 +32,7 @@ from pressroom.artifacts import (
     key_of,
     matches_hash,
 )
-from pressroom.artifacts.disposition import plain_name
+from pressroom.artifacts.disposition import safe_filename
 from pressroom.artifacts.os_errors import translate_os_errors
 from pressroom.artifacts.signed_links import SignedLink, Signer
 from pressroom.artifacts.signing_secret import create_private_file, load_or_create_secret
@@ -73,7 +73,7 @@ class Disk:
             return await self._put_stream(data, reserve)
         sha256 = _sha256(data) if len(data) <= MAX_SMALL_BYTES else await in_thread(partial(_sha256, data))
         key = await _key_for(sha256, len(data), reserve)
-        await self._run_in_thread(partial(self._write_and_keep, data, key))
+        await self._run_in_thread(partial(self._write_blob, data, key))
         return Blob(key, len(data))
 
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
@@ -94,23 +94,23 @@ class Disk:
         media_type: str = "application/octet-stream",
         filename: str | None = None,
     ) -> str:
-        allowed = SignedLink(checked_key(key), checked_media_type(media_type), plain_name(filename or "") or None)
+        allowed = SignedLink(checked_key(key), checked_media_type(media_type), safe_filename(filename or "") or None)
         return f"{self._base}/{self._signer.sign(allowed, seconds=seconds)}"
 
     def check(self, url: str) -> SignedLink:
         """What a link from `url` allows. Raises NotFound if it was changed, is not ours, or its time is over."""
-        return self._signer.check(url)
+        return self._signer.check_link(url)
 
     async def delete(self, keys: Iterable[str]) -> None:
         await self._run_in_thread(partial(self._delete, [checked_key(key) for key in keys]))
 
-    async def listing(self) -> AsyncIterator[ListedBlob]:
+    async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         for folder in await self._run_in_thread(partial(_list_names, self._root / "blobs")):
             for listed in await self._run_in_thread(partial(self._list, folder)):
                 yield listed
 
-    async def sweep(self, older_than: float) -> int:
-        return await self._run_in_thread(partial(self._sweep, older_than))
+    async def delete_temporary_files(self, older_than: float) -> int:
+        return await self._run_in_thread(partial(self._delete_temporary_files, older_than))
 
     async def read_id(self) -> str | None:
         return await in_thread(partial(read_folder_id, self._root))
@@ -140,29 +140,29 @@ class Disk:
                 size += len(chunk)
                 await self._run_in_thread(partial(_write_and_hash, file, digest.update, chunk))
             key = await _key_for(digest.hexdigest(), size, reserve)
-            await self._run_in_thread(partial(self._keep, file, path, key, size))
+            await self._run_in_thread(partial(self._move_into_place, file, path, key, size))
         finally:
             with suppress(OSError):  # what could not be flushed is thrown away anyway
                 file.close()
             path.unlink(missing_ok=True)
         return Blob(key, size)
 
-    def _write_and_keep(self, data: bytes, key: str) -> None:
-        if self._is_there(key, len(data)):
+    def _write_blob(self, data: bytes, key: str) -> None:
+        if self._has_blob(key, len(data)):
             return
         path = self._new_temporary()
         file = create_private_file(path)
         try:
             file.write(data)
-            self._keep(file, path, key, len(data))
+            self._move_into_place(file, path, key, len(data))
         finally:
             with suppress(OSError):
                 file.close()
             path.unlink(missing_ok=True)
 
-    def _keep(self, file: BinaryIO, path: Path, key: str, size: int) -> None:
+    def _move_into_place(self, file: BinaryIO, path: Path, key: str, size: int) -> None:
         """Give a written file its final name."""
-        if self._is_there(key, size):
+        if self._has_blob(key, size):
             return
         file.flush()
         os.fsync(file.fileno())
@@ -172,7 +172,7 @@ class Disk:
             failpoints.hit("blob.renamed")
             os.fsync(folder)
 
-    def _is_there(self, key: str, size: int) -> bool:
+    def _has_blob(self, key: str, size: int) -> bool:
         try:
             with self._folder_of(key) as folder:
                 found = os.stat(key, dir_fd=folder, follow_symlinks=False)
@@ -264,7 +264,7 @@ class Disk:
                         listed.append(ListedBlob(entry.name, found.st_size, max(0.0, now - found.st_mtime)))
         return listed
 
-    def _sweep(self, older_than: float) -> int:
+    def _delete_temporary_files(self, older_than: float) -> int:
         swept = 0
         now = time.time()
         with os.scandir(self._temporary) as entries:

@@ -8,7 +8,7 @@ LIMIT = 150  # characters; a file system takes 255 bytes, and one letter may be 
 
 def content_disposition(filename: str | None) -> str:
     """`attachment`, with the name twice if it is not plain ASCII: for old browsers and for all others."""
-    name = plain_name(filename or "")
+    name = safe_filename(filename or "")
     if not name:
         return "attachment"
     ascii_name = "".join(letter if letter.isascii() and letter not in '"\\%' else "_" for letter in name)
@@ -17,7 +17,7 @@ def content_disposition(filename: str | None) -> str:
     return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
-def plain_name(filename: str) -> str:
+def safe_filename(filename: str) -> str:
     """A name without folders, without what is not printed (a right-to-left override hides an extension), and not hidden."""
     visible = "".join(letter for letter in filename if unicodedata.category(letter)[0] != "C")
     name = visible.replace("\\", "/").rpartition("/")[2].strip().lstrip(".").strip()

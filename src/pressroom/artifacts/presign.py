@@ -11,8 +11,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 from pressroom.artifacts.credentials import Credentials
 
 
-def presign_url(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, answer: dict[str, str]) -> str:
-    """A link for GET on `url`. `answer` holds the headers that the server should answer with (`response-content-type`, ...).
+def presign_url(
+    url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, response_headers: dict[str, str]
+) -> str:
+    """A link for GET on `url`. `response_headers` holds the headers that the server should answer with
+    (`response-content-type`, ...).
 
     A server refuses it once the credentials have expired, so it says no later time.
     """
@@ -21,7 +24,7 @@ def presign_url(url: str, credentials: Credentials, region: str, *, now: datetim
     parts = urlsplit(url)
     scope = f"{now:%Y%m%d}/{region}/s3/aws4_request"
     moment = f"{now:%Y%m%dT%H%M%SZ}"
-    fields = answer | {
+    fields = response_headers | {
         "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
         "X-Amz-Credential": f"{credentials.access_key}/{scope}",
         "X-Amz-Date": moment,
@@ -40,7 +43,7 @@ def presign_url(url: str, credentials: Credentials, region: str, *, now: datetim
     return f"{parts.scheme}://{parts.netloc}{parts.path}?{query}&X-Amz-Signature={signature}"
 
 
-def lifetime_of(url: str) -> int | None:
+def max_lifetime(url: str) -> int | None:
     """The seconds for which a presigned link works; None for a link of another kind."""
     values = parse_qs(urlsplit(url).query).get("X-Amz-Expires")
     return int(values[0]) if values else None

@@ -88,29 +88,29 @@ class S3:
 
     def __init__(
         self,
-        place: Bucket,
+        bucket: Bucket,
         clock: Clock,
         *,
         credentials: CredentialProvider | None = None,
         timeout: float = 30.0,
         retries: int = 3,
     ) -> None:
-        self._place = place
+        self._place = bucket
         self._clock = clock
         self._credentials: CredentialProvider
-        if credentials is None or place.access_key:
-            self._credentials = StaticCredentials(place.access_key, place.secret_key)
+        if credentials is None or bucket.access_key:
+            self._credentials = StaticCredentials(bucket.access_key, bucket.secret_key)
         else:
             self._credentials = credentials
-        self._prefix = place.prefix.strip("/")
+        self._prefix = bucket.prefix.strip("/")
         self._store = S3Store(
-            place.bucket,
-            endpoint=place.address(),
+            bucket.bucket,
+            endpoint=bucket.address(),
             # Always ours: left alone, obstore adds what it finds in the environment, such as a session token of other keys.
             # Not a method: obstore would hold this object for ever.
             credential_provider=partial(_held_credentials, self._credentials),
             skip_signature=False,
-            region=place.region,
+            region=bucket.region,
             checksum_algorithm="SHA256",  # the server hashes what it got and refuses what was damaged on the way
             virtual_hosted_style_request=False,
             client_options={"allow_http": True, "timeout": timedelta(seconds=timeout), "connect_timeout": timedelta(seconds=5)},
@@ -169,7 +169,7 @@ class S3:
             place.region,
             now=datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC),
             seconds=min(seconds, MAX_LINK_SECONDS),
-            answer=answer,
+            response_headers=answer,
         )
 
     async def delete(self, keys: Iterable[str]) -> None:
@@ -178,7 +178,7 @@ class S3:
             async with self._requests():
                 await obstore.delete_async(self._store, paths[first : first + DELETE_BATCH])
 
-    async def listing(self) -> AsyncIterator[ListedBlob]:
+    async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         now = datetime.now(UTC)
         async with self._requests():
             async for page in obstore.list(self._store, self._prefix or None, chunk_size=1_000):
@@ -188,7 +188,7 @@ class S3:
                     if is_key(key):
                         yield ListedBlob(key, response["size"], max(0.0, (now - response["last_modified"]).total_seconds()))
 
-    async def sweep(self, older_than: float) -> int:  # noqa: ARG002
+    async def delete_temporary_files(self, older_than: float) -> int:  # noqa: ARG002
         return 0
 
     async def probe(self, *, write: bool) -> str:

@@ -35,7 +35,7 @@ class Signer:
         fields = (expires, link.media_type, name, signature)
         return f"{link.key}?{urlencode(dict(zip(_FIELDS, fields, strict=True)))}"
 
-    def check(self, url: str) -> SignedLink:
+    def check_link(self, url: str) -> SignedLink:
         """What a link allows. Raises NotFound for one that we did not sign, or whose time is over: no guesser learns which."""
         path, query = urlsplit(url)[2:4]
         key = path.rpartition("/")[2]

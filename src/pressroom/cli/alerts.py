@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WHO = "command line"
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     actions = commands.add_group("alerts", "list, ack: jobs that failed for good, of kinds that raise alerts")
 
     listing = actions.add("list", on_queue(list_alerts), "open alerts, newest first")

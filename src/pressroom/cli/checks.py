@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _UP_TO_DATE = "the database is up to date"
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     text = "look at settings, database and engines; say what to mend"
     checking = commands.add("check", check, text, reads_settings=False)
     checking.add_argument("--quick", action="store_true", help="do not render a sample with every engine")
@@ -39,8 +39,8 @@ async def check(args: Namespace, output: Output) -> int:
     except InvalidSettings as invalid:
         return _show_problems(invalid.problems, output)
     findings = await _examine(settings, quick=args.quick)
-    trials = [] if args.quick else await engines.try_all()
-    well = all(finding.well for finding in findings) and all(one.well for one in trials)
+    trials = [] if args.quick else await engines.try_all_engines()
+    well = all(finding.well for finding in findings) and all(one.is_well for one in trials)
     if output.as_json:
         output.data(
             {

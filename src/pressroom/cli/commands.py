@@ -44,7 +44,7 @@ class Commands:
         return Commands(parser.add_subparsers(required=True, metavar="ACTION"), self._common)
 
 
-def add_home(parser: ArgumentParser, text: str = "where the database lies") -> None:
+def add_home_option(parser: ArgumentParser, text: str = "where the database lies") -> None:
     parser.add_argument("--home", metavar="FOLDER", help=text)
 
 
@@ -64,20 +64,20 @@ def schema_for(settings: Settings) -> "Schema":
     return database_schema(find_apps(settings.apps))
 
 
-def on_queue(act: "Act[Queue]") -> RunCommand:
+def command_on_queue(act: "Act[Queue]") -> RunCommand:
     """With the queue of the settings, and the kinds of their imports."""
     return partial(_run_on_queue, act)
 
 
-def on_tokens(act: "Act[Tokens]") -> RunCommand:
+def command_on_tokens(act: "Act[Tokens]") -> RunCommand:
     return partial(_run_on_tokens, act)
 
 
-def on_webhooks(act: "Act[Webhooks]") -> RunCommand:
+def command_on_webhooks(act: "Act[Webhooks]") -> RunCommand:
     return partial(_run_on_webhooks, act)
 
 
-def on_app(name: str, act: Act[Any]) -> RunCommand:
+def command_on_app(name: str, act: Act[Any]) -> RunCommand:
     """With a running app. The argument `works` says whether there are workers."""
     return partial(_run_on_app, name, act)
 

@@ -6,8 +6,8 @@ from argparse import Namespace
 from dataclasses import replace
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, requires_packages
-from pressroom.cli.output import Output, bar
+from pressroom.cli.commands import Commands, add_home_option, requires_packages
+from pressroom.cli.output import Output, format_progress_bar
 from pressroom.cli.serve import serve
 from pressroom.config import Settings
 from pressroom.errors import InvalidArgument
@@ -18,10 +18,10 @@ MOST = 100_000
 A_LINE_EVERY = 240  # minutes of the day, where no bar can move
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     parser = commands.add("demo", demo, "fill a database with a day of work, to be looked at", makes_database=True)
     parser.set_defaults(default_home=HOME)  # never by chance the database that the settings name
-    add_home(parser, f"where the database and the artifacts lie (default: {HOME})")
+    add_home_option(parser, f"where the database and the artifacts lie (default: {HOME})")
     parser.add_argument("--jobs", type=int, default=1000, metavar="N", help="how much is asked for in the day, about")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another number makes another day")
     parser.add_argument("--add", action="store_true", help="into a database that has jobs already")
@@ -37,7 +37,7 @@ async def demo(settings: Settings, args: Namespace, output: Output) -> int:
 
     if settings.home:
         os.makedirs(settings.home, exist_ok=True)
-    filled = await fill.fill_database(settings, jobs=args.jobs, seed=args.seed, add=args.add, report=_DemoProgress(output).tell)
+    filled = await fill.fill_database(settings, jobs=args.jobs, seed=args.seed, add=args.add, report=_DemoProgress(output).show)
     if output.as_json:
         filled_view = {"database": settings.database_label, "jobs": filled.jobs, "token": filled.secret}
         output.data(filled_view, event="filled")
@@ -63,11 +63,11 @@ class _DemoProgress:
         self._live = sys.stderr.isatty()
         self._noted = 0
 
-    def tell(self, what: str, done: int, total: int) -> None:
+    def show(self, what: str, done: int, total: int) -> None:
         if done == self._noted:
             return
         if self._live:
-            sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
+            sys.stderr.write(f"\r\x1b[K{format_progress_bar({'done': done, 'total': total, 'message': what})}")
             if done == total:
                 sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from pressroom.renderers.sandbox.engine_pools import EnginePools
 
 
-def add_to(commands: Commands) -> None:
-    parser = commands.add("engines", run, "what can be rendered here, and what is missing", reads_settings=False)
+def add_commands(commands: Commands) -> None:
+    parser = commands.add(
+        "engines", run_engines_command, "what can be rendered here, and what is missing", reads_settings=False
+    )
     parser.add_argument("action", nargs="?", choices=["list", "install"], default="list")
     parser.add_argument("what", nargs="?", choices=["node"], help="for install: the packages that run in Node.js")
 
 
-def run(args: Namespace, output: Output) -> int:
-    return install(args, output) if args.action == "install" else show(output)
+def run_engines_command(args: Namespace, output: Output) -> int:
+    return install_engines(args, output) if args.action == "install" else list_engines(output)
 
 
 class EngineTrial(msgspec.Struct, frozen=True):
@@ -37,14 +39,14 @@ class EngineTrial(msgspec.Struct, frozen=True):
     walls: list[str] = []
 
     @property
-    def well(self) -> bool:
+    def is_well(self) -> bool:
         return self.state != "broken"
 
     def to_json(self) -> Any:
         return msgspec.to_builtins(self)
 
 
-def show(output: Output) -> int:
+def list_engines(output: Output) -> int:
     from pressroom.renderers import catalogue
 
     found = [(engine, engine.missing()) for engine in catalogue.engines()]
@@ -90,7 +92,7 @@ def _engine_view(engine: "type[Engine]") -> dict[str, Any]:
     }
 
 
-def install(args: Namespace, output: Output) -> int:
+def install_engines(args: Namespace, output: Output) -> int:
     if args.what is None:
         output.line("say what to install: pressroom engines install node")
         return exits.USAGE
@@ -104,7 +106,7 @@ def install(args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def try_all() -> list[EngineTrial]:
+async def try_all_engines() -> list[EngineTrial]:
     """Render every engine's sample, one after the other: this is about whether they work, not about how fast."""
     from pressroom.renderers import catalogue
     from pressroom.renderers.sandbox.engine_pools import EnginePools

@@ -37,7 +37,7 @@ PARTIAL = 9
 INTERRUPTED = 130
 
 
-def code_for(error: PressroomError) -> int:
+def exit_code_for(error: PressroomError) -> int:
     match error:
         case NotFound():
             return NOT_FOUND

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, on_queue
-from pressroom.cli.output import Output, Watcher, ago, describe
+from pressroom.cli.commands import Commands, command_on_queue
+from pressroom.cli.output import EventPrinter, Output, describe_event, format_age
 from pressroom.errors import InvalidArgument
 from pressroom.model import Job, Status, Tier
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     actions = commands.add_group("jobs", "list, show, cancel, retry, watch")
 
-    listing = actions.add("list", on_queue(list_jobs), "jobs that match, newest first")
+    listing = actions.add("list", command_on_queue(list_jobs), "jobs that match, newest first")
     listing.add_argument("--status", action="append", choices=[status.value for status in Status], help="may be repeated")
     listing.add_argument("--kind")
     listing.add_argument("--tier", choices=["interactive", "background"])
@@ -33,15 +33,15 @@ def add_to(commands: Commands) -> None:
     listing.add_argument("--limit", type=int, default=50)
     listing.add_argument("--cursor", help="as the last page gave it")
 
-    actions.add("show", on_queue(show), "one job with its history and errors").add_argument("job")
+    actions.add("show", command_on_queue(show_job), "one job with its history and errors").add_argument("job")
 
-    cancelling = actions.add("cancel", on_queue(cancel), "cancel jobs, queued or running")
+    cancelling = actions.add("cancel", command_on_queue(cancel_job), "cancel jobs, queued or running")
     cancelling.add_argument("job", nargs="+")
     cancelling.add_argument("--reason", default="cancelled")
 
-    actions.add("retry", on_queue(retry), "run ended jobs again, as new jobs").add_argument("job", nargs="+")
+    actions.add("retry", command_on_queue(retry_job), "run ended jobs again, as new jobs").add_argument("job", nargs="+")
 
-    watching = actions.add("watch", on_queue(watch), "a job's events until it ends; the exit code tells how")
+    watching = actions.add("watch", command_on_queue(watch_jobs), "a job's events until it ends; the exit code tells how")
     watching.add_argument("job")
     watching.add_argument("--after", type=int, default=0, metavar="EVENT", help="resume after this event")
 
@@ -71,7 +71,7 @@ async def list_jobs(queue: "Queue", args: Namespace, output: Output) -> int:
                 job.kind,
                 job.tier.name.lower(),
                 _describe_status(job),
-                ago(job.date_created),
+                format_age(job.date_created),
                 _subject(job),
                 job.last_error,
             )
@@ -83,7 +83,7 @@ async def list_jobs(queue: "Queue", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def show(queue: "Queue", args: Namespace, output: Output) -> int:
+async def show_job(queue: "Queue", args: Namespace, output: Output) -> int:
     job = await queue.get(args.job)
     events = await queue.history(job)
     if output.as_json:
@@ -93,7 +93,7 @@ async def show(queue: "Queue", args: Namespace, output: Output) -> int:
         output.line(f"{name:<12} {value}")
     output.line()
     for event in events:
-        output.line(f"{event.at:%Y-%m-%d %H:%M:%S.%f}"[:-3] + f"  {event.type:<22}{describe(event)}".rstrip())
+        output.line(f"{event.at:%Y-%m-%d %H:%M:%S.%f}"[:-3] + f"  {event.type:<22}{describe_event(event)}".rstrip())
     for error in job.errors:
         if "detail" in error:
             output.line()
@@ -103,7 +103,7 @@ async def show(queue: "Queue", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def cancel(queue: "Queue", args: Namespace, output: Output) -> int:
+async def cancel_job(queue: "Queue", args: Namespace, output: Output) -> int:
     worst = exits.OK
     for name in args.job:
         job = await queue.cancel(name, reason=args.reason)
@@ -120,7 +120,7 @@ async def cancel(queue: "Queue", args: Namespace, output: Output) -> int:
     return worst
 
 
-async def retry(queue: "Queue", args: Namespace, output: Output) -> int:
+async def retry_job(queue: "Queue", args: Namespace, output: Output) -> int:
     for name in args.job:
         again = await queue.retry(name)
         if output.as_json:
@@ -130,8 +130,8 @@ async def retry(queue: "Queue", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def watch(queue: "Queue", args: Namespace, output: Output) -> int:
-    watcher = Watcher(output)
+async def watch_jobs(queue: "Queue", args: Namespace, output: Output) -> int:
+    watcher = EventPrinter(output)
     async for event in queue.watch(args.job, after=args.after):
         watcher.show(event)
     job = await queue.get(args.job)
@@ -165,7 +165,7 @@ def _details(job: Job) -> list[tuple[str, Any]]:
         ("version", job.version if job.version > 1 else None),
         ("attempts", f"{job.attempts} of {job.max_attempts}, {job.failures} failed; {job.crashes} crashes"),
         ("worker", job.worker if job.status is Status.IN_PROGRESS else None),
-        ("submitted", f"{job.date_created:%Y-%m-%d %H:%M:%S} UTC, {ago(job.date_created)} ago"),
+        ("submitted", f"{job.date_created:%Y-%m-%d %H:%M:%S} UTC, {format_age(job.date_created)} ago"),
         ("runs at", f"{job.run_at:%Y-%m-%d %H:%M:%S} UTC" if job.waits_for == "time" else None),
         ("retry of", job.retry_of and f"job_{job.retry_of}"),
         ("superseded", job.superseded_by and f"by job_{job.superseded_by}"),

@@ -30,18 +30,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InvalidSettings as invalid:  # an app that the settings name cannot be imported
         return _report_settings(invalid, logs_json=logs_json)
     output = Output(as_json=args.json, as_log=logs_json and args.command in process_output.LOGGED_COMMANDS)
-    logging.basicConfig(level=_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.basicConfig(
+        level=_log_level(args.verbose), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
     if logs_json:
         logs.set_log_format("json")
-    if process_output.is_started():  # then basicConfig has changed nothing
-        logging.getLogger().setLevel(_level(args.verbose))
+    if process_output.is_json_output_started():  # then basicConfig has changed nothing
+        logging.getLogger().setLevel(_log_level(args.verbose))
     try:
         return _run(args, output)
     except InvalidSettings as invalid:
         return _report_settings(invalid, logs_json=logs_json)
     except PressroomError as error:
         report_error(str(error) if logs_json else f"{error} [{error.code}]", error.code, logs_json=logs_json)
-        return exits.code_for(error)
+        return exits.exit_code_for(error)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:  # the program that read our output has ended
@@ -72,5 +74,5 @@ def _report_settings(invalid: InvalidSettings, *, logs_json: bool) -> int:
     return exits.USAGE
 
 
-def _level(verbose: int) -> int:
+def _log_level(verbose: int) -> int:
     return (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]

@@ -62,7 +62,7 @@ class Output:
             print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()[:room])
 
 
-class Watcher:
+class EventPrinter:
     """Events as they come: a bar that moves in a terminal, plain lines elsewhere."""
 
     def __init__(self, output: Output) -> None:
@@ -74,7 +74,7 @@ class Watcher:
             self._output.data(event)
             return
         if self._output.live and event.type == "progress" and "total" in event.data:
-            sys.stdout.write(f"\r\x1b[K{_printable(bar(event.data))}")
+            sys.stdout.write(f"\r\x1b[K{_printable(format_progress_bar(event.data))}")
             sys.stdout.flush()
             self._bar_shown = True
             return
@@ -82,16 +82,16 @@ class Watcher:
             sys.stdout.write("\n")
             self._bar_shown = False
         moment = event.at.strftime("%H:%M:%S.%f")[:-3]
-        self._output.line(f"{moment}  {event.type:<22}{describe(event)}".rstrip())
+        self._output.line(f"{moment}  {event.type:<22}{describe_event(event)}".rstrip())
 
 
-def bar(data: dict[str, Any]) -> str:
+def format_progress_bar(data: dict[str, Any]) -> str:
     done, total = data["done"], data["total"]
     filled = _BAR * done // total if total else _BAR
     return f"{'█' * filled}{'·' * (_BAR - filled)} {done}/{total} {data.get('message', '')}"
 
 
-def describe(event: Event) -> str:
+def describe_event(event: Event) -> str:
     data = dict(event.data)
     if "total" in data:
         return f"{data.get('phase', '')} {data['done']}/{data['total']} {data.get('message', '')}".strip()
@@ -105,13 +105,13 @@ def describe(event: Event) -> str:
     return " ".join(parts)
 
 
-def ago(moment: datetime | None, now: datetime | None = None) -> str:
+def format_age(moment: datetime | None, now: datetime | None = None) -> str:
     if moment is None:
         return ""
-    return span((now or datetime.now(UTC)) - moment)
+    return format_duration((now or datetime.now(UTC)) - moment)
 
 
-def span(length: timedelta) -> str:
+def format_duration(length: timedelta) -> str:
     seconds = max(0.0, length.total_seconds())
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= size:

@@ -25,7 +25,7 @@ from pressroom.cli import (
     work,
     workers,
 )
-from pressroom.cli.commands import Commands, add_home, on_app
+from pressroom.cli.commands import Commands, add_home_option, command_on_app
 from pressroom.model import VERSION
 
 _DESCRIPTION = """\
@@ -67,7 +67,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
     parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
     commands = Commands(parser.add_subparsers(dest="command", required=True, metavar="COMMAND"), common)
     for module in (serve, work, jobs, queues, workers, render, engines, tokens, webhooks, alerts):
-        module.add_to(commands)
+        module.add_commands(commands)
     named = next((word for word in argv if not word.startswith("-")), None)
     for app in apps:
         if app.commands is not None:
@@ -75,7 +75,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
             if app.name == named:
                 app.commands(partial(_add_app_command, actions, app.name))
     for last in (checks, promote, demo):
-        last.add_to(commands)
+        last.add_commands(commands)
     return parser
 
 
@@ -92,8 +92,8 @@ def _add_app_command(
     """A `standalone` action is called with the arguments and the output alone: it needs no database."""
     if standalone:
         return actions.add(name, act, text, reads_settings=False)
-    parser = actions.add(name, on_app(app, act), text, makes_database=makes_database)
-    add_home(parser)
+    parser = actions.add(name, command_on_app(app, act), text, makes_database=makes_database)
+    add_home_option(parser)
     return parser
 
 

@@ -84,7 +84,7 @@ class JsonLines(io.TextIOBase):
         return self.stream.encoding
 
 
-def start(command: str | None) -> None:
+def start_json_output(command: str | None) -> None:
     """Write the log, warnings and uncaught errors of this process as JSON; for `LOGGED_COMMANDS` also what is printed."""
     root = logging.getLogger()
     root.addHandler(JsonLogHandler(sys.stderr))
@@ -99,7 +99,7 @@ def start(command: str | None) -> None:
         atexit.register(sys.stderr.finish_line)
 
 
-def is_started() -> bool:
+def is_json_output_started() -> bool:
     return any(isinstance(handler, JsonLogHandler) for handler in logging.getLogger().handlers)
 
 

@@ -5,8 +5,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, schema_for
-from pressroom.cli.output import Output, bar
+from pressroom.cli.commands import Commands, add_home_option, schema_for
+from pressroom.cli.output import Output, format_progress_bar
 from pressroom.config import Settings
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 A_LINE_EVERY = 100_000  # rows, where no bar can move
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     parser = commands.add("promote", promote, "move a database from its file to a PostgreSQL server", makes_database=True)
     parser.add_argument("--to", required=True, metavar="URL", help="postgresql://…, a database that holds no jobs yet")
     parser.add_argument("--artifacts-to", choices=["s3"], help="also copy the artifacts to the bucket of the s3 settings")
     parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait so long for others to leave the file")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be copied, and what stands in the way")
-    add_home(parser)
+    add_home_option(parser)
 
 
 def promote(settings: Settings, args: Namespace, output: Output) -> int:
@@ -34,51 +34,53 @@ def promote(settings: Settings, args: Namespace, output: Output) -> int:
     else:
         with _PromotionProgress(output) as progress:
             found = promotion.promote(
-                settings, schema, args.to, artifacts_to_s3=to_s3, wait=args.wait, tell=progress.tell, note=output.note
+                settings, schema, args.to, artifacts_to_s3=to_s3, wait=args.wait, on_progress=progress.show, on_wait=output.note
             )
     if output.as_json:
         output.data({"promoted": not args.dry_run, **_promotion_view(found)}, event="promoted")
     else:
-        _show(found, output, dry=args.dry_run)
+        _show_promotion(found, output, dry=args.dry_run)
     return exits.FAILED if found.obstacles else exits.OK
 
 
-def _promotion_view(found: "Promotion") -> dict[str, object]:
+def _promotion_view(promotion: "Promotion") -> dict[str, object]:
     return {
-        "source": found.source,
-        "target": found.target,
-        "done_before": found.done_before,
-        "tables": [vars(moved) for moved in found.tables],
-        "rows": sum(moved.rows for moved in found.tables),
-        "bytes": sum(moved.bytes for moved in found.tables),
-        "counters": found.counters,
-        "artifacts": found.artifacts and vars(found.artifacts),
-        "artifact_folder": found.artifact_folder,
-        "left_behind": found.left_behind,
-        "obstacles": found.obstacles,
-        "key_file": found.key_file,
+        "source": promotion.source,
+        "target": promotion.target,
+        "done_before": promotion.done_before,
+        "tables": [vars(moved) for moved in promotion.tables],
+        "rows": sum(moved.rows for moved in promotion.tables),
+        "bytes": sum(moved.bytes for moved in promotion.tables),
+        "counters": promotion.counters,
+        "artifacts": promotion.artifacts and vars(promotion.artifacts),
+        "artifact_folder": promotion.artifact_folder,
+        "left_behind": promotion.left_behind,
+        "obstacles": promotion.obstacles,
+        "key_file": promotion.key_file,
     }
 
 
-def _show(found: "Promotion", output: Output, *, dry: bool) -> None:
-    output.table(("TABLE", "ROWS", "BYTES", "HASH"), ((one.table, one.rows, one.bytes, one.hash) for one in found.tables))
+def _show_promotion(promotion: "Promotion", output: Output, *, dry: bool) -> None:
+    output.table(("TABLE", "ROWS", "BYTES", "HASH"), ((one.table, one.rows, one.bytes, one.hash) for one in promotion.tables))
     output.line()
-    rows, size = sum(one.rows for one in found.tables), sum(one.bytes for one in found.tables)
-    verb = "would be copied" if dry else "were copied before" if found.done_before else "were copied and verified"
-    output.line(f"{rows:,} rows, {size:,} bytes {verb} from {found.source} to {found.target}")
-    if found.artifacts is not None:
-        verb = "would go to the bucket" if dry else f"are in the bucket, {found.artifacts.there_before:,} of them from before"
-        output.line(f"{found.artifacts.blobs:,} artifacts, {found.artifacts.bytes:,} bytes {verb}")
+    rows, size = sum(one.rows for one in promotion.tables), sum(one.bytes for one in promotion.tables)
+    verb = "would be copied" if dry else "were copied before" if promotion.done_before else "were copied and verified"
+    output.line(f"{rows:,} rows, {size:,} bytes {verb} from {promotion.source} to {promotion.target}")
+    if promotion.artifacts is not None:
+        verb = (
+            "would go to the bucket" if dry else f"are in the bucket, {promotion.artifacts.there_before:,} of them from before"
+        )
+        output.line(f"{promotion.artifacts.blobs:,} artifacts, {promotion.artifacts.bytes:,} bytes {verb}")
     else:
-        output.line(f"the artifacts stay in {found.artifact_folder}: let the setting `artifacts` name it")
-    for table in found.left_behind:
+        output.line(f"the artifacts stay in {promotion.artifact_folder}: let the setting `artifacts` name it")
+    for table in promotion.left_behind:
         output.line(f"the table {table} is not Pressroom's and stays behind")
-    for obstacle in found.obstacles:
+    for obstacle in promotion.obstacles:
         output.line(f"in the way: {obstacle}")
-    if found.key_file:
-        output.line(f"secrets are encrypted with the key in {found.key_file}: let PRESSROOM_SECRET_KEY be its content")
+    if promotion.key_file:
+        output.line(f"secrets are encrypted with the key in {promotion.key_file}: let PRESSROOM_SECRET_KEY be its content")
     if not dry:
-        output.line(f"from now on: database = {found.target}")
+        output.line(f"from now on: database = {promotion.target}")
 
 
 class _PromotionProgress:
@@ -96,9 +98,9 @@ class _PromotionProgress:
         if self._live:
             sys.stderr.write("\r\x1b[K")
 
-    def tell(self, what: str, done: int, total: int) -> None:
+    def show(self, what: str, done: int, total: int) -> None:
         if self._live:
-            sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
+            sys.stderr.write(f"\r\x1b[K{format_progress_bar({'done': done, 'total': total, 'message': what})}")
             sys.stderr.flush()
         elif done - self._noted.get(what, 0) >= A_LINE_EVERY:
             self._noted[what] = done

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Act, Commands, on_queue
+from pressroom.cli.commands import Act, Commands, command_on_queue
 from pressroom.cli.jobs import parse_age
-from pressroom.cli.output import Output, ago, span
+from pressroom.cli.output import Output, format_age, format_duration
 
 if TYPE_CHECKING:
     from pressroom.queue import Queue
@@ -16,39 +16,45 @@ if TYPE_CHECKING:
     from pressroom.store.operators.worker_coverage import WorkerCoverage
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     actions = commands.add_group("queue", "what waits, runs, fails, conflicts; pause, resume")
-    actions.add("stats", on_queue(stats), "backlog, running, and the last hour")
-    _add_questions(actions)
-    actions.add("pause", on_queue(pause), "let no worker claim jobs of these kinds").add_argument("kind", nargs="+")
-    actions.add("resume", on_queue(resume), "let them be claimed again").add_argument("kind", nargs="+")
-    scaling = actions.add("scale", on_queue(scale), "limit how many jobs of a kind run at once, in all processes together")
+    actions.add("stats", command_on_queue(show_stats), "backlog, running, and the last hour")
+    _add_overview_commands(actions)
+    actions.add("pause", command_on_queue(pause_kind), "let no worker claim jobs of these kinds").add_argument(
+        "kind", nargs="+"
+    )
+    actions.add("resume", command_on_queue(resume_kind), "let them be claimed again").add_argument("kind", nargs="+")
+    scaling = actions.add(
+        "scale", command_on_queue(scale_kind), "limit how many jobs of a kind run at once, in all processes together"
+    )
     scaling.add_argument("kind")
     limit = scaling.add_mutually_exclusive_group(required=True)
     limit.add_argument("slots", nargs="?", type=int, metavar="N", help="at most so many")
     limit.add_argument("--no-limit", action="store_true", help="as many as there are slots")
 
 
-def _add_questions(actions: Commands) -> None:
+def _add_overview_commands(actions: Commands) -> None:
     """The commands that ask. Their flags have the names of the service's parameters."""
-    _add_question(actions, "backlog", backlog, "what waits, by kind and tier")
-    _add_question(actions, "active", active, "what every running job does, the longest first", paged=True, kind=True)
-    late = _add_question(actions, "slow", slow, "what has been running for too long", paged=True, kind=True)
+    _add_overview_command(actions, "backlog", show_backlog, "what waits, by kind and tier")
+    _add_overview_command(
+        actions, "active", list_active, "what every running job does, the longest first", paged=True, kind=True
+    )
+    late = _add_overview_command(actions, "slow", list_slow, "what has been running for too long", paged=True, kind=True)
     late.add_argument("--over", metavar="AGE", default="10m", help="for longer than this: 30s, 10m, 2h (default 10m)")
     text = "who updates items of a project, such as editions, and which of them are the same"
-    edited = _add_question(actions, "conflicts", conflicts, text, paged=True)
+    edited = _add_overview_command(actions, "conflicts", list_conflicts, text, paged=True)
     edited.add_argument("project")
     edited.add_argument("--noun", help="only items that are called this, such as editions")
     edited.add_argument("--item", help="only who updates this item now")
-    _add_question(actions, "errors", errors, "what went wrong within the last hour, by kind")
-    ended = _add_question(actions, "throughput", throughput, "whose jobs ended within the last hour")
+    _add_overview_command(actions, "errors", show_error_rate, "what went wrong within the last hour, by kind")
+    ended = _add_overview_command(actions, "throughput", show_throughput, "whose jobs ended within the last hour")
     ended.add_argument("--limit", type=int, default=50)
 
 
-def _add_question(
+def _add_overview_command(
     actions: Commands, name: str, act: "Act[Queue]", text: str, *, paged: bool = False, kind: bool = False
 ) -> ArgumentParser:
-    parser = actions.add(name, on_queue(act), text)
+    parser = actions.add(name, command_on_queue(act), text)
     parser.add_argument("--org", help="only this organisation")
     if kind:
         parser.add_argument("--kind", help="only this kind")
@@ -58,7 +64,7 @@ def _add_question(
     return parser
 
 
-async def stats(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa: ARG001
+async def show_stats(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa: ARG001
     found = await queue.stats()
     if output.as_json:
         output.data(found)
@@ -69,13 +75,13 @@ async def stats(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa
         output.table(
             ("KIND", "TIER", "QUEUED", "READY", "OLDEST"),
             (
-                (line.kind, line.tier.name.lower(), f"{line.queued:,}", f"{line.ready:,}", ago(line.oldest, found.at))
+                (line.kind, line.tier.name.lower(), f"{line.queued:,}", f"{line.ready:,}", format_age(line.oldest, found.at))
                 for line in found.backlog
             ),
         )
     if found.running:
         output.line()
-        rows = ((line.kind, f"{line.running:,}", ago(line.oldest, found.at)) for line in found.running)
+        rows = ((line.kind, f"{line.running:,}", format_age(line.oldest, found.at)) for line in found.running)
         output.table(("KIND", "RUNNING", "LONGEST"), rows)
     if found.ended:
         output.line()
@@ -83,7 +89,13 @@ async def stats(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa
         output.table(
             ("KIND", "ORG", "ENDED AS", "JOBS", "MEAN TIME"),
             (
-                (line.kind, line.org_id, line.status, f"{line.count:,}", "" if line.mean is None else span(line.mean))
+                (
+                    line.kind,
+                    line.org_id,
+                    line.status,
+                    f"{line.count:,}",
+                    "" if line.mean is None else format_duration(line.mean),
+                )
                 for line in found.ended
             ),
         )
@@ -107,17 +119,24 @@ def show_coverage(coverage: "WorkerCoverage", output: Output) -> None:
             output.line(f"warning: {sentence}")
 
 
-async def backlog(queue: "Queue", args: Namespace, output: Output) -> int:
+async def show_backlog(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.backlog(org_id=args.org)
     if output.as_json:
         output.data(found)
         return exits.OK
     output.line(f"{found.queued:,}{' or more' if found.capped else ''} queued")
-    _table(
+    _print_table(
         output,
         ("KIND", "TIER", "QUEUED", "READY", "OLDEST", "READY FOR"),
         (
-            (line.kind, line.tier, f"{line.queued:,}", f"{line.ready:,}", _span(line.age), ago(line.ready_since, found.at))
+            (
+                line.kind,
+                line.tier,
+                f"{line.queued:,}",
+                f"{line.ready:,}",
+                _span(line.age),
+                format_age(line.ready_since, found.at),
+            )
             for line in found.items
         ),
     )
@@ -127,18 +146,18 @@ async def backlog(queue: "Queue", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def active(queue: "Queue", args: Namespace, output: Output) -> int:
+async def list_active(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.active(org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
     return _show_active(found, output, "nothing is running")
 
 
-async def slow(queue: "Queue", args: Namespace, output: Output) -> int:
+async def list_slow(queue: "Queue", args: Namespace, output: Output) -> int:
     over = parse_age(args.over)
     found = await queue.overview.slow(over, org_id=args.org, kind=args.kind, limit=args.limit, cursor=args.cursor)
-    return _show_active(found, output, f"nothing has been running for more than {span(over)}")
+    return _show_active(found, output, f"nothing has been running for more than {format_duration(over)}")
 
 
-async def conflicts(queue: "Queue", args: Namespace, output: Output) -> int:
+async def list_conflicts(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.conflicts(
         args.project, noun=args.noun, item=args.item, org_id=args.org, limit=args.limit, cursor=args.cursor
     )
@@ -148,7 +167,7 @@ async def conflicts(queue: "Queue", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def errors(queue: "Queue", args: Namespace, output: Output) -> int:
+async def show_error_rate(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.error_rate(org_id=args.org)
     if output.as_json:
         output.data(found)
@@ -157,27 +176,27 @@ async def errors(queue: "Queue", args: Namespace, output: Output) -> int:
         f"{found.errors:,} of {found.ended:,} jobs that ended within {_span((found.at - found.since).total_seconds())} went "
         f"wrong: {found.rate:.1%} of those that were not cancelled"
     )
-    rows = ((line.kind, f"{line.rate:.1%}", *_counts(line)) for line in found.items)
-    _table(output, ("KIND", "ERRORS", *_ENDED), rows)
+    rows = ((line.kind, f"{line.rate:.1%}", *_format_counts(line)) for line in found.items)
+    _print_table(output, ("KIND", "ERRORS", *_ENDED), rows)
     return exits.OK
 
 
-async def throughput(queue: "Queue", args: Namespace, output: Output) -> int:
+async def show_throughput(queue: "Queue", args: Namespace, output: Output) -> int:
     found = await queue.overview.throughput(org_id=args.org, limit=args.limit)
     if output.as_json:
         output.data(found)
         return exits.OK
     output.line(f"{found.orgs:,} organisations within {_span((found.at - found.since).total_seconds())}")
-    rows = ((line.org_id or "(none)", f"{line.per_minute:,.1f}", *_counts(line)) for line in found.items)
-    _table(output, ("ORG", "PER MINUTE", *_ENDED), rows)
+    rows = ((line.org_id or "(none)", f"{line.per_minute:,.1f}", *_format_counts(line)) for line in found.items)
+    _print_table(output, ("ORG", "PER MINUTE", *_ENDED), rows)
     return exits.OK
 
 
-async def pause(queue: "Queue", args: Namespace, output: Output) -> int:
+async def pause_kind(queue: "Queue", args: Namespace, output: Output) -> int:
     return await _set_paused(queue, args, output, paused=True)
 
 
-async def resume(queue: "Queue", args: Namespace, output: Output) -> int:
+async def resume_kind(queue: "Queue", args: Namespace, output: Output) -> int:
     return await _set_paused(queue, args, output, paused=False)
 
 
@@ -191,7 +210,7 @@ async def _set_paused(queue: "Queue", args: Namespace, output: Output, *, paused
     return exits.OK
 
 
-async def scale(queue: "Queue", args: Namespace, output: Output) -> int:
+async def scale_kind(queue: "Queue", args: Namespace, output: Output) -> int:
     await queue.scale(args.kind, args.slots)
     if output.as_json:
         output.data({"kind": args.kind, "slots": args.slots})
@@ -205,7 +224,7 @@ async def scale(queue: "Queue", args: Namespace, output: Output) -> int:
 _ENDED = ("ENDED", "COMPLETED", "WITH ERRORS", "FAILED", "CANCELLED")
 
 
-def _counts(line: "EndingCounts") -> list[str]:
+def _format_counts(line: "EndingCounts") -> list[str]:
     numbers = (line.ended, line.completed, line.completed_with_errors, line.failed, line.cancelled)
     return [f"{number:,}" for number in numbers]
 
@@ -220,7 +239,16 @@ def _show_active(found: "ActiveList", output: Output, nothing: str) -> int:
     output.table(
         ("JOB", "KIND", "ORG", "WORKER", "FOR", "PHASE", "PROGRESS", "ABOUT"),
         (
-            (job.id, job.kind, job.org_id, job.worker, _span(job.seconds), _phase(job), _progress(job), job.subject or job.key)
+            (
+                job.id,
+                job.kind,
+                job.org_id,
+                job.worker,
+                _span(job.seconds),
+                _describe_phase(job),
+                _describe_progress(job),
+                job.subject or job.key,
+            )
             for job in found.items
         ),
     )
@@ -244,11 +272,11 @@ def _show_conflicts(found: "Conflicts", output: Output) -> None:
         output.line("and more")
 
 
-def _phase(job: "Active") -> str:
+def _describe_phase(job: "Active") -> str:
     return f"{job.phase or ''} (cancelling)".strip() if job.cancel_requested else job.phase or ""
 
 
-def _progress(job: "Active") -> str:
+def _describe_progress(job: "Active") -> str:
     parts = []
     if job.items is not None:
         parts.append(f"{job.items.completed + job.items.failed}/{job.items.total}")
@@ -262,10 +290,10 @@ def _progress(job: "Active") -> str:
 
 
 def _span(seconds: float) -> str:
-    return span(timedelta(seconds=seconds))
+    return format_duration(timedelta(seconds=seconds))
 
 
-def _table(output: Output, header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None:
+def _print_table(output: Output, header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None:
     """After an empty line, and not at all if there is nothing to show."""
     lines = [tuple(row) for row in rows]
     if lines:

@@ -11,7 +11,7 @@ import msgspec
 
 from pressroom.cli import exits
 from pressroom.cli.commands import Commands
-from pressroom.cli.output import Output, bar
+from pressroom.cli.output import Output, format_progress_bar
 from pressroom.errors import InvalidArgument, InvalidSettings, PressroomError, SourceInvalid
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ ENDINGS = {
 }  # fmt: skip
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     parser = commands.add("render", render, "render one file, here and now, or through a server", reads_settings=False)
     parser.add_argument("file", help="the source; - is standard input")
     parser.add_argument(
@@ -53,27 +53,27 @@ async def render(args: Namespace, output: Output) -> int:
 
     asked = _read_arguments(args)
     try:
-        rendered = await (_render_on_server(args.server, asked) if args.server else _render_here(asked))
+        rendered = await (_render_on_server(args.server, asked) if args.server else _render_in_process(asked))
     except PressroomError as error:
-        _explain(args.file, error, output)
-        return exits.code_for(error)
-    await asyncio.to_thread(_write, args.out, rendered.data)
+        _print_source_error(args.file, error, output)
+        return exits.exit_code_for(error)
+    await asyncio.to_thread(_write_output, args.out, rendered.data)
     _show_warnings(args, rendered, output)
     return exits.OK
 
 
-async def _render_here(asked: "RenderRequest") -> "Rendered":
+async def _render_in_process(request: "RenderRequest") -> "Rendered":
     from pressroom.renderers import documents
     from pressroom.renderers.sandbox.engine_pools import EnginePools
 
     presses = EnginePools(1)
     try:
-        return await documents.render(presses, documents.plan(asked))
+        return await documents.render(presses, documents.plan(request))
     finally:
         await presses.close()
 
 
-async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
+async def _render_on_server(server: str, request: "RenderRequest") -> "Rendered":
     """Through the queue of a server. An interrupt ends the waiting and not the job."""
     try:
         import asyncio
@@ -83,10 +83,10 @@ async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
         raise InvalidSettings(["--server: needs the package httpx; pip install 'pressroom[client]'"]) from None
     async with AsyncClient(server) as client:
         job = await client.render(
-            asked.language, asked.source, asked.output, options=asked.options, engine=asked.engine, tier="interactive"
+            request.language, request.source, request.output, options=request.options, engine=request.engine, tier="interactive"
         )
         try:
-            await _follow(job)
+            await _print_events(job)
             data = await job.result()
             return _read_result(data, await client.wait(job))
         except asyncio.CancelledError:
@@ -94,7 +94,7 @@ async def _render_on_server(server: str, asked: "RenderRequest") -> "Rendered":
             raise
 
 
-async def _follow(job: "AsyncHandle") -> None:
+async def _print_events(job: "AsyncHandle") -> None:
     """Show the progress of the job if standard error is a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return
@@ -107,15 +107,17 @@ async def _follow(job: "AsyncHandle") -> None:
 
 
 def _describe_event(event: "RemoteEvent") -> str:
-    words = bar(event.data) if "total" in event.data else f"{event.type} {event.data.get('phase') or ''}".rstrip()
+    words = (
+        format_progress_bar(event.data) if "total" in event.data else f"{event.type} {event.data.get('phase') or ''}".rstrip()
+    )
     return "".join(letter for letter in words if letter.isprintable())
 
 
-def _read_result(data: bytes, told: Any) -> "Rendered":
+def _read_result(data: bytes, response: Any) -> "Rendered":
     from pressroom.renderers import Notice, Rendered
 
-    warnings = [msgspec.convert(warning, Notice) for warning in told.get("warnings", ())]
-    return Rendered(data, told.get("media_type", ""), warnings)
+    warnings = [msgspec.convert(warning, Notice) for warning in response.get("warnings", ())]
+    return Rendered(data, response.get("media_type", ""), warnings)
 
 
 def _read_arguments(args: Namespace) -> "RenderRequest":
@@ -159,7 +161,7 @@ def _read_source(file: str) -> bytes:
         raise InvalidArgument(f"{file}: cannot be read: {reason.strerror}") from None
 
 
-def _write(out: str | None, data: bytes) -> None:
+def _write_output(out: str | None, data: bytes) -> None:
     if out is None or out == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -170,7 +172,7 @@ def _write(out: str | None, data: bytes) -> None:
         raise InvalidArgument(f"{out}: cannot be written: {reason.strerror}") from None
 
 
-def _explain(file: str, error: PressroomError, output: Output) -> None:
+def _print_source_error(file: str, error: PressroomError, output: Output) -> None:
     place = ""
     if isinstance(error, SourceInvalid) and error.line is not None:
         place = f":{error.line}:{error.column}" if error.column is not None else f":{error.line}"

@@ -7,9 +7,9 @@ import sys
 from argparse import Namespace
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, requires_packages
+from pressroom.cli.commands import Commands, add_home_option, requires_packages
 from pressroom.cli.output import Output
-from pressroom.cli.work import SWITCH_INTERVAL, add_grace, add_slots
+from pressroom.cli.work import SWITCH_INTERVAL, add_grace_option, add_slots_option
 from pressroom.config import Settings
 
 log = logging.getLogger("pressroom")
@@ -17,13 +17,13 @@ log = logging.getLogger("pressroom")
 _CLOSED = "there is no token yet: every request is answered with 401"
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     parser = commands.add("serve", serve, "the HTTP service, with workers inside", makes_database=True)
     parser.add_argument("--listen", metavar="HOST:PORT", help="where to listen (default 127.0.0.1:8000)")
-    add_home(parser, "where the database and the artifacts lie")
+    add_home_option(parser, "where the database and the artifacts lie")
     parser.add_argument("--no-workers", action="store_true", help="only the service; other processes work")
-    add_slots(parser)
-    add_grace(parser)
+    add_slots_option(parser)
+    add_grace_option(parser)
 
 
 async def serve(settings: Settings, args: Namespace, output: Output) -> int:

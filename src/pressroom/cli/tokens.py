@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, on_tokens
+from pressroom.cli.commands import Commands, add_home_option, command_on_tokens
 from pressroom.cli.jobs import parse_age
-from pressroom.cli.output import Output, ago
+from pressroom.cli.output import Output, format_age
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
@@ -16,26 +16,28 @@ if TYPE_CHECKING:
 SCOPES = ("viewer", "submitter", "operator", "admin")
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     actions = commands.add_group("token", "create, list, revoke: who may use the service")
 
-    creating = actions.add("create", on_tokens(create), "make a token; its secret is shown once", makes_database=True)
+    creating = actions.add(
+        "create", command_on_tokens(create_token), "make a token; its secret is shown once", makes_database=True
+    )
     creating.add_argument("--scope", required=True, choices=SCOPES, help="each may do all that the one before may")
     whose = creating.add_mutually_exclusive_group()
     whose.add_argument("--org", help="whose rows it sees (default: those without an organisation)")
     whose.add_argument("--all-orgs", action="store_true", help="it sees the rows of every organisation")
     creating.add_argument("--name", default="", help="what it is for")
     creating.add_argument("--ttl", metavar="AGE", help="how long it is good for: 12h, 90d (default: until it is revoked)")
-    add_home(creating)
+    add_home_option(creating)
 
-    add_home(actions.add("list", on_tokens(list_tokens), "every token, without its secret"))
+    add_home_option(actions.add("list", command_on_tokens(list_tokens), "every token, without its secret"))
 
-    revoking = actions.add("revoke", on_tokens(revoke), "refuse these tokens from now on")
+    revoking = actions.add("revoke", command_on_tokens(revoke_token), "refuse these tokens from now on")
     revoking.add_argument("token", nargs="+", help="its id or its beginning, as `list` shows them")
-    add_home(revoking)
+    add_home_option(revoking)
 
 
-async def create(tokens: "Tokens", args: Namespace, output: Output) -> int:
+async def create_token(tokens: "Tokens", args: Namespace, output: Output) -> int:
     from pressroom.api.access import Scope  # imported late: the service's libraries are an optional extra
 
     ttl = None if args.ttl is None else parse_age(args.ttl) // timedelta(milliseconds=1)
@@ -63,8 +65,8 @@ async def list_tokens(tokens: "Tokens", args: Namespace, output: Output) -> int:
                 token.name,
                 token.scope,
                 _describe_org(token),
-                ago(token.date_created),
-                ago(token.used_at) or "never",
+                format_age(token.date_created),
+                format_age(token.used_at) or "never",
                 _token_state(token),
             )
             for token in found
@@ -73,7 +75,7 @@ async def list_tokens(tokens: "Tokens", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def revoke(tokens: "Tokens", args: Namespace, output: Output) -> int:
+async def revoke_token(tokens: "Tokens", args: Namespace, output: Output) -> int:
     for name in args.token:
         await tokens.revoke(name)
         if output.as_json:

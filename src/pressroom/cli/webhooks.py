@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, on_webhooks
-from pressroom.cli.output import Output, ago
+from pressroom.cli.commands import Commands, add_home_option, command_on_webhooks
+from pressroom.cli.output import Output, format_age
 from pressroom.notify.standard_webhooks import EVENTS
 
 if TYPE_CHECKING:
@@ -17,33 +17,35 @@ STATES = ("waiting", "delivered", "failed", "cancelled")
 _PAGE = 200
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     actions = commands.add_group("webhooks", "list, add, remove, deliveries, replay: URLs that are told of jobs that end")
 
-    listing = actions.add("list", on_webhooks(list_webhooks), "every webhook, without its secret")
-    add_home(listing)
+    listing = actions.add("list", command_on_webhooks(list_webhooks), "every webhook, without its secret")
+    add_home_option(listing)
     listing.add_argument("--org", help="only of this organisation")
 
     text = "tell an address of jobs that end; its secret is shown once"
-    adding = actions.add("add", on_webhooks(add), text, makes_database=True)
-    add_home(adding)
+    adding = actions.add("add", command_on_webhooks(add_webhook), text, makes_database=True)
+    add_home_option(adding)
     adding.add_argument("url", help="https and public, unless the setting `webhook_allow` names its host")
     adding.add_argument("--event", action="append", choices=EVENTS, help="may be repeated (default: all)")
     adding.add_argument("--kind", action="append", help="only jobs of this kind; may be repeated")
     adding.add_argument("--org", help="whose jobs (default: those without an organisation)")
 
-    removing = actions.add("remove", on_webhooks(remove), "tell these nothing more")
-    add_home(removing)
+    removing = actions.add("remove", command_on_webhooks(remove_webhook), "tell these nothing more")
+    add_home_option(removing)
     removing.add_argument("webhook", nargs="+")
 
-    showing = actions.add("deliveries", on_webhooks(deliveries), "what one was told, newest first, and how it answered")
-    add_home(showing)
+    showing = actions.add(
+        "deliveries", command_on_webhooks(list_deliveries), "what one was told, newest first, and how it answered"
+    )
+    add_home_option(showing)
     showing.add_argument("webhook")
     showing.add_argument("--state", choices=STATES)
     showing.add_argument("--limit", type=int, default=50)
 
-    replaying = actions.add("replay", on_webhooks(replay), "deliver these again, now, whatever became of them")
-    add_home(replaying)
+    replaying = actions.add("replay", command_on_webhooks(replay_delivery), "deliver these again, now, whatever became of them")
+    add_home_option(replaying)
     replaying.add_argument("delivery", nargs="+")
 
 
@@ -61,7 +63,7 @@ async def list_webhooks(webhooks: "Webhooks", args: Namespace, output: Output) -
                 webhook.url,
                 ",".join(webhook.events),
                 ",".join(webhook.kinds or ("all",)),
-                ago(webhook.date_created),
+                format_age(webhook.date_created),
                 "told" if webhook.disabled_because is None else f"disabled: {webhook.disabled_because}",
             )
             for webhook in found
@@ -70,7 +72,7 @@ async def list_webhooks(webhooks: "Webhooks", args: Namespace, output: Output) -
     return exits.OK
 
 
-async def add(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+async def add_webhook(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     events = list(dict.fromkeys(args.event or EVENTS))
     kinds = list(dict.fromkeys(args.kind)) if args.kind else None
     made, secret = await webhooks.add(args.org, args.url, events, kinds)
@@ -83,7 +85,7 @@ async def add(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def remove(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+async def remove_webhook(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     for name in args.webhook:
         await webhooks.remove(await _get_webhook(webhooks, name))
         if output.as_json:
@@ -93,7 +95,7 @@ async def remove(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def deliveries(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+async def list_deliveries(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     from pressroom.store.jobs.queries import BEYOND
 
     webhook = await _get_webhook(webhooks, args.webhook)
@@ -111,7 +113,7 @@ async def deliveries(webhooks: "Webhooks", args: Namespace, output: Output) -> i
                 delivery.state,
                 delivery.attempts,
                 delivery.status,
-                ago(delivery.date_created),
+                format_age(delivery.date_created),
                 delivery.error,
             )
             for delivery in found
@@ -120,7 +122,7 @@ async def deliveries(webhooks: "Webhooks", args: Namespace, output: Output) -> i
     return exits.OK
 
 
-async def replay(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
+async def replay_delivery(webhooks: "Webhooks", args: Namespace, output: Output) -> int:
     for name in args.delivery:
         again = await webhooks.replay(await webhooks.delivery(name.removeprefix("msg_")))
         if output.as_json:

@@ -24,9 +24,9 @@ log = logging.getLogger("pressroom")
 SWITCH_INTERVAL = 0.0005
 
 
-def add_to(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     parser = commands.add("work", work, "work on jobs until stopped", makes_database=True)
-    add_slots(parser)
+    add_slots_option(parser)
     parser.add_argument(
         "--metrics",
         dest="metrics_listen",
@@ -39,19 +39,19 @@ def add_to(commands: Commands) -> None:
         "--pool",
         dest="pools",
         metavar="POOL,…",
-        type=_pools,
+        type=_parse_pools,
         help=f"only kinds of these pools: {', '.join(POOLS)} (see `pool` of a kind)",
     )
     parser.add_argument("--except", dest="all_but", metavar="NAME,…", type=_split_names, default=[], help="none of these kinds")
-    add_grace(parser)
+    add_grace_option(parser)
 
 
-def add_slots(parser: ArgumentParser) -> None:
+def add_slots_option(parser: ArgumentParser) -> None:
     text = "jobs in progress at once; 0 is eight for each press, at least 16"
     parser.add_argument("--slots", dest="workers", metavar="N", help=text)
 
 
-def add_grace(parser: ArgumentParser) -> None:
+def add_grace_option(parser: ArgumentParser) -> None:
     parser.add_argument("--grace", metavar="SECONDS", help="how long running jobs may take to finish when stopped")
 
 
@@ -126,7 +126,7 @@ async def _serve_metrics(press: "Pressroom") -> AsyncIterator[str | None]:
             yield f"{server.url_of(listener)}/metrics"
 
 
-def _pools(text: str) -> list[str]:
+def _parse_pools(text: str) -> list[str]:
     pools = _split_names(text)
     if not pools or {*pools} - {*POOLS}:
         raise ArgumentTypeError(f"{text!r} names no pool; the pools are {', '.join(POOLS)}")

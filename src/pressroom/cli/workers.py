@@ -4,8 +4,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, on_queue
-from pressroom.cli.output import Output, ago
+from pressroom.cli.commands import Commands, command_on_queue
+from pressroom.cli.output import Output, format_age
 from pressroom.cli.queues import show_coverage
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pressroom.store.operators.worker_list import WorkerState
 
 
-def add_to(commands: Commands) -> None:
-    commands.add("workers", on_queue(list_workers), "who works, where, on how much, and who was not seen lately")
+def add_commands(commands: Commands) -> None:
+    commands.add("workers", command_on_queue(list_workers), "who works, where, on how much, and who was not seen lately")
 
 
 async def list_workers(queue: "Queue", args: Namespace, output: Output) -> int:  # noqa: ARG001
@@ -33,8 +33,8 @@ async def list_workers(queue: "Queue", args: Namespace, output: Output) -> int: 
                 worker.delivery,
                 _describe_state(worker),
                 f"{worker.running}/{worker.slots}",
-                ago(worker.date_started),
-                ago(worker.date_seen),
+                format_age(worker.date_started),
+                format_age(worker.date_seen),
                 ",".join(worker.kinds),
             )
             for worker in found

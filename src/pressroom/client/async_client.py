@@ -15,7 +15,17 @@ from pressroom import model
 from pressroom.client import calls, httpx_adapter, operations
 from pressroom.client.address import resolve_address
 from pressroom.client.calls import StatusFilter
-from pressroom.client.exchange import ConnectionLost, Emit, Exchange, HttpAnswer, HttpCall, ReadChunk, ReadClock, Reply, Sleep
+from pressroom.client.exchange import (
+    ConnectionLost,
+    EmitValue,
+    Exchange,
+    HttpAnswer,
+    HttpCall,
+    ReadChunk,
+    ReadClock,
+    Reply,
+    Sleep,
+)
 from pressroom.client.responses import RemoteEvent, RemoteJob, SubmittedJob
 from pressroom.client.retries import RetryPolicy
 from pressroom.ids import new_uid
@@ -78,7 +88,7 @@ class AsyncClient:
         self._address = resolve_address(url, token)
         self._timeout = timeout
         self._retry_policy = retry_policy
-        self._http = httpx.AsyncClient(**httpx_adapter.client_options(self._address, timeout))
+        self._http = httpx.AsyncClient(**httpx_adapter.httpx_client_options(self._address, timeout))
 
     @property
     def url(self) -> str:
@@ -108,7 +118,7 @@ class AsyncClient:
         max_attempts: int | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncHandle:
-        body = calls.new_job(
+        body = calls.job_body(
             kind,
             payload,
             tier=tier,
@@ -118,7 +128,7 @@ class AsyncClient:
             project_id=project_id,
             max_attempts=max_attempts,
         )
-        call = calls.submit(body, idempotency_key or new_uid())
+        call = calls.submit_job(body, idempotency_key or new_uid())
         return AsyncHandle(self, await self._run(operations.submit_job(call, self._retry_policy)))
 
     async def render(
@@ -139,7 +149,7 @@ class AsyncClient:
         return await self.submit("render", payload, tier=tier, key=key, subject=subject, idempotency_key=idempotency_key)
 
     async def get(self, job: JobLike) -> RemoteJob:
-        return await self._run(operations.request_job(calls.get(str(job)), self._retry_policy))
+        return await self._run(operations.request_job(calls.get_job(str(job)), self._retry_policy))
 
     def list(
         self,
@@ -154,7 +164,7 @@ class AsyncClient:
         max_age: float | None = None,
         page_size: int = 100,
     ) -> AsyncGenerator[RemoteJob]:
-        filters = calls.filters(
+        filters = calls.filter_params(
             status=status,
             kind=kind,
             tier=tier,
@@ -181,10 +191,12 @@ class AsyncClient:
         return await self._download(operations.download_result(ended.id, self._retry_policy))
 
     async def cancel(self, job: JobLike) -> RemoteJob:
-        return await self._run(operations.request_job(calls.cancel(str(job)), self._retry_policy))
+        return await self._run(operations.request_job(calls.cancel_job(str(job)), self._retry_policy))
 
     async def retry(self, job: JobLike) -> AsyncHandle:
-        return AsyncHandle(self, await self._run(operations.submit_job(calls.retry(str(job), new_uid()), self._retry_policy)))
+        return AsyncHandle(
+            self, await self._run(operations.submit_job(calls.retry_job(str(job), new_uid()), self._retry_policy))
+        )
 
     async def artifact(self, uid: str) -> bytes:
         return await self._download(operations.download_artifact(uid, self._retry_policy))
@@ -210,10 +222,10 @@ class AsyncClient:
     async def _run[T](self, exchange: Exchange[Any, T]) -> T:
         ends: list[T] = []
 
-        def keeping_its_end() -> Exchange[Any, None]:
+        def collect_result() -> Exchange[Any, None]:
             ends.append((yield from exchange))
 
-        async with aclosing(self._perform(keeping_its_end())) as given:
+        async with aclosing(self._perform(collect_result())) as given:
             async for _ in given:
                 pass
         return ends[0]
@@ -228,7 +240,7 @@ class AsyncClient:
                     step = exchange.throw(reply) if isinstance(reply, ConnectionLost) else exchange.send(reply)
                 except StopIteration:
                     return
-                if isinstance(step, Emit):
+                if isinstance(step, EmitValue):
                     yield step.value
                     reply = None
                 else:

@@ -15,7 +15,7 @@ STREAM_SILENCE = 45.0  # three heartbeats of the server: a stream that is silent
 type StatusFilter = Status | str | Sequence[Status | str] | None
 
 
-def submit(body: Mapping[str, Any], key: str) -> HttpCall:
+def submit_job(body: Mapping[str, Any], key: str) -> HttpCall:
     """`key` makes one job of a request that is sent twice."""
     try:
         encoded = msgspec.json.encode(body)
@@ -29,7 +29,7 @@ def submit(body: Mapping[str, Any], key: str) -> HttpCall:
     )
 
 
-def new_job(
+def job_body(
     kind: str,
     payload: Any,
     *,
@@ -73,19 +73,19 @@ def render_payload(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def get(id: str, *, wait: float = 0.0, timeout: float | None = None) -> HttpCall:
+def get_job(id: str, *, wait: float = 0.0, timeout: float | None = None) -> HttpCall:
     return HttpCall("GET", f"/jobs/{quote(id, safe='')}", params=_wait_param(wait), timeout=timeout)
 
 
-def result(id: str) -> HttpCall:
+def get_result(id: str) -> HttpCall:
     return HttpCall("GET", f"/jobs/{quote(id, safe='')}/result")
 
 
-def page(filters: Sequence[tuple[str, str]], cursor: str | None) -> HttpCall:
+def list_jobs(filters: Sequence[tuple[str, str]], cursor: str | None) -> HttpCall:
     return HttpCall("GET", "/jobs", params=(*filters, *([("cursor", cursor)] if cursor else [])))
 
 
-def filters(
+def filter_params(
     *,
     status: StatusFilter,
     kind: str | None,
@@ -111,21 +111,21 @@ def filters(
     return [("status", str(one)) for one in statuses] + [(name, value) for name, value in single.items() if value is not None]
 
 
-def cancel(id: str) -> HttpCall:
+def cancel_job(id: str) -> HttpCall:
     return HttpCall("POST", f"/jobs/{quote(id, safe='')}/cancel")
 
 
-def retry(id: str, key: str) -> HttpCall:
+def retry_job(id: str, key: str) -> HttpCall:
     headers = {"Idempotency-Key": f'"{checked_key(key)}"'}
     return HttpCall("POST", f"/jobs/{quote(id, safe='')}/retry", headers=headers, repeatable=False)
 
 
-def events(id: str, last: int) -> HttpCall:
+def stream_events(id: str, last: int) -> HttpCall:
     headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"} | ({"Last-Event-ID": str(last)} if last else {})
     return HttpCall("GET", f"/jobs/{quote(id, safe='')}/events", headers=headers, stream=True, timeout=STREAM_SILENCE)
 
 
-def artifact(uid: str, *, start: int = 0, tag: str | None = None) -> HttpCall:
+def get_artifact(uid: str, *, start: int = 0, tag: str | None = None) -> HttpCall:
     """From `start` on, if it still is what `tag` names. Not compressed on the way: its hash is that of the plain bytes."""
     headers = {"Accept-Encoding": "identity"}
     if start and tag is not None:

@@ -55,13 +55,13 @@ class ReadClock:
 
 
 @dataclass(frozen=True)
-class Emit[T]:
+class EmitValue[T]:
     """A value for the caller that iterates."""
 
     value: T
 
 
-type Step[T] = HttpCall | ReadChunk | Sleep | ReadClock | Emit[T]
+type Step[T] = HttpCall | ReadChunk | Sleep | ReadClock | EmitValue[T]
 type Reply = HttpAnswer | bytes | float | None
 type Exchange[Given, Returned] = Generator[Step[Given], Reply, Returned]
 

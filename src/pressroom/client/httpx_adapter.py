@@ -8,7 +8,7 @@ from pressroom.client.address import Address
 from pressroom.client.exchange import ConnectionLost, HttpAnswer, HttpCall
 
 
-def client_options(address: Address, timeout: float) -> dict[str, Any]:
+def httpx_client_options(address: Address, timeout: float) -> dict[str, Any]:
     return {
         "base_url": address.url,
         "headers": address.headers,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pressroom.client import calls, errors, responses
 from pressroom.client.errors import InvalidAnswer, Unreachable
 from pressroom.client.event_stream import EventStreamParser
-from pressroom.client.exchange import ConnectionLost, Emit, Exchange, HttpAnswer, HttpCall, Sleep, read_chunk, read_clock
+from pressroom.client.exchange import ConnectionLost, EmitValue, Exchange, HttpAnswer, HttpCall, Sleep, read_chunk, read_clock
 from pressroom.client.responses import JobPage, RemoteEvent, RemoteJob, SubmittedJob
 from pressroom.client.retries import RetryPolicy, send_with_retries
 from pressroom.errors import Unavailable, WaitTimeout
@@ -28,9 +28,11 @@ def submit_job[G](call: HttpCall, retry_policy: RetryPolicy) -> Exchange[G, Subm
 def list_jobs(filters: Sequence[tuple[str, str]], retry_policy: RetryPolicy) -> Exchange[RemoteJob, None]:
     cursor: str | None = None
     while True:
-        listed = responses.decode_response((yield from send_with_retries(calls.page(filters, cursor), retry_policy)), JobPage)
+        listed = responses.decode_response(
+            (yield from send_with_retries(calls.list_jobs(filters, cursor), retry_policy)), JobPage
+        )
         for one in listed.items:
-            yield Emit(one)
+            yield EmitValue(one)
         cursor = listed.next_cursor
         if cursor is None:
             return
@@ -46,7 +48,7 @@ def wait_until_ended[G](
         left = LONG_POLL if deadline is None else max(0.0, deadline - began)
         wait = min(LONG_POLL, left)
         try:
-            poll = calls.get(id, wait=wait, timeout=wait + request_timeout)
+            poll = calls.get_job(id, wait=wait, timeout=wait + request_timeout)
             answer: HttpAnswer = yield from send_with_retries(
                 poll, retry_policy, max_outage=retry_policy.max_outage, until=deadline
             )
@@ -80,7 +82,7 @@ def stream_events(id: str, after: int, retry_policy: RetryPolicy) -> Exchange[Re
     last, has_ended, silences = after, False, 0
     while True:
         answer: HttpAnswer = yield from send_with_retries(
-            calls.events(id, last), retry_policy, max_outage=retry_policy.max_outage
+            calls.stream_events(id, last), retry_policy, max_outage=retry_policy.max_outage
         )
         if answer.status == 204:
             return  # there will be no more
@@ -92,7 +94,7 @@ def stream_events(id: str, after: int, retry_policy: RetryPolicy) -> Exchange[Re
                         continue
                     event = responses.parse_event(message)
                     last = event.id
-                    yield Emit(event)
+                    yield EmitValue(event)
                     if event.ends:
                         return
             cut = False
@@ -105,19 +107,19 @@ def stream_events(id: str, after: int, retry_policy: RetryPolicy) -> Exchange[Re
             return
         yield Sleep(retry_policy.pause(min(silences + 1, 3)))
         job = responses.parse_job(
-            (yield from send_with_retries(calls.get(id), retry_policy, max_outage=retry_policy.max_outage))
+            (yield from send_with_retries(calls.get_job(id), retry_policy, max_outage=retry_policy.max_outage))
         )
         has_ended = job.status.ended
 
 
 def download_result(id: str, retry_policy: RetryPolicy) -> Exchange[bytes, None]:
     """The bytes of an ended job's artifact, or its value as JSON."""
-    answer = yield from send_with_retries(calls.result(id), retry_policy)
+    answer = yield from send_with_retries(calls.get_result(id), retry_policy)
     match answer.status:
         case 303:
             yield from download_artifact(_artifact_uid(answer.headers.get("location", "")), retry_policy)
         case 200:
-            yield Emit(answer.body)
+            yield EmitValue(answer.body)
         case _:
             raise InvalidAnswer(f"{id} has ended, and its result is answered with {answer.status}")
 
@@ -127,7 +129,7 @@ def download_artifact(uid: str, retry_policy: RetryPolicy) -> Exchange[bytes, No
     received, tag, size, failures = 0, None, None, 0
     digest = hashlib.sha256()
     while True:
-        answer: HttpAnswer = yield from send_with_retries(calls.artifact(uid, start=received, tag=tag), retry_policy)
+        answer: HttpAnswer = yield from send_with_retries(calls.get_artifact(uid, start=received, tag=tag), retry_policy)
         if received and answer.status != 206:
             raise InvalidAnswer(f"the artifact {uid} is not what it was when the download began")
         if not received:
@@ -139,7 +141,7 @@ def download_artifact(uid: str, retry_policy: RetryPolicy) -> Exchange[bytes, No
                 digest.update(chunk)
                 received += len(chunk)
                 failures = 0
-                yield Emit(chunk)
+                yield EmitValue(chunk)
         except ConnectionLost as lost:
             reason = str(lost)
         if size is None or received >= size:

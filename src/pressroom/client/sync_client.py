@@ -14,7 +14,17 @@ from pressroom import model
 from pressroom.client import calls, httpx_adapter, operations
 from pressroom.client.address import resolve_address
 from pressroom.client.calls import StatusFilter
-from pressroom.client.exchange import ConnectionLost, Emit, Exchange, HttpAnswer, HttpCall, ReadChunk, ReadClock, Reply, Sleep
+from pressroom.client.exchange import (
+    ConnectionLost,
+    EmitValue,
+    Exchange,
+    HttpAnswer,
+    HttpCall,
+    ReadChunk,
+    ReadClock,
+    Reply,
+    Sleep,
+)
 from pressroom.client.responses import RemoteEvent, RemoteJob, SubmittedJob
 from pressroom.client.retries import RetryPolicy
 from pressroom.ids import new_uid
@@ -84,7 +94,7 @@ class Client:
         self._address = resolve_address(url, token)
         self._timeout = timeout
         self._retry_policy = retry_policy
-        self._http = httpx.Client(**httpx_adapter.client_options(self._address, timeout))
+        self._http = httpx.Client(**httpx_adapter.httpx_client_options(self._address, timeout))
 
     @property
     def url(self) -> str:
@@ -116,7 +126,7 @@ class Client:
 
         A program that may be run again after a crash names its own `idempotency_key`, to come to the same job.
         """
-        body = calls.new_job(
+        body = calls.job_body(
             kind,
             payload,
             tier=tier,
@@ -126,7 +136,7 @@ class Client:
             project_id=project_id,
             max_attempts=max_attempts,
         )
-        call = calls.submit(body, idempotency_key or new_uid())
+        call = calls.submit_job(body, idempotency_key or new_uid())
         return Handle(self, self._run(operations.submit_job(call, self._retry_policy)))
 
     def render(
@@ -148,7 +158,7 @@ class Client:
         return self.submit("render", payload, tier=tier, key=key, subject=subject, idempotency_key=idempotency_key)
 
     def get(self, job: JobLike) -> RemoteJob:
-        return self._run(operations.request_job(calls.get(str(job)), self._retry_policy))
+        return self._run(operations.request_job(calls.get_job(str(job)), self._retry_policy))
 
     def list(
         self,
@@ -164,7 +174,7 @@ class Client:
         page_size: int = 100,
     ) -> Generator[RemoteJob]:
         """All that match, newest first. Pages are asked for as they are needed."""
-        filters = calls.filters(
+        filters = calls.filter_params(
             status=status,
             kind=kind,
             tier=tier,
@@ -205,11 +215,11 @@ class Client:
 
     def cancel(self, job: JobLike) -> RemoteJob:
         """Cancel a job. One that runs is being stopped when this returns; its status tells."""
-        return self._run(operations.request_job(calls.cancel(str(job)), self._retry_policy))
+        return self._run(operations.request_job(calls.cancel_job(str(job)), self._retry_policy))
 
     def retry(self, job: JobLike) -> Handle:
         """Run an ended job again, as a new one."""
-        return Handle(self, self._run(operations.submit_job(calls.retry(str(job), new_uid()), self._retry_policy)))
+        return Handle(self, self._run(operations.submit_job(calls.retry_job(str(job), new_uid()), self._retry_policy)))
 
     def artifact(self, uid: str) -> bytes:
         """The bytes of an artifact, checked by their hash. A download that breaks goes on where it broke."""
@@ -252,7 +262,7 @@ class Client:
                 except StopIteration as end:
                     result: T = end.value
                     return result
-                if isinstance(step, Emit):
+                if isinstance(step, EmitValue):
                     yield step.value
                     reply = None
                 else:

@@ -53,7 +53,7 @@ async def fill_database(settings: Settings, *, jobs: int, seed: int, add: bool, 
         day = DemoDay(press, timeline, workers, seed, end, jobs)
         await workers.save_heartbeats()
         day.start()
-        timeline.start(_add_silent_worker(press, timeline, end - 25 * MINUTE))
+        timeline.start_activity(_add_silent_worker(press, timeline, end - 25 * MINUTE))
         try:
             await timeline.run_until(end, lambda moment: report("minutes", MINUTES - (end - moment) // MINUTE, MINUTES))
         finally:

@@ -41,7 +41,7 @@ def make_kinds(pace: Pace) -> list[Kind]:
     async def print_statement(job: Any, payload: Any) -> dict[str, Any]:
         await job.phase("laying out", message=payload["account"])
         await pace(payload["seconds"] * 0.6)
-        _fail_as_told(job, payload)
+        _raise_requested_failure(job, payload)
         await job.phase("printing", total=payload["pages"])
         await pace(payload["seconds"] * 0.4)
         await job.progress(payload["pages"])
@@ -63,7 +63,7 @@ def make_kinds(pace: Pace) -> list[Kind]:
     async def index_pages(job: Any, payload: Any) -> dict[str, Any]:
         await job.phase("reading", total=payload["pages"])
         await pace(payload["seconds"])
-        _fail_as_told(job, payload)
+        _raise_requested_failure(job, payload)
         await job.progress(payload["pages"])
         return {"pages": payload["pages"]}
 
@@ -79,7 +79,7 @@ def make_kinds(pace: Pace) -> list[Kind]:
     ]
 
 
-def _fail_as_told(job: Any, payload: Any) -> None:
+def _raise_requested_failure(job: Any, payload: Any) -> None:
     """As the payload says, for as many attempts as it says."""
     trouble = payload.get("trouble")
     if trouble is None or job.attempt > payload.get("times", 99):
@@ -90,7 +90,7 @@ def _fail_as_told(job: Any, payload: Any) -> None:
         case "crash":
             raise EngineCrashed(f"the press died with signal 9 after {payload['pages'] * 37} MiB")
         case "slow":
-            raise timeout_error(Kind(job.kind, _fail_as_told, timeout=60))
+            raise timeout_error(Kind(job.kind, _raise_requested_failure, timeout=60))
         case "template":
             raise SourceInvalid(
                 "there is no value for `account.iban`", line=14, column=22, excerpt="  <td>{{ account.iban }}</td>"

@@ -48,20 +48,26 @@ class DemoDay:
     def __post_init__(self) -> None:
         self._database: Database = self.press.rendering.database
         self._names = NamedDiagrams(self.press.queue, self._database, self.press.keyring)
-        self._good = sources.available(sources.GOOD)
-        self._broken = sources.available(sources.BROKEN)
+        self._good = sources.available_makers(sources.GOOD)
+        self._broken = sources.available_makers(sources.BROKEN)
         self._repeated: dict[str | None, list[DemoSource]] = {}
         self._batches = 0
 
     def start(self) -> None:
         stories: list[Callable[[], Awaitable[None]]] = [
-            *(self._create_tokens, self._create_webhooks, self._fire_schedules, self._deliver, self._save_named_diagrams),
-            *(self._retry_failures, self._operate, self._push_twice, self._leave_jobs_running),
+            *(
+                self._create_tokens,
+                self._create_webhooks,
+                self._fire_schedules,
+                self._deliver_webhooks,
+                self._save_named_diagrams,
+            ),
+            *(self._retry_failures, self._pause_and_scale_queues, self._submit_site_bursts, self._leave_jobs_running),
         ]
         for story in stories:
-            self.timeline.start(_run_activity(story))
+            self.timeline.start_activity(_run_activity(story))
         for number, moment in enumerate(self._submit_times()):
-            self.timeline.start(self._submit_at(moment, self._rng(number)))
+            self.timeline.start_activity(self._submit_jobs_of_moment(moment, self._rng(number)))
 
     def _rng(self, name: object) -> Random:
         return Random(f"{self.seed} {name}")
@@ -74,7 +80,7 @@ class DemoDay:
         earlier = [HOUR + rng.betavariate(1.2, 1.6) * (DAY - 2 * HOUR) for _ in range(self.jobs - len(waves))]
         return sorted(self.end - int(age) for age in waves + earlier)
 
-    async def _submit_at(self, moment: int, rng: Random) -> None:
+    async def _submit_jobs_of_moment(self, moment: int, rng: Random) -> None:
         await self.timeline.sleep_until(moment)
         await self._submit_something(moment, rng)
         await self.workers.claim_and_start()
@@ -119,10 +125,10 @@ class DemoDay:
     def _choose_source(self, rng: Random, org_id: str | None) -> DemoSource:
         known = self._repeated.setdefault(org_id, [])
         if self._broken and rng.random() < 0.09:
-            return sources.choose_source(self._broken, rng)
+            return sources.make_random_source(self._broken, rng)
         if len(known) == REPEATED_SOURCES and rng.random() < 0.4:
             return rng.choice(known)
-        source = sources.choose_source(self._good, rng)
+        source = sources.make_random_source(self._good, rng)
         if len(known) < REPEATED_SOURCES:
             known.append(source)
         return source
@@ -209,7 +215,7 @@ class DemoDay:
             await self.press.maintenance.fire_schedules()
             await self.workers.claim_and_start()
 
-    async def _deliver(self) -> None:
+    async def _deliver_webhooks(self) -> None:
         while True:
             await self.timeline.sleep(120)
             if await self.press.webhooks.submit_due_deliveries():
@@ -225,7 +231,7 @@ class DemoDay:
                 continue
             texts = [source.source, *_later_versions(source)]
             if number == 0:
-                texts.append(sources.broken_arrow(Random(number)).source)
+                texts.append(sources.make_broken_arrow(Random(number)).source)
             for text in texts:
                 name = source.subject.replace("/", "-")
                 await self._names.put(None, name, DiagramText(text, source.language, {}), {})
@@ -245,7 +251,7 @@ class DemoDay:
                 )
             await self.workers.claim_and_start()
 
-    async def _operate(self) -> None:
+    async def _pause_and_scale_queues(self) -> None:
         await self._record_audit("queue.scale", "kind statement", before={"slots": None}, after={"slots": 4})
         await self.press.scale("statement", 4)
         await self.timeline.sleep_until(self.end - 3 * HOUR)
@@ -259,7 +265,7 @@ class DemoDay:
         await self._record_audit("queue.pause", "kind newsletter", before={"paused": False}, after={"paused": True})
         await self.press.pause("newsletter")
 
-    async def _push_twice(self) -> None:
+    async def _submit_site_bursts(self) -> None:
         """Three commits within seconds: the second waits for the first, and the third takes its place."""
         rng = self._rng("haste")
         for hours in (11, 3, 0.6):
@@ -301,12 +307,12 @@ class DemoDay:
         if not self._good:
             return
         for _ in range(20):
-            await self._submit(sources.choose_source(self._good, rng), rng.choice(ORGANISATIONS), Tier.BACKGROUND)
+            await self._submit(sources.make_random_source(self._good, rng), rng.choice(ORGANISATIONS), Tier.BACKGROUND)
             await self.workers.claim_and_start()
             await self.timeline.sleep(7)
         await self.timeline.sleep_until(self.end - 400)
         for _ in range(max(12, self.jobs // 60)):
-            await self._submit(sources.choose_source(self._good, rng), rng.choice(ORGANISATIONS), rng.choice(list(Tier)))
+            await self._submit(sources.make_random_source(self._good, rng), rng.choice(ORGANISATIONS), rng.choice(list(Tier)))
         await self.workers.claim_and_start()
 
     async def _record_audit(self, action: str, target: str, *, before: Any, after: Any) -> None:

@@ -80,7 +80,7 @@ class SimulatedWorkers:
         unit = partial(self._settle_and_claim, settlements)
         for worker, claim in await self._database.run(unit, name="turn", durable=False):
             worker.busy += 1
-            self._timeline.start(self._run_attempt(worker, claim))
+            self._timeline.start_activity(self._run_attempt(worker, claim))
 
     def _settle_and_claim(self, settlements: Sequence[Settlement]) -> Work[list[tuple[SimulatedWorker, Claim]]]:
         if settlements:
@@ -108,7 +108,7 @@ class SimulatedWorkers:
         worker.busy -= 1
         await self.claim_and_start(Settlement(claim, outcome))
         if isinstance(outcome, Retry | Postponed):
-            self._timeline.start(self._claim_after(outcome.wait))
+            self._timeline.start_activity(self._claim_after(outcome.wait))
 
     async def _claim_after(self, seconds: float) -> None:
         await self._timeline.sleep(seconds + 0.01)

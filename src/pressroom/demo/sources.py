@@ -47,7 +47,7 @@ _COMMENTS = {
 _BUILD = re.compile(r"\n?.*\bbuild \d+\b.*\n")
 
 
-def choose_source(makers: Sequence[tuple[int, Maker]], rng: Random) -> DemoSource:
+def make_random_source(makers: Sequence[tuple[int, Maker]], rng: Random) -> DemoSource:
     (maker,) = rng.choices([maker for _, maker in makers], [weight for weight, _ in makers])
     chosen, number = maker(Random(rng.randrange(FEW))), rng.getrandbits(40)
     if chosen.language == "vega-lite":
@@ -62,12 +62,12 @@ def without_comments(source: str) -> str:
     return _BUILD.sub("\n", source).strip()
 
 
-def _names(rng: Random) -> tuple[str, list[str]]:
+def _choose_names(rng: Random) -> tuple[str, list[str]]:
     return rng.choice(TEAMS), rng.sample(PARTS, 4)
 
 
-def flow(rng: Random) -> DemoSource:
-    team, (one, two, three, four) = _names(rng)
+def make_flowchart(rng: Random) -> DemoSource:
+    team, (one, two, three, four) = _choose_names(rng)
     text = f"""flowchart LR
   accTitle: How {team} answers a request, {rng.randrange(1000)}
   in([Request]) --> {one}[{one.title()}]
@@ -79,8 +79,8 @@ def flow(rng: Random) -> DemoSource:
     return DemoSource("mermaid", rng.choice(("svg", "svg", "png")), text, f"{team}/request-path")
 
 
-def sequence(rng: Random) -> DemoSource:
-    team, (one, two, three, _) = _names(rng)
+def make_sequence_diagram(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _choose_names(rng)
     text = f"""sequenceDiagram
   accTitle: A visit to {team}, {rng.randrange(1000)}
   participant R as Reader
@@ -97,8 +97,8 @@ def sequence(rng: Random) -> DemoSource:
     return DemoSource("mermaid", "svg", text, f"{team}/visit")
 
 
-def states(rng: Random) -> DemoSource:
-    team, (one, two, _, _) = _names(rng)
+def make_state_diagram(rng: Random) -> DemoSource:
+    team, (one, two, _, _) = _choose_names(rng)
     text = f"""stateDiagram-v2
   accTitle: An order of {team}, {rng.randrange(1000)}
   [*] --> received
@@ -111,8 +111,8 @@ def states(rng: Random) -> DemoSource:
     return DemoSource("mermaid", rng.choice(("svg", "pdf")), text, f"{team}/order-states")
 
 
-def map_of_services(rng: Random) -> DemoSource:
-    team, parts = _names(rng)
+def make_service_map(rng: Random) -> DemoSource:
+    team, parts = _choose_names(rng)
     lines = "\n".join(f"  {one} -> {two};" for one, two in zip(parts, [*parts[1:], "store"], strict=True))
     text = f"""digraph {team} {{
   label="{team.title()} on machine {rng.randrange(1000)}"; rankdir=LR; fontname="Liberation Sans";
@@ -125,8 +125,8 @@ def map_of_services(rng: Random) -> DemoSource:
     return DemoSource("dot", rng.choice(("svg", "svg", "png")), text, f"{team}/services")
 
 
-def house(rng: Random) -> DemoSource:
-    team, (one, two, three, four) = _names(rng)
+def make_house_drawing(rng: Random) -> DemoSource:
+    team, (one, two, three, four) = _choose_names(rng)
     text = f"""title: {team.title()}, as of change {rng.randrange(1000)} {{near: top-center; shape: text; style.font-size: 24}}
 reader: Reader {{shape: person}}
 {team}: {team.title()} {{
@@ -142,8 +142,8 @@ reader -> {team}.{one}: asks
     return DemoSource("d2", "svg", text, f"{team}/architecture")
 
 
-def bars(rng: Random) -> DemoSource:
-    team, parts = _names(rng)
+def make_bar_chart(rng: Random) -> DemoSource:
+    team, parts = _choose_names(rng)
     rows = ", ".join(f'{{"part": "{part}", "hours": {rng.randrange(8, 90)}}}' for part in parts)
     text = f"""{{
   "title": "Hours spent by {team}",
@@ -160,8 +160,8 @@ def bars(rng: Random) -> DemoSource:
     return DemoSource("vega-lite", rng.choice(("svg", "png")), text, f"{team}/hours")
 
 
-def chapter(rng: Random) -> DemoSource:
-    team, (one, two, three, _) = _names(rng)
+def make_chapter(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _choose_names(rng)
     number = rng.randrange(1, 400)
     text = f"""---
 title: Chapter {number}
@@ -191,7 +191,7 @@ flowchart LR
     return DemoSource("markdown", rng.choice(("html", "pdf")), text, f"handbook/chapter-{number}")
 
 
-def letter(rng: Random) -> DemoSource:
+def make_letter(rng: Random) -> DemoSource:
     number = rng.randrange(100, 999)
     text = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Invoice {number}</title>
@@ -204,40 +204,45 @@ td, th {{ padding: 6pt; border-bottom: 1px solid #d8dde3; text-align: left; }}</
     return DemoSource("html", "pdf", text, f"invoices/{number}")
 
 
-def broken_arrow(rng: Random) -> DemoSource:
-    team, (one, two, three, _) = _names(rng)
+def make_broken_arrow(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _choose_names(rng)
     text = f"flowchart TD\n  {one} --> {two}\n{'  %% later' * rng.randrange(2)}\n  {two} -->| {three}\n"
     return DemoSource("mermaid", "svg", text, f"{team}/request-path", broken=True)
 
 
-def broken_brace(rng: Random) -> DemoSource:
-    team, parts = _names(rng)
+def make_broken_brace(rng: Random) -> DemoSource:
+    team, parts = _choose_names(rng)
     text = "digraph {\n" + "".join(f"  {one} -> {parts[0]};\n" for one in parts[: rng.randrange(1, 4)]) + "  a -> -> b;\n}\n"
     return DemoSource("dot", "svg", text, f"{team}/services", broken=True)
 
 
-def broken_shape(rng: Random) -> DemoSource:
-    team, (one, two, three, _) = _names(rng)
+def make_broken_shape(rng: Random) -> DemoSource:
+    team, (one, two, three, _) = _choose_names(rng)
     text = f"{one}: {one.title()}\n{two}: {{shape: cylindre}}\n{one} -> {two} -> {three}\n"
     return DemoSource("d2", "svg", text, f"{team}/architecture", broken=True)
 
 
-def broken_data(rng: Random) -> DemoSource:
-    team, parts = _names(rng)
+def make_broken_data(rng: Random) -> DemoSource:
+    team, parts = _choose_names(rng)
     rows = f'[{{"part": "{parts[0]}", "hours": }}]'
     text = f'{{\n  "title": "Hours of {team}",\n  "data": {{"values": {rows}}},\n  "mark": "bar"\n}}\n'
     return DemoSource("vega-lite", "svg", text, f"{team}/hours", broken=True)
 
 
 GOOD: tuple[tuple[int, Maker], ...] = (
-    *((4, flow), (3, sequence), (2, states), (4, map_of_services)),
-    *((3, house), (2, bars), (4, chapter), (2, letter)),
+    *((4, make_flowchart), (3, make_sequence_diagram), (2, make_state_diagram), (4, make_service_map)),
+    *((3, make_house_drawing), (2, make_bar_chart), (4, make_chapter), (2, make_letter)),
 )
-BROKEN: tuple[tuple[int, Maker], ...] = ((5, broken_arrow), (3, broken_brace), (2, broken_shape), (1, broken_data))
-PICTURES = (flow, sequence, map_of_services, house)
+BROKEN: tuple[tuple[int, Maker], ...] = (
+    (5, make_broken_arrow),
+    (3, make_broken_brace),
+    (2, make_broken_shape),
+    (1, make_broken_data),
+)
+PICTURES = (make_flowchart, make_sequence_diagram, make_service_map, make_house_drawing)
 
 
-def available(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, Maker]]:
+def available_makers(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, Maker]]:
     """Those for which there is an engine here."""
     return [(weight, maker) for weight, maker in makers if _is_renderable(maker(Random(0)))]
 

@@ -34,9 +34,9 @@ class Timeline:
         self._stories: set[asyncio.Task[None]] = set()
         self._failed: BaseException | None = None
 
-    def start(self, story: Coroutine[Any, Any, None]) -> None:
+    def start_activity(self, story: Coroutine[Any, Any, None]) -> None:
         self._awake += 1
-        self._stories.add(asyncio.create_task(self._tell(story)))
+        self._stories.add(asyncio.create_task(self._run_activity(story)))
 
     async def sleep(self, seconds: float) -> None:
         await self.sleep_until(self.clock.now_ms() + int(seconds * 1000))
@@ -44,10 +44,10 @@ class Timeline:
     async def sleep_until(self, moment: int) -> None:
         sleeper = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (moment, next(self._order), sleeper))
-        self._fell_silent()
+        self._count_asleep()
         await sleeper
 
-    async def run_until(self, end: int, passed: Callable[[int], None]) -> None:
+    async def run_until(self, end: int, on_time: Callable[[int], None]) -> None:
         """Live until then. Stories that would go on are left where they are."""
         while True:
             await self._all_asleep.wait()
@@ -57,7 +57,7 @@ class Timeline:
                 break
             moment, _, sleeper = heapq.heappop(self._sleepers)
             self.clock.move_to(moment)
-            passed(moment)
+            on_time(moment)
             self._awake += 1
             self._all_asleep.clear()
             sleeper.set_result(None)
@@ -70,18 +70,18 @@ class Timeline:
             story.cancel()
         await asyncio.gather(*self._stories, return_exceptions=True)
 
-    async def _tell(self, story: Coroutine[Any, Any, None]) -> None:
+    async def _run_activity(self, story: Coroutine[Any, Any, None]) -> None:
         try:
             with suppress(asyncio.CancelledError):
                 await story
         except BaseException as error:
             self._failed = error
         finally:
-            self._fell_silent()
+            self._count_asleep()
             if (task := asyncio.current_task()) is not None:
                 self._stories.discard(task)
 
-    def _fell_silent(self) -> None:
+    def _count_asleep(self) -> None:
         self._awake -= 1
         if self._awake == 0:
             self._all_asleep.set()

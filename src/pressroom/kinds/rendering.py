@@ -187,7 +187,7 @@ class Rendering:
             return True
         try:
             artifact = await self.database.read(partial(artifacts.get, uid))
-            is_there = await self.blobs.size(artifact_lifecycle.key_in_store(artifact)) == artifact.size
+            is_there = await self.blobs.size(artifact_lifecycle.blob_key(artifact)) == artifact.size
         except StoreUnavailable:
             return True
         except NotFound:
@@ -203,7 +203,7 @@ class Rendering:
         self, queue: Queue, kind: str, payload: RenderJobPayload, source: bytes, submit_options: dict[str, Any]
     ) -> Submitted:
         """A long source is kept as an artifact of its job: as long as the job is there it can be tried again."""
-        draft = await artifact_lifecycle.keep(
+        draft = await artifact_lifecycle.store_artifact(
             self.blobs,
             self.database,
             source,
@@ -247,11 +247,11 @@ class Rendering:
         return found, None if found.expires_at is None else max(0, to_ms(found.expires_at) - moment)
 
     async def read(self, artifact: Artifact, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
-        return await self.blobs.get(artifact_lifecycle.key_in_store(artifact), start, stop)
+        return await self.blobs.get(artifact_lifecycle.blob_key(artifact), start, stop)
 
     async def read_all(self, artifact: Artifact) -> bytes:
         """All bytes of a small artifact. What was asked for lately is remembered: under a hash it never changes."""
-        key = artifact_lifecycle.key_in_store(artifact)
+        key = artifact_lifecycle.blob_key(artifact)
         data = self._recent.get(key)
         if data is None:
             data = b"".join([chunk async for chunk in await self.read(artifact)])
@@ -272,7 +272,7 @@ class Rendering:
         except PressroomError as error:
             error.engines = engines
             raise
-        draft = await artifact_lifecycle.keep(
+        draft = await artifact_lifecycle.store_artifact(
             self.blobs, self.database, rendered.data, media_type=rendered.media_type, filename=filename
         )
         assert draft.link is not None

@@ -6,7 +6,7 @@ import tempfile
 from functools import partial
 
 from pressroom import backends
-from pressroom.artifact_lifecycle.checked_store import CheckedStore, compare
+from pressroom.artifact_lifecycle.checked_store import CheckedStore, require_same_store
 from pressroom.artifacts import Blobs
 from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import Lifecycle, retry_while_busy
@@ -54,12 +54,12 @@ class ConfiguredArtifactStore(Lifecycle):
         except StoreUnavailable as reason:
             log.warning("the artifact store could not be checked, and is at its first use: %s", reason)
             return
-        compare(recorded, found, self._settings.artifact_location)
+        require_same_store(recorded, found, self._settings.artifact_location)
 
     async def adopt(self, store: Blobs) -> None:
         """Record `store`, which `make` returned, as the one of this database, whatever was recorded."""
         if isinstance(store, CheckedStore):
-            await store.adopt()
+            await store.adopt_store()
 
     async def close(self) -> None:
         if self._temporary is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pressroom.alerts import Alerts
 from pressroom.app import RunningApp
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.base.lifecycle import Lifecycle, cancel_tasks
 from pressroom.config import Settings
 from pressroom.errors import PressroomError
@@ -59,7 +59,7 @@ class LeaderTasks(Lifecycle):
         try:
             if rendering.has_artifact_store or await rendering.database.read(queries.has_any_blob):
                 orphans = rounds % a_day == 0
-                await collect(rendering.blobs, rendering.database, orphans=orphans, cache_limit=settings.cache_limit)
+                await collect_garbage(rendering.blobs, rendering.database, orphans=orphans, cache_limit=settings.cache_limit)
         except PressroomError as reason:
             self._workers.worker_counters.count_error(getattr(reason, "dependency", "artifacts"), reason)
             log.warning("artifacts were not collected: %s", reason)

@@ -20,7 +20,7 @@ from pressroom.errors import CopyDiffers, DatabasePromoted, InvalidSettings
 from pressroom.ids import new_uid
 from pressroom.promote import sqlite_writers
 from pressroom.promote.artifacts import CopiedBlobs, copy_blobs
-from pressroom.promote.hold import hold
+from pressroom.promote.hold import lock_source
 from pressroom.promote.sqlite_source import Source
 from pressroom.store.artifacts.store_identity import RecordedStore
 from pressroom.store.engine.promoted_mark import PromotedMark
@@ -58,11 +58,11 @@ class Promotion:
     key_file: str = ""  # with which webhook secrets and embed keys are encrypted; empty if there is none
 
 
-def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bool) -> Promotion:
+def rehearse(settings: Settings, schema: Schema, target_url: str, *, artifacts_to_s3: bool) -> Promotion:
     """What would be copied, and what stands in the way. Changes nothing."""
-    target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
-    with closing(Source(settings.path, schema, readonly=True)) as source, target_class(to, schema) as target:
-        obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find(settings.path)]
+    target_class = _check_preconditions(settings, artifacts_to_s3=artifacts_to_s3)
+    with closing(Source(settings.path, schema, readonly=True)) as source, target_class(target_url, schema) as target:
+        obstacles = [f"{settings.path} is in use by {user}" for user in sqlite_writers.find_writers(settings.path)]
         if mark := source.read_mark():
             obstacles.append(str(DatabasePromoted(settings.path, mark.place)))
         obstacles += target.existing_data(source.known_tables)
@@ -83,26 +83,26 @@ def rehearse(settings: Settings, schema: Schema, to: str, *, artifacts_to_s3: bo
 def promote(
     settings: Settings,
     schema: Schema,
-    to: str,
+    target_url: str,
     *,
     artifacts_to_s3: bool,
     wait: float,
-    tell: Tell,
-    note: Callable[[str], None],
+    on_progress: Tell,
+    on_wait: Callable[[str], None],
 ) -> Promotion:
     """Copy everything, verify it, and mark the source. May be killed anywhere and run again. `note` is for people."""
-    target_class = _check(settings, artifacts_to_s3=artifacts_to_s3)
-    with target_class(to, schema) as target, closing(hold(settings.path, schema, wait, note)) as source:
+    target_class = _check_preconditions(settings, artifacts_to_s3=artifacts_to_s3)
+    with target_class(target_url, schema) as target, closing(lock_source(settings.path, schema, wait, on_wait)) as source:
         target.lock()
         mark = source.read_mark()
         if mark is not None and mark.place != target.place:
             raise DatabasePromoted(settings.path, mark.place)
-        done_before = mark is not None and target.has(mark.promotion)
+        done_before = mark is not None and target.has_promotion(mark.promotion)
         copied = CopiedBlobs(0, 0, 0)
         if done_before:
             tallies = {name: _tally_table(source, name) for name in source.tables}
         else:
-            tallies, copied = _carry_over(source, target, settings, artifacts_to_s3=artifacts_to_s3, tell=tell)
+            tallies, copied = _copy_everything(source, target, settings, artifacts_to_s3=artifacts_to_s3, tell=on_progress)
         return Promotion(
             source=settings.path,
             target=target.place,
@@ -123,7 +123,7 @@ def _key_file(settings: Settings) -> str:
     return str(file) if file is not None and not settings.secret_key and file.exists() else ""
 
 
-def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
+def _check_preconditions(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
     problems = []
     if settings.on_postgres or settings.path == ":memory:":
         problems.append(f"database: {settings.database_label} cannot be promoted; name a file: sqlite:///FILE")
@@ -138,17 +138,17 @@ def _check(settings: Settings, *, artifacts_to_s3: bool) -> "type[Target]":
     return Target
 
 
-def _carry_over(
+def _copy_everything(
     source: Source, target: "Target", settings: Settings, *, artifacts_to_s3: bool, tell: Tell
 ) -> "tuple[dict[str, Tally], CopiedBlobs]":
-    target.refuse_if_taken(source.known_tables)
-    promotion = target.prepare(source.tables, new_uid(), settings.path)
+    target.require_empty(source.known_tables)
+    promotion = target.prepare_stage(source.tables, new_uid(), settings.path)
     failpoints.hit("promote.prepared")
     tallies = _copy_rows(source, target, tell)
     copied, store = _copy_artifacts(source, settings, tell) if artifacts_to_s3 else (CopiedBlobs(0, 0, 0), None)
     _verify(target, tallies, tell)
     failpoints.hit("promote.verified")
-    with target.finishing(source.counters(), store):
+    with target.finish_promotion(source.counters(), store):
         # First here, then there: killed in between, the source takes no more jobs and the next run ends what is left.
         source.write_mark(PromotedMark(promotion, target.place))
         failpoints.hit("promote.marked")
@@ -163,7 +163,7 @@ def _copy_rows(source: Source, target: "Target", tell: Tell) -> "dict[str, Tally
         return _copy_from(before, source, target, total, tell)
     except _CopyChanged:
         # The source was written to after a copy was cut short. What was copied is stale.
-        target.start_over()
+        target.discard_progress()
         return _copy_from({}, source, target, total, tell)
 
 
@@ -194,7 +194,7 @@ def _verify(target: "Target", tallies: "dict[str, Tally]", tell: Tell) -> None:
     for name, sent in tallies.items():
         arrived = target.tally(name)
         if arrived != sent:
-            target.start_over()
+            target.discard_progress()
             raise CopyDiffers(
                 f"{name} has {sent.rows:,} rows ({sent.hash}) in the source and {arrived.rows:,} ({arrived.hash}) in the "
                 "target; nothing was promoted, and the next run copies everything again"

@@ -21,25 +21,27 @@ class CopiedBlobs:
     there_before: int
 
 
-async def copy_blobs(blobs: list[LiveBlob], disk: Blobs | None, bucket: Blobs, tell: Callable[[int, int], None]) -> CopiedBlobs:
+async def copy_blobs(
+    blobs: list[LiveBlob], disk: Blobs | None, bucket: Blobs, on_progress: Callable[[int, int], None]
+) -> CopiedBlobs:
     """Returns when all are in the bucket. Raises ArtifactsDamaged with those that the folder does not have as it should."""
     copied, damaged, left = CopiedBlobs(len(blobs), sum(blob.size for blob in blobs), 0), [], iter(blobs)
     done = 0
 
-    async def carry(left: Iterator[LiveBlob]) -> None:
+    async def copy_remaining(left: Iterator[LiveBlob]) -> None:
         nonlocal done
         for blob in left:
             try:
                 was_there = await _copy(blob, disk, bucket)
                 copied.there_before += was_there
-            except (NotFound, _OtherBytes):
+            except (NotFound, _HashMismatch):
                 damaged.append(key_of(blob.sha256, blob.generation))
             done += 1
-            tell(done, len(blobs))
+            on_progress(done, len(blobs))
 
     async with asyncio.TaskGroup() as together:
         for _ in range(AT_ONCE):
-            together.create_task(carry(left))
+            together.create_task(copy_remaining(left))
     if damaged:
         raise ArtifactsDamaged(
             f"{len(damaged):,} artifacts are missing from the folder, or are not the bytes that were put there, the first "
@@ -48,7 +50,7 @@ async def copy_blobs(blobs: list[LiveBlob], disk: Blobs | None, bucket: Blobs, t
     return copied
 
 
-class _OtherBytes(Exception):
+class _HashMismatch(Exception):
     """A file does not have the hash that is its name."""
 
 
@@ -60,12 +62,12 @@ async def _copy(blob: LiveBlob, disk: Blobs | None, bucket: Blobs) -> bool:
     if disk is None:
         raise NotFound("there is no artifact folder")
 
-    async def expected(sha256: str, size: int) -> int:
+    async def require_same_blob(sha256: str, size: int) -> int:
         if (sha256, size) != (blob.sha256, blob.size):
-            raise _OtherBytes
+            raise _HashMismatch
         return blob.generation
 
-    await bucket.put(await disk.get(key), reserve=expected)
+    await bucket.put(await disk.get(key), reserve=require_same_blob)
     failpoints.hit("promote.blob_copied")
     if await _size(bucket, key) != blob.size:
         raise ArtifactsDamaged(f"the bucket does not have {key} as it was sent; nothing was promoted")

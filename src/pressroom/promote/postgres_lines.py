@@ -36,7 +36,7 @@ class Tally:
         return f"{self.digest % (1 << 8 * _WIDTH):0{2 * _WIDTH}x}"
 
 
-def line_of(row: Row) -> bytes:
+def copy_line(row: Row) -> bytes:
     return ("\t".join([_format_field(value) for value in row]) + "\n").encode()
 
 
@@ -48,7 +48,7 @@ def _format_field(value: Any) -> Any:
     return text_without_nul(value).translate(_ESCAPES) if _SPECIAL.search(value) else value
 
 
-def gather_pieces(lines: Iterable[bytes], tally: Tally, *, rows: int, size: int) -> Iterator[bytes]:
+def batch_lines(lines: Iterable[bytes], tally: Tally, *, rows: int, size: int) -> Iterator[bytes]:
     """Lines gathered into pieces and counted, until there are so many rows or bytes."""
     rows, size = tally.rows + rows, tally.size + size
     gathered: list[bytes] = []

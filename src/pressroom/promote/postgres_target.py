@@ -14,7 +14,7 @@ from pressroom import failpoints
 from pressroom.clock import SystemClock
 from pressroom.config import mask_password
 from pressroom.errors import InvalidSettings, NotADatabase, StoreBusy, TargetNotEmpty
-from pressroom.promote.postgres_lines import Tally, gather_pieces
+from pressroom.promote.postgres_lines import Tally, batch_lines
 from pressroom.promote.sqlite_source import JOB_NUMBER
 from pressroom.promote.tables import Table
 from pressroom.store.artifacts.store_identity import RecordedStore
@@ -43,7 +43,7 @@ class Target:
     def __init__(self, url: str, schema: Schema) -> None:
         self._url = url
         self._schema = schema
-        self.place = place_of(url)
+        self.place = address_without_password(url)
         self._filled: dict[str, Table] = {}
         with PostgresErrors(url):
             self._raw: psycopg.Connection[Any] = psycopg.connect(
@@ -82,15 +82,15 @@ class Target:
                 found.append(f"{self.place} has a table {name} with {rows:,} rows")
         return found
 
-    def refuse_if_taken(self, tables: Iterable[str]) -> None:
+    def require_empty(self, tables: Iterable[str]) -> None:
         if taken := self.existing_data(tables):
             raise TargetNotEmpty(f"{'; '.join(taken)}; name an empty database")
 
-    def has(self, promotion: str) -> bool:
+    def has_promotion(self, promotion: str) -> bool:
         """Whether a promotion was brought to its end here."""
         return self._promotion_in(SCHEMA) == promotion
 
-    def prepare(self, tables: dict[str, Table], promotion: str, source: str) -> str:
+    def prepare_stage(self, tables: dict[str, Table], promotion: str, source: str) -> str:
         """Make the schema, or find it as an earlier run left it. Returns which promotion it is, ours or the earlier."""
         self._filled = tables
         earlier = self._promotion_in(STAGE)
@@ -115,16 +115,16 @@ class Target:
                 self._raw.execute(_for_table("ALTER TABLE {} DISABLE TRIGGER USER", STAGE, name))
             self._truncate_tables()
 
-    def start_over(self) -> None:
+    def discard_progress(self) -> None:
         with self._raw.transaction():
             self._truncate_tables()
             self._raw.execute(_statement("forget_progress"))
 
     def _truncate_tables(self) -> None:
         """Also of what the migrations put there. Tables of apps that the source never used are empty, and refer to these."""
-        self._raw.execute(sql.SQL("TRUNCATE {} CASCADE").format(self._all_filled()))
+        self._raw.execute(sql.SQL("TRUNCATE {} CASCADE").format(self._filled_table_names()))
 
-    def _all_filled(self) -> sql.Composed:
+    def _filled_table_names(self) -> sql.Composed:
         return sql.SQL(", ").join(sql.Identifier(STAGE, name) for name in self._filled)
 
     def progress(self) -> dict[str, Tally]:
@@ -138,7 +138,7 @@ class Target:
         before = tally.rows
         with self._raw.transaction():
             with self._raw.cursor() as cursor, cursor.copy(into) as copy:
-                for piece in gather_pieces(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
+                for piece in batch_lines(lines, tally, rows=BATCH_ROWS, size=BATCH_BYTES):
                     copy.write(piece)
             if tally.rows == before:
                 return False
@@ -159,20 +159,20 @@ class Target:
         return tally
 
     @contextmanager
-    def finishing(self, counters: dict[str, int], store: RecordedStore | None) -> Iterator[None]:
+    def finish_promotion(self, counters: dict[str, int], store: RecordedStore | None) -> Iterator[None]:
         """Make it the real one, when the block ends: guarded again, counting on from where the source was.
 
         `store` is the artifact store that the artifacts were copied to; None if they stay in that of the source.
         """
-        self._raw.execute(sql.SQL("ANALYZE {}").format(self._all_filled()))
+        self._raw.execute(sql.SQL("ANALYZE {}").format(self._filled_table_names()))
         with self._raw.transaction():
             self._raw.execute("SET LOCAL synchronous_commit = on")
             # No other session may be about to write to the tables that make way, nor to create them.
             self._raw.execute("SELECT pg_advisory_xact_lock(%s), pg_advisory_xact_lock(%s)", (MIGRATING, WRITING))
-            self.refuse_if_taken(self._tables(STAGE))
+            self.require_empty(self._tables(STAGE))
             for name in self._filled:
                 self._raw.execute(_for_table("ALTER TABLE {} ENABLE TRIGGER USER", STAGE, name))
-            self._count_on(counters)
+            self._advance_sequences(counters)
             if store is not None:
                 moment = SystemClock().now_ms()
                 self._raw.execute(
@@ -183,7 +183,7 @@ class Target:
             self._raw.execute(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(STAGE), sql.Identifier(SCHEMA)))
             yield
 
-    def _count_on(self, counters: dict[str, int]) -> None:
+    def _advance_sequences(self, counters: dict[str, int]) -> None:
         sequences = dict(self._raw.execute(_statement("list_counters")).fetchall()) | {JOB_NUMBER: JOB_NUMBER}
         for name, last in counters.items():
             # A sequence that never gave a number stands before 1; it has no 0.
@@ -199,7 +199,7 @@ class Target:
         return None if row is None else str(row[0])
 
 
-def place_of(url: str) -> str:
+def address_without_password(url: str) -> str:
     """The address as it may be written down: without a password, however it was spelled. Raises InvalidSettings."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings([f"--to: {mask_password(url)!r} is not an address; use postgresql://USER@HOST/NAME"])

@@ -87,12 +87,12 @@ class Source:
 
     def lines(self, table: Table) -> Iterator[bytes]:
         """Every row, in the order of its key."""
-        from pressroom.promote.postgres_lines import line_of
+        from pressroom.promote.postgres_lines import copy_line
 
         columns, key = (", ".join(map(_quote_identifier, names)) for names in (table.columns, table.key))
         text = f"SELECT {columns} FROM {_quote_identifier(table.name)} ORDER BY {key}"  # noqa: S608
         with SqliteErrors(self._path):
-            yield from map(line_of, self._raw.execute(text))
+            yield from map(copy_line, self._raw.execute(text))
 
     def blobs(self) -> list[LiveBlob]:
         """Those that something refers to: the others get their bytes anew if they are needed again."""

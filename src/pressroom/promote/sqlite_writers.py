@@ -13,9 +13,9 @@ from pressroom.store.engine.sqlite_connection import SqliteErrors
 from pressroom.worker.process import is_alive, is_dead, is_simulated
 
 
-def find(path: str, *, besides_us: bool = False) -> list[str]:
+def find_writers(path: str, *, exclude_self: bool = False) -> list[str]:
     """A name for each, for people. `besides_us` leaves out this process, which has the file open itself."""
-    return [*_workers(path), *_processes(path, besides_us=besides_us)]
+    return [*_workers(path), *_processes(path, exclude_self=exclude_self)]
 
 
 def _workers(path: str) -> Iterator[str]:
@@ -30,11 +30,11 @@ def _workers(path: str) -> Iterator[str]:
             yield f"worker {uid}"
 
 
-def _processes(path: str, *, besides_us: bool) -> Iterator[str]:
+def _processes(path: str, *, exclude_self: bool) -> Iterator[str]:
     """Those that we may see. One that we may not is kept out by the lock, and by the mark afterwards."""
     file = os.stat(path)
     for folder in Path("/proc").glob("[0-9]*"):
-        if besides_us and folder.name == str(os.getpid()):
+        if exclude_self and folder.name == str(os.getpid()):
             continue
         with suppress(OSError):  # it ended, or belongs to another user
             if any(_may_write(opened, file) for opened in (folder / "fd").iterdir()):

@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.kinds.rendering import INLINE
 from pressroom.store.artifacts import artifacts
 from tests.apps.diagrams.conftest import Easel, Stage, Staging, ended
@@ -18,14 +18,14 @@ async def drawn(stage: Stage, source: str) -> dict[str, Any]:
 
 async def keep(stage: Stage, told: dict[str, Any]) -> None:
     job = await stage.press.get(told["jobId"])
-    assert await stage.press.app("diagrams").diagrams.keep(job.result["artifact"]) is not None
+    assert await stage.press.app("diagrams").diagrams.keep_render(job.result["artifact"]) is not None
 
 
 async def later(stage: Stage, *, limit: int = 0, **how_long: int) -> None:
     """So much time passes, and everything that nothing needs any more is deleted."""
     stage.clock.advance(seconds=timedelta(**how_long).total_seconds())
     await stage.press.maintenance.prune()
-    await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0, cache_limit=limit)
+    await collect_garbage(stage.press.rendering.blobs, stage.press.rendering.database, grace=0, cache_limit=limit)
 
 
 async def test_a_kept_link_and_its_source_live_for_thirty_days_after_the_last_use(staged: Staging, easel: Easel) -> None:
@@ -135,7 +135,7 @@ async def test_what_has_expired_cannot_be_kept(staged: Staging, easel: Easel) ->
         artifact = (await stage.press.get(told["jobId"])).result["artifact"]
         stage.clock.advance(seconds=301)
 
-        assert await stage.press.app("diagrams").diagrams.keep(artifact) is None
+        assert await stage.press.app("diagrams").diagrams.keep_render(artifact) is None
         expiry = await stage.press.rendering.database.read(partial(artifacts.expiry_of, artifact))
 
     assert expiry is not None

@@ -18,7 +18,7 @@ async def rendered(stage: Stage) -> dict[str, Any]:
 
 
 async def lose_all_bytes(press: Pressroom) -> None:
-    await press.rendering.blobs.delete([one.key async for one in press.rendering.blobs.listing()])
+    await press.rendering.blobs.delete([one.key async for one in press.rendering.blobs.list_blobs()])
 
 
 async def test_a_hit_whose_bytes_are_gone_is_a_miss(staged: Staging, easel: Easel, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifact_lifecycle.fsck import fsck
 from tests import looking
 from tests.apps.diagrams.conftest import Easel, Stage, Staging
@@ -250,7 +250,7 @@ async def tidy(stage: Stage) -> None:
     stage.clock.advance(days=30)
     await stage.press.maintenance.prune()
     for _ in range(2):
-        await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
+        await collect_garbage(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
 
 
 def count(stage: Stage, table: str) -> int:

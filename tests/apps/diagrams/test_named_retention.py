@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from pressroom.artifact_lifecycle.collect import collect
+from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.artifact_lifecycle.fsck import fsck
 from tests.apps.diagrams.conftest import Easel, Stage, Staging
 from tests.apps.diagrams.test_named import count
@@ -76,7 +76,7 @@ async def test_what_was_drawn_of_a_version_that_went_is_collected(staged: Stagin
         stage.clock.advance(days=30)
         await stage.press.maintenance.prune()
         for _ in range(2):
-            await collect(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
+            await collect_garbage(stage.press.rendering.blobs, stage.press.rendering.database, grace=0)
 
         assert (count(stage, "artifact"), count(stage, "artifact_hold")) == (4, 4)
         assert await fsck(stage.press.rendering.blobs, stage.press.rendering.database) == []

@@ -132,7 +132,7 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
         await write(press, "Other", "text")
     monkeypatch.setattr(renderers, "SHAPE", "2")
     async with Pressroom(database, workers=None) as press:
-        assert await press.app("wiki")._batches.find_stale() == 1
+        assert await press.app("wiki")._batches.mark_stale_articles() == 1
         assert await status_of(press, "Home") is RenderStatus.STALE
         assert "two" in ((await press.app("wiki").articles.read(None, "Home")).head.html or "")
         assert [job.status for job in (await press.list(kind=rerender_requests.NAME)).jobs] == [Status.QUEUED]
@@ -144,7 +144,7 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
 
         await eventually(are_current, within=60)
         old = (await press.app("wiki").articles.get_revision(None, "Home", 1))[1]
-        assert await press.app("wiki")._batches.find_stale() == 0
+        assert await press.app("wiki")._batches.mark_stale_articles() == 0
 
     assert old.render_status is RenderStatus.STALE
 
@@ -152,7 +152,7 @@ async def test_when_the_renderer_changes_every_head_goes_through_stale(
 async def test_nothing_is_stale_when_nothing_changed(database: str) -> None:
     async with Pressroom(database, workers=2) as press:
         await write(press, "Home", "```mermaid\ngraph TD; a-->b\n```")
-        assert await press.app("wiki")._batches.find_stale() == 0
+        assert await press.app("wiki")._batches.mark_stale_articles() == 0
         assert await status_of(press, "Home") is RenderStatus.RENDERED
 
 

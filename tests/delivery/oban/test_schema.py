@@ -68,7 +68,7 @@ async def test_a_process_with_another_schema_than_the_triggers_refuses_to_start(
 
         with pytest.raises(ObanSchemaMismatch, match=f"into the schema {ELSEWHERE}, and oban_schema is public") as refused:
             await open_press(Kind("echo", echo), oban_schema="public").start()
-        assert exits.code_for(refused.value) == exits.USAGE
+        assert exits.exit_code_for(refused.value) == exits.USAGE
         with pytest.raises(ObanSchemaMismatch):
             await install(on_server)
         with pytest.raises(DependencyFailed) as failed:

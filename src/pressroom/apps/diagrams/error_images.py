@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from pressroom.api.problems import Problem, describe, retry_after
 from pressroom.api.schema import responses
-from pressroom.apps.diagrams.accept import weights
+from pressroom.apps.diagrams.accept import media_type_weights
 from pressroom.errors import PressroomError
 
 WIDTH = 76  # characters of a line
@@ -28,16 +28,16 @@ _HEADERS = {
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def wants_picture(request: Request, *, otherwise: bool = False) -> bool:
-    """Whether a picture, or a PDF, is preferred to JSON. `otherwise` is the result when Accept names neither."""
+def wants_picture(request: Request, *, default: bool = False) -> bool:
+    """Whether a picture, or a PDF, is preferred to JSON. `default` is the result when Accept names neither."""
     if request.headers.get("sec-fetch-dest") == "image":
         return True
-    weighed = weights(request.headers.get("accept", ""))
+    weighed = media_type_weights(request.headers.get("accept", ""))
     pictures = [weight for name, weight in weighed.items() if name.startswith("image/") or name == "application/pdf"]
     others = [weight for name, weight in weighed.items() if name.startswith("application/") and name != "application/pdf"]
     anything = weighed.get("*/*", 0.0)
     if not pictures and not others:
-        return otherwise
+        return default
     return max(pictures, default=anything) > max(others, default=anything)
 
 

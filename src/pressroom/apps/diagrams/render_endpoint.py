@@ -9,7 +9,7 @@ from pressroom.api.service import Service
 from pressroom.api.waiting import WaitPreference, parse_wait_preference, wait_until_ended
 from pressroom.apps.diagrams import error_images, requests
 from pressroom.apps.diagrams.cache_lookup import CacheLookup
-from pressroom.apps.diagrams.renders import NAME, Diagrams, word_for
+from pressroom.apps.diagrams.renders import NAME, Diagrams, status_word
 from pressroom.apps.diagrams.responses import RenderFailed, RenderResponses, cache_note, cache_note_of_hit
 from pressroom.errors import Backpressure, QueueClosed, WaitTimeout
 from pressroom.model import Answer, Job, Status, Submitted
@@ -28,9 +28,9 @@ class RenderEndpoint:
         self._responses = RenderResponses(service.base_url)
 
     async def render(self, request: Request, caller: Caller, body: bytes, _: Transaction | None) -> Response:
-        prepared = requests.read(request, body)
+        prepared = requests.read_render_request(request, body)
         preference = parse_wait_preference(request)
-        lookup = await self._diagrams.look_up(prepared, caller.org_id, waits=preference.sync)
+        lookup = await self._diagrams.look_up(prepared, caller.org_id, in_flight=preference.sync)
         if lookup.hit is not None:
             return self._respond_with_hit(request, lookup.hit, preference)
         job: Job | None
@@ -38,16 +38,18 @@ class RenderEndpoint:
             submitted, job = await self._submit_and_wait(request, caller, prepared, lookup, preference.seconds)
         else:
             submitted = await self._submit(request, caller, prepared, lookup)
-            job = await self._ended_by(submitted, preference)
+            job = await self._wait_for_end(submitted, preference)
         if job is None:
             return self._responses.pending_response(submitted.uid, "pending", *cache_note(submitted), preference)
         if job.result is None:
             raise RenderFailed(job)
         return self._redirect(request, job.result["short_link"]) or self._responses.job_response(job, submitted, preference)
 
-    async def artifact(self, request: Request, caller: Caller, prepared: PreparedRender, seconds: float) -> tuple[str, str]:
+    async def render_to_link(
+        self, request: Request, caller: Caller, prepared: PreparedRender, seconds: float
+    ) -> tuple[str, str]:
         """The uid of the artifact that a render makes, and its Cache-Status header."""
-        lookup = await self._diagrams.look_up(prepared, caller.org_id, waits=True)
+        lookup = await self._diagrams.look_up(prepared, caller.org_id, in_flight=True)
         if lookup.hit is not None:
             self._service.metrics.cache.labels("hit").inc()
             return lookup.hit.artifact, cache_note_of_hit(lookup.hit)[1]
@@ -85,7 +87,7 @@ class RenderEndpoint:
         self._service.metrics.cache.labels(_CACHE_OUTCOMES.get(submitted.answer, "miss")).inc()
         return submitted
 
-    async def _ended_by(self, submitted: Submitted, preference: WaitPreference) -> Job | None:
+    async def _wait_for_end(self, submitted: Submitted, preference: WaitPreference) -> Job | None:
         """The job, if it has ended by the time the caller wants to wait. A hit has."""
         if submitted.answer is not Answer.HIT and not preference.seconds:
             return None
@@ -97,7 +99,7 @@ class RenderEndpoint:
     def _respond_with_hit(self, request: Request, hit: Hit, preference: WaitPreference) -> Response:
         self._service.metrics.cache.labels("hit").inc()
         if preference.applied == "respond-async":
-            return self._responses.pending_response(hit.job, word_for(Status.COMPLETED), *cache_note_of_hit(hit), preference)
+            return self._responses.pending_response(hit.job, status_word(Status.COMPLETED), *cache_note_of_hit(hit), preference)
         return self._redirect(request, hit.link) or self._responses.hit_response(hit, preference)
 
     def _redirect(self, request: Request, link: str) -> Response | None:

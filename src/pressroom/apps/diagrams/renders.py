@@ -79,11 +79,11 @@ class Diagrams:
         )
         self.kind: Kind = replace(plain, settling=partial(_settle, plain.settling))
 
-    async def look_up(self, prepared: PreparedRender, org_id: str | None, *, waits: bool = False) -> CacheLookup:
+    async def look_up(self, prepared: PreparedRender, org_id: str | None, *, in_flight: bool = False) -> CacheLookup:
         """Look for an input in the cache. A hit that is about to expire is renewed."""
         fingerprint = fingerprint_input(self.kind, org_id or "", prepared.inputs)
         database = self._rendering.database
-        if waits:
+        if in_flight:
             lookup = await database.read(partial(look_up_with_room, fingerprint, NAME, self._room, org_id or ""))
         else:
             lookup = CacheLookup(fingerprint, await database.read(partial(render_cache.find_hit, fingerprint.digest)))
@@ -98,7 +98,7 @@ class Diagrams:
             await database.run(partial(render_cache.record_use, lookup.hit.artifact), name="renew", durable=False)
         return lookup
 
-    async def keep(self, artifact: str) -> datetime | None:
+    async def keep_render(self, artifact: str) -> datetime | None:
         """Keep a picture, its link and its source for as long as the settings say after each use. None: it has expired."""
         kept = partial(render_cache.keep_entry, artifact, self._link_kept_for)
         until = await self._rendering.database.run(kept, name="renew")
@@ -147,7 +147,7 @@ def _format_job(base_url: str, job: Job, shown: JobView, expiry: Expiry | None) 
     )
 
 
-def word_for(status: Status) -> str:
+def status_word(status: Status) -> str:
     return _WORDS[status]
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
-from pressroom.apps.diagrams.accept import preferred
+from pressroom.apps.diagrams.accept import media_types_by_weight
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import MEDIA_TYPES, catalogue, documents
 from pressroom.renderers.documents import PreparedRender, RenderRequest
@@ -33,24 +33,26 @@ class NewRender(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     engine: Word | None = None
 
 
-def read(request: Request, body: bytes) -> PreparedRender:
+def read_render_request(request: Request, body: bytes) -> PreparedRender:
     """The render of a request, planned and checked. Raises HttpError 400 that lists what there is."""
     query = request.query_params
     if not is_json(request, body):
-        output = _output_of(request, query.get("format"), query.get("outputType"))
+        output = _requested_output(request, query.get("format"), query.get("outputType"))
         return prepare_from(query, body, output=output)
-    new = decode(body, NewRender)
-    output = _output_of(request, new.format or query.get("format"), new.outputType or query.get("outputType"))
+    new = decode_body(body, NewRender)
+    output = _requested_output(request, new.format or query.get("format"), new.outputType or query.get("outputType"))
     return prepare_from(query, new.source.encode(), new.format, output, new.options, new.engine)
 
 
-def _output_of(request: Request, format: str | None, output: str | None) -> str | None:
+def _requested_output(request: Request, format: str | None, output: str | None) -> str | None:
     """The output that is named, or else the output of the language that the Accept header prefers."""
     if output:
         return output
-    made = _outputs_of(language_of(format))
+    made = _supported_outputs(check_language(format))
     media_types = {MEDIA_TYPES[one].partition(";")[0]: one for one in made}
-    return next((media_types[name] for name in preferred(request.headers.get("accept", "")) if name in media_types), None)
+    return next(
+        (media_types[name] for name in media_types_by_weight(request.headers.get("accept", "")) if name in media_types), None
+    )
 
 
 def prepare_from(
@@ -64,10 +66,10 @@ def prepare_from(
     reserved: frozenset[str] = RESERVED,
 ) -> PreparedRender:
     """What the body left out is taken from the query. What is not `reserved` there is an option of the engine."""
-    language = language_of(format or query.get("format"))
+    language = check_language(format or query.get("format"))
     output = (output or query.get("outputType") or "svg").lower()
     wanted = RenderRequest(language, output, source, options or {}, engine or query.get("engine"))
-    return prepare(_with_options(wanted, {name: value for name, value in query.items() if name not in reserved}))
+    return prepare_render(_add_query_options(wanted, {name: value for name, value in query.items() if name not in reserved}))
 
 
 def is_json(request: Request, body: bytes) -> bool:
@@ -80,7 +82,7 @@ def is_json(request: Request, body: bytes) -> bool:
     return media_type in (FORM, "") and "format" not in request.query_params and body.lstrip()[:1] == b"{"
 
 
-def decode[T](body: bytes, kind: type[T]) -> T:
+def decode_body[T](body: bytes, kind: type[T]) -> T:
     try:
         return decode_json(body, kind)
     except msgspec.ValidationError as reason:
@@ -89,22 +91,24 @@ def decode[T](body: bytes, kind: type[T]) -> T:
         raise HttpError(400, "invalid_json", f"the body is not JSON: {reason}") from None
 
 
-def prepare(wanted: RenderRequest) -> PreparedRender:
+def prepare_render(render_request: RenderRequest) -> PreparedRender:
     """As documents.prepare, with HttpError 400 for what is wrong with the request."""
-    if not wanted.source.strip():
+    if not render_request.source.strip():
         raise HttpError(400, "source_invalid", "the source is empty")
     try:
-        return documents.prepare(wanted)
+        return documents.prepare(render_request)
     except InvalidArgument as reason:
-        code = "invalid_argument" if wanted.output in _outputs_of(wanted.language) else "unsupported_output"
+        code = (
+            "invalid_argument" if render_request.output in _supported_outputs(render_request.language) else "unsupported_output"
+        )
         raise HttpError(400, code, str(reason)) from None
 
 
-def _outputs_of(language: str) -> set[str]:
+def _supported_outputs(language: str) -> set[str]:
     return {output for engine in catalogue.engines() if engine.takes == language for output in engine.makes}
 
 
-def language_of(given: str | None) -> str:
+def check_language(given: str | None) -> str:
     known = catalogue.languages()
     if not given:
         raise HttpError(400, "format_missing", f"say which format the source is in: {', '.join(known)}")
@@ -114,11 +118,11 @@ def language_of(given: str | None) -> str:
     return language
 
 
-def _with_options(wanted: RenderRequest, given: Mapping[str, str]) -> RenderRequest:
+def _add_query_options(render_request: RenderRequest, given: Mapping[str, str]) -> RenderRequest:
     """Options that came as text: `?theme=dark&scale=3`."""
     if not given:
-        return wanted
+        return render_request
     typed: Mapping[str, Any] = given
     with suppress(InvalidArgument, msgspec.ValidationError):  # the check that follows says what is wrong with them
-        typed = msgspec.to_builtins(msgspec.convert(given, documents.plan(wanted).reader.Options, strict=False))
-    return msgspec.structs.replace(wanted, options={**wanted.options, **{name: typed[name] for name in given}})
+        typed = msgspec.to_builtins(msgspec.convert(given, documents.plan(render_request).reader.Options, strict=False))
+    return msgspec.structs.replace(render_request, options={**render_request.options, **{name: typed[name] for name in given}})

@@ -96,7 +96,7 @@ class TerminalApi:
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         chafa = _find_chafa()
         options, prepared = _read_request(request, await request.body())
-        uid, _ = await self._render_endpoint.artifact(request, caller, prepared, SYNC_WAIT)
+        uid, _ = await self._render_endpoint.render_to_link(request, caller, prepared, SYNC_WAIT)
         picture = await self._service.rendering.read(await self._service.rendering.artifact(uid))
         data = b"".join([chunk async for chunk in picture])
         async with self._turns:
@@ -109,7 +109,7 @@ def _read_request(request: Request, body: bytes) -> tuple[TerminalOptions, Prepa
     reserved = requests.RESERVED | _OPTION_NAMES
     options = _parse_options({name: given[name] for name in _OPTION_NAMES if name in given})
     if requests.is_json(request, body):
-        new = requests.decode(body, NewDrawing)
+        new = requests.decode_body(body, NewDrawing)
         prepared = requests.prepare_from(
             given, new.source.encode(), new.format, "png", new.options, new.engine, reserved=reserved
         )

@@ -263,7 +263,7 @@ class Packs:
             "active_versions": {key: plan.published[key].number for key in keys},
             "hashes": {key: plan.published[key].sha256 for key in keys},
         }
-        return await artifact_lifecycle.keep(
+        return await artifact_lifecycle.store_artifact(
             self._rendering.blobs,
             self.database,
             json.dumps(content, indent=2, sort_keys=True).encode(),

@@ -64,7 +64,7 @@ class DocumentRendering:
             error.engines = engines
             raise
         await job.phase("storing")
-        draft = await artifact_lifecycle.keep(
+        draft = await artifact_lifecycle.store_artifact(
             self._rendering.blobs,
             self._rendering.database,
             rendered.data,

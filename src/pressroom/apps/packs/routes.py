@@ -39,7 +39,7 @@ from pressroom.apps.packs.views import (
     user_file_view,
 )
 from pressroom.artifacts import LINK_SECONDS
-from pressroom.artifacts.presign import lifetime_of
+from pressroom.artifacts.presign import max_lifetime
 from pressroom.errors import PressroomError
 from pressroom.store import Transaction
 from pressroom.store.jobs import queries
@@ -262,13 +262,13 @@ class PacksApi:
             raise PackNotFound
         if by_link is None and (user := _user_of(request)) is not None:
             await self._packs.get(org_id, render.pack, user=user)
-        key = artifact_lifecycle.key_in_store(artifact)
+        key = artifact_lifecycle.blob_key(artifact)
         filename = f"{render.doc_id}.pdf"
         url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=filename)
         url = f"{self._service.base_url}{url}" if url.startswith("/") else url
         if _flag(request, "redirect"):
             return RedirectResponse(url, 302, _NO_STORE)
-        return reply(FileLink(url, lifetime_of(url) or LINK_SECONDS), headers=_NO_STORE)
+        return reply(FileLink(url, max_lifetime(url) or LINK_SECONDS), headers=_NO_STORE)
 
     async def _pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
         """For a caller with a token, or for one with the pack's link."""

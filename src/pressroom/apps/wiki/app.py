@@ -33,7 +33,7 @@ class Wiki(RunningApp):
 
     async def on_leading(self) -> None:
         """The engines may be others than the last time."""
-        await self._batches.find_stale()
+        await self._batches.mark_stale_articles()
 
     def pages(self, site: "Site") -> "Pages":
         from pressroom.apps.wiki import pages
@@ -51,7 +51,7 @@ class Wiki(RunningApp):
 def _add_commands(add: AddCommand) -> None:
     from pressroom.apps.wiki import commands
 
-    commands.add_to(add)
+    commands.add_commands(add)
 
 
 async def _fill_demo(wiki: RunningApp) -> None:

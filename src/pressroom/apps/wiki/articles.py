@@ -37,7 +37,7 @@ class PostResult(msgspec.Struct, frozen=True):
     rendering: bool
 
 
-class Batch(msgspec.Struct, frozen=True):
+class BatchView(msgspec.Struct, frozen=True):
     """A job that queued renders, and how many of those wait, are done and failed."""
 
     job: Job
@@ -74,7 +74,7 @@ class Articles:
         caller still waits.
         """
         async with self._queue.transaction() as tx:
-            saved = await tx.run(partial(store.save, org_id or "", draft), name="article")
+            saved = await tx.run(partial(store.save_article, org_id or "", draft), name="article")
             job = None
             if saved.modified:
                 job = await self._submit(saved.article, saved.revision, Tier.INTERACTIVE, within=tx, **options)
@@ -103,7 +103,7 @@ class Articles:
         Pages that say of a new one that it is not there become stale: `rerender_all` lets them be rendered.
         """
         async with self._queue.transaction() as tx:
-            saved = await tx.run(partial(store.save_many, org_id or "", drafts), name="article")
+            saved = await tx.run(partial(store.save_articles, org_id or "", drafts), name="article")
             await self._submit_many([one.article for one in saved if one.modified], parent, within=tx)
         return saved
 
@@ -191,11 +191,11 @@ class Articles:
     async def count(self, org_id: str | None) -> int:
         return await self._database.read(partial(store.count_articles, org_id or ""))
 
-    async def batch(self, uid: str) -> Batch:
+    async def batch(self, uid: str) -> BatchView:
         job = await self._queue.get(uid)
         return _batch(job, await self._database.read(partial(store.count_renders, job.uid)))
 
-    async def batches(self, org_id: str | None) -> "Sequence[Batch]":
+    async def batches(self, org_id: str | None) -> "Sequence[BatchView]":
         """The last ones, newest first."""
         latest = await self._queue.list(kind=rerender_requests.NAME, org_id=org_id or "", limit=BATCHES_SHOWN)
         return [_batch(job, await self._database.read(partial(store.count_renders, job.uid))) for job in latest.jobs]
@@ -211,11 +211,11 @@ class Articles:
 
     async def list(self, org_id: str | None, after: int) -> ArticlePage:
         """Articles in the order in which they were made, and the id after which others come."""
-        return _page_of(await self._database.read(partial(store.list_articles, org_id or "", after, LISTED + 1)))
+        return _make_page(await self._database.read(partial(store.list_articles, org_id or "", after, LISTED + 1)))
 
     async def list_linking(self, org_id: str | None, url: str, after: int) -> ArticlePage:
         """Articles that link to this URL, whether it exists or not."""
-        return _page_of(await self._database.read(partial(store.list_linking_articles, org_id or "", url, after, LISTED + 1)))
+        return _make_page(await self._database.read(partial(store.list_linking_articles, org_id or "", url, after, LISTED + 1)))
 
     async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[ArticleSearchResult], bool]":
         """Articles that have all of the words, the best first; and whether there are more."""
@@ -253,14 +253,14 @@ def _submit_options(article: Article, number: int) -> dict[str, Any]:
     }
 
 
-def _batch(job: Job, renders: dict[Status, int]) -> Batch:
+def _batch(job: Job, renders: dict[Status, int]) -> BatchView:
     waiting = sum(count for status, count in renders.items() if not status.ended)
     rendered = renders.get(Status.COMPLETED, 0)
-    return Batch(job, waiting, rendered, sum(renders.values()) - waiting - rendered)
+    return BatchView(job, waiting, rendered, sum(renders.values()) - waiting - rendered)
 
 
-def _page_of(found: list[Article]) -> ArticlePage:
-    return found[:LISTED], found[LISTED - 1].id if len(found) > LISTED else None
+def _make_page(articles: list[Article]) -> ArticlePage:
+    return articles[:LISTED], articles[LISTED - 1].id if len(articles) > LISTED else None
 
 
 def _read_article(org_id: str, url: str) -> Any:

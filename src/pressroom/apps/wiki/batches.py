@@ -43,23 +43,23 @@ class Batches:
             return {"queued": 0}
         with job.release_slot():  # it only submits, and the renders need a slot
             try:
-                return await self._queue_all(job, request)
+                return await self._submit_all(job, request)
             except QueueClosed as reason:  # costs no attempt; the job starts over
                 raise Backpressure(str(reason)) from None
 
-    async def _queue_all(self, job: Any, request: RerenderRequest) -> dict[str, int]:
+    async def _submit_all(self, job: Any, request: RerenderRequest) -> dict[str, int]:
         org_id = job.org_id or ""
         total = await self._database.read(partial(store.count_articles, org_id)) if request.which == "all" else None
         await job.phase("queueing renders", total=total)
         queued, after = 0, 0
         while found := await self._database.read(partial(_article_query(request), org_id, after, READ_BATCH)):
             for some in batched(found, SUBMIT_BATCH):
-                queued += await self._queue_articles([article.id for article in some], job)
+                queued += await self._submit_articles([article.id for article in some], job)
                 await job.progress(queued)
             after = found[-1].id
         return {"queued": queued}
 
-    async def _queue_articles(self, ids: Sequence[int], job: Any) -> int:
+    async def _submit_articles(self, ids: Sequence[int], job: Any) -> int:
         """Waits while the queue is full: a job that started over instead would never finish."""
         while True:
             try:
@@ -68,7 +68,7 @@ class Batches:
                 await job.message("the queue is full; waiting for room")
                 await asyncio.sleep(max(FULL_RETRY_DELAY, reason.retry_after))
 
-    async def find_stale(self) -> int:
+    async def mark_stale_articles(self) -> int:
         """Pages that would be made differently today are marked, and those of them that are newest are queued.
 
         For when a worker starts: the template or an engine may be another than the last time, and search may be new.

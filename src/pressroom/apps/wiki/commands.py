@@ -11,7 +11,7 @@ from pressroom.apps.wiki.batch_progress import describe_failures, read_progress
 from pressroom.apps.wiki.folders import Folders, ImportReport
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.cli import exits
-from pressroom.cli.output import Output, bar
+from pressroom.cli.output import Output, format_progress_bar
 
 if TYPE_CHECKING:
     from pressroom.apps.wiki.app import Wiki
@@ -20,7 +20,7 @@ LOOK_EVERY = 0.2  # seconds
 SHOWN = 20  # files or articles that went wrong
 
 
-def add_to(add: AddCommand) -> None:
+def add_commands(add: AddCommand) -> None:
     importing = add(
         "import",
         import_folder,
@@ -34,7 +34,7 @@ def add_to(add: AddCommand) -> None:
     exporting = add("export", export_folder, "the newest source of every article, as files that `import` reads")
     exporting.add_argument("folder", type=Path)
 
-    rerendering = add("rerender", rerender, "articles go through the queue again, behind interactive jobs")
+    rerendering = add("rerender", rerender_articles, "articles go through the queue again, behind interactive jobs")
     which = rerendering.add_mutually_exclusive_group(required=True)
     which.add_argument("--all", dest="which", action="store_const", const="all", help="every article")
     which.add_argument("--stale", dest="which", action="store_const", const="stale", help="those that an engine has outdated")
@@ -59,7 +59,7 @@ async def import_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
             output.note(f"{name}: {reason}")
         if len(report.problems) > SHOWN:
             output.note(f"and {len(report.problems) - SHOWN:,} other files that could not be report")
-    summary = await _follow(wiki, report.batch, args, output) if report.created or report.changed else {}
+    summary = await _follow_batch(wiki, report.batch, args, output) if report.created or report.changed else {}
     if output.as_json:
         output.data(_import_summary(report) | summary)
     return exits.PARTIAL if report.problems or summary.get("failed") else exits.OK
@@ -76,15 +76,15 @@ async def export_folder(wiki: "Wiki", args: Namespace, output: Output) -> int:
     return exits.OK
 
 
-async def rerender(wiki: "Wiki", args: Namespace, output: Output) -> int:
+async def rerender_articles(wiki: "Wiki", args: Namespace, output: Output) -> int:
     batch = (await wiki.articles.rerender_all(args.org, RerenderRequest(args.which))).uid
-    summary = await _follow(wiki, batch, args, output)
+    summary = await _follow_batch(wiki, batch, args, output)
     if output.as_json:
         output.data(summary)
     return exits.PARTIAL if summary.get("failed") else exits.OK
 
 
-async def _follow(wiki: "Wiki", batch: str, args: Namespace, output: Output) -> dict[str, Any]:
+async def _follow_batch(wiki: "Wiki", batch: str, args: Namespace, output: Output) -> dict[str, Any]:
     """How many of a batch were rendered and failed, when all have ended, if that is to be waited for."""
     summary: dict[str, Any] = {"batch": f"job_{batch}"}
     if not args.works:
@@ -121,7 +121,7 @@ class _ProgressBar:
 
     def show(self, what: str, done: int, total: int) -> None:
         if self._live:
-            sys.stderr.write(f"\r\x1b[K{bar({'done': done, 'total': total, 'message': what})}")
+            sys.stderr.write(f"\r\x1b[K{format_progress_bar({'done': done, 'total': total, 'message': what})}")
             sys.stderr.flush()
 
     def end(self) -> None:

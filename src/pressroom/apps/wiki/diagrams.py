@@ -26,18 +26,18 @@ class DiagramFailed(PressroomError):
         self.code = str(error.get("code", "error"))  # type: ignore[misc]
 
 
-async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, asked: RenderRequest) -> Rendered:
+async def draw_diagram(queue: Queue, rendering: Rendering, job: Any, request: RenderRequest) -> Rendered:
     """Draw one diagram of the article that `job` renders."""
     try:
-        drawn = await rendering.submit(queue, asked, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)
+        drawn = await rendering.submit(queue, request, tier=Tier.INTERACTIVE, org_id=job.org_id, parent=job.uid)
     except (Refused, Unavailable):  # a full queue, or a source that cannot be kept in one: the engine says what is wrong
-        return await render_directly(rendering.engine_pools_for(job), asked)
+        return await render_directly(rendering.engine_pools_for(job), request)
     try:
         result = await _wait_for_result(queue, job, drawn)
     except JobCancelled:
         result = None
     picture = None if result is None else await _read_picture(rendering, result)
-    return picture or await render_directly(rendering.engine_pools_for(job), asked)
+    return picture or await render_directly(rendering.engine_pools_for(job), request)
 
 
 async def _wait_for_result(queue: Queue, job: Any, drawn: Submitted) -> RenderResult | None:

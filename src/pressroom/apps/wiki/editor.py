@@ -14,7 +14,7 @@ from pressroom.apps.wiki.model import (
     SOURCE_LIMIT,
     TITLE_LIMIT,
     clean_url,
-    is_special,
+    is_special_url,
     make_draft,
     title_from_url,
 )
@@ -44,7 +44,7 @@ class Editor:
 
     async def save(self, request: PageRequest, url: str) -> Response:
         form, url = request.form, clean_url(url)
-        if is_special(url):
+        if is_special_url(url):
             return await self._special.handle_post(request, url)
         action = form.get("action", "save")
         if action == "rerender":

@@ -35,16 +35,16 @@ def find_markdown_files(folder: Path) -> list[tuple[str, ...]]:
     """Every Markdown file, as the parts of its path below the folder, in their order. What is hidden stays so."""
     if not folder.is_dir():
         raise InvalidArgument(f"{folder} is not a folder")
-    return sorted(_walk(folder, ()))
+    return sorted(_find_below(folder, ()))
 
 
-def _walk(folder: Path, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _find_below(folder: Path, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():  # a link may lead anywhere, and back
                 continue
             if entry.is_dir():
-                yield from _walk(Path(entry.path), (*above, entry.name))
+                yield from _find_below(Path(entry.path), (*above, entry.name))
             elif os.path.splitext(entry.name)[1].lower() in ENDINGS:
                 yield (*above, entry.name)
 
@@ -61,8 +61,8 @@ def read_article_list(folder: Path) -> dict[str, ListedArticle]:
         raise InvalidArgument(f"{folder / LIST_FILE} is not a list of articles: {reason}") from None
 
 
-def article_url(place: PurePosixPath) -> str:
-    parts = [_NOT_IN_A_NAME.sub("-", part) for part in place.with_suffix("").parts]
+def article_url(path: PurePosixPath) -> str:
+    parts = [_NOT_IN_A_NAME.sub("-", part) for part in path.with_suffix("").parts]
     if parts[-1].lower() in _OF_A_FOLDER:
         parts = parts[:-1] or [HOME]
     return clean_url("/".join(parts))

@@ -47,7 +47,7 @@ class Folders:
         problems: dict[str, str] = {}
         created = changed = same = done = 0
         batch = (await self._articles.begin_import(org_id, f"{folder.name or folder} ({len(found):,} files)")).uid
-        async for some in _read_ahead(batched(_drafts(folder, found, problems, author, comment), AT_ONCE)):
+        async for some in _read_ahead(batched(_read_drafts(folder, found, problems, author, comment), AT_ONCE)):
             saved = await self._articles.save_many(org_id, some, parent=batch)
             created += sum(one.created for one in saved)
             changed += sum(one.modified and not one.created for one in saved)
@@ -67,11 +67,11 @@ class Folders:
         while some := await self._articles.sources(org_id, after, READ_AT_ONCE):
             for article, source in some:
                 path = files.article_file(folder, article.url)
-                await asyncio.to_thread(_write, folder, path, source.encode())
+                await asyncio.to_thread(_write_file, folder, path, source.encode())
                 listed[path.relative_to(folder).as_posix()] = ListedArticle(article.url, article.title)
             after = some[-1][0].id
             on_progress("articles", len(listed), max(total, len(listed)))
-        await asyncio.to_thread(_write, folder, folder / files.LIST_FILE, msgspec.json.format(msgspec.json.encode(listed)))
+        await asyncio.to_thread(_write_file, folder, folder / files.LIST_FILE, msgspec.json.format(msgspec.json.encode(listed)))
         return len(listed)
 
 
@@ -86,14 +86,14 @@ async def _read_ahead(batches: Iterator[tuple[ArticleDraft, ...]]) -> AsyncItera
         ahead.cancel()
 
 
-def _drafts(
-    folder: Path, found: list[tuple[str, ...]], problems: dict[str, str], author: str, comment: str
+def _read_drafts(
+    folder: Path, paths: list[tuple[str, ...]], problems: dict[str, str], author: str, comment: str
 ) -> Iterator[ArticleDraft]:
     listed, taken = files.read_article_list(folder), dict[str, str]()
-    for parts in found:
+    for parts in paths:
         name = "/".join(parts)
         try:
-            draft = _draft(folder.joinpath(*parts), name, listed.get(name), author, comment)
+            draft = _read_draft(folder.joinpath(*parts), name, listed.get(name), author, comment)
             if other := taken.get(draft.url):
                 raise InvalidArgument(f"it would be the article {draft.url}, which {other} is already")
         except OSError as reason:
@@ -105,7 +105,7 @@ def _drafts(
             yield draft
 
 
-def _draft(path: Path, name: str, listed: ListedArticle | None, author: str, comment: str) -> ArticleDraft:
+def _read_draft(path: Path, name: str, listed: ListedArticle | None, author: str, comment: str) -> ArticleDraft:
     source = files.read_source(path)
     url = listed.url if listed else files.article_url(PurePosixPath(name))
     title = listed.title if listed else files.find_title(source, url)
@@ -118,7 +118,7 @@ def _describe_error(reason: PressroomError) -> str:
     return str(reason)
 
 
-def _write(folder: Path, path: Path, data: bytes) -> None:
+def _write_file(folder: Path, path: Path, data: bytes) -> None:
     """A link in the folder may lead anywhere; the export goes through none."""
     try:
         write_below(folder, path.relative_to(folder).parts, data)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import quote, unquote
 
-from pressroom.apps.wiki.model import clean_url, is_special, title_from_url
+from pressroom.apps.wiki.model import clean_url, is_special_url, title_from_url
 from pressroom.errors import InvalidArgument
 
 MOST_LINKS = 2_000
@@ -31,7 +31,7 @@ def resolve_links(body: str, existing: Collection[str], prefix: str = "") -> str
         if not url:
             return '<a class="wikilink missing" title="This name cannot be an article\'s">'
         address = html.escape(article_path(url, prefix) + (f"#{quote(anchor)}" if anchor else ""))
-        if url in existing or is_special(url):
+        if url in existing or is_special_url(url):
             return f'<a class="wikilink" href="{address}">'
         title = html.escape(f"{title_from_url(url)}: not written yet")
         return f'<a class="wikilink missing" href="{address}" title="{title}">'

@@ -116,7 +116,7 @@ def clean_url(text: str) -> str:
     return url
 
 
-def is_special(url: str) -> bool:
+def is_special_url(url: str) -> bool:
     return url.lower().startswith(SPECIAL.lower())
 
 
@@ -152,7 +152,7 @@ def _strip_controls(text: str) -> str:
 def make_draft(url: str, source: str, *, title: str = "", comment: str = "", author: str, previous: int) -> ArticleDraft:
     """Raises InvalidArgument or TooLarge for what cannot be saved."""
     url = clean_url(url)
-    if is_special(url):
+    if is_special_url(url):
         raise InvalidArgument(f"names that begin with {SPECIAL} are pages of the wiki itself")
     if url.lower().endswith(RESERVED_SUFFIXES):
         raise InvalidArgument(f"the name of an article does not end in {' or '.join(RESERVED_SUFFIXES)}")

@@ -13,7 +13,7 @@ from pressroom.apps.wiki import sitemap, views
 from pressroom.apps.wiki.articles import Articles, ArticleView
 from pressroom.apps.wiki.editor import Editor
 from pressroom.apps.wiki.links import article_path
-from pressroom.apps.wiki.model import RenderStatus, clean_url, is_special, title_from_url
+from pressroom.apps.wiki.model import RenderStatus, clean_url, is_special_url, title_from_url
 from pressroom.apps.wiki.special_pages import SpecialPages
 from pressroom.apps.wiki.views import parse_number, render_page
 from pressroom.errors import NotFound
@@ -60,7 +60,7 @@ class ArticlePages:
         if clean != url:
             query = f"?{request.http.url.query}" if request.http.url.query else ""
             return RedirectResponse(article_path(clean, request.site.prefix) + query, 301)
-        if is_special(url):
+        if is_special_url(url):
             return await self._special.show(request, url)
         asked = request.http.query_params
         for name, action in self._actions.items():

@@ -14,7 +14,7 @@ SHAPE = "1"  # of what we make of an engine's HTML; with another number every pa
 OPTIONS: dict[str, Any] = {"diagrams": True, "theme": "auto"}
 
 
-def name(engines: Mapping[str, str]) -> str:
+def renderer_name(engines: Mapping[str, str]) -> str:
     asked = hashlib.sha256(repr(sorted(OPTIONS.items())).encode()).hexdigest()[:8]
     versions = (f"{engine}={version.replace(' ', '_')}" for engine, version in sorted(engines.items()))
     return " ".join([f"shape={SHAPE}", f"asked={asked}", *versions])
@@ -22,13 +22,13 @@ def name(engines: Mapping[str, str]) -> str:
 
 def is_current(renderer: str) -> bool:
     said = dict(part.partition("=")[::2] for part in renderer.split(" "))
-    engines = {engine: _version(engine, version) for engine, version in said.items() if engine not in ("shape", "asked")}
-    return name(engines) == renderer
+    engines = {engine: _version_or(engine, version) for engine, version in said.items() if engine not in ("shape", "asked")}
+    return renderer_name(engines) == renderer
 
 
-def _version(name: str, otherwise: str) -> str:
+def _version_or(name: str, default: str) -> str:
     try:
         engine = catalogue.engine(name)
-        return otherwise if engine.missing() else engine.version()
+        return default if engine.missing() else engine.version()
     except PressroomError:
-        return otherwise
+        return default

@@ -67,7 +67,7 @@ class ArticleRenders:
         except PressroomError as error:
             error.engines = engines
             raise
-        page = await self.make_page(org_id, rendered, renderers.name(engines))
+        page = await self.make_page(org_id, rendered, renderers.renderer_name(engines))
         result = {
             "article": url,
             "revision": target.revision,

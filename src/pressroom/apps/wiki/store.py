@@ -32,15 +32,15 @@ class EditConflict(Refused):
         self.draft = draft
 
 
-class TooSoon(Refused):
+class RerenderTooSoon(Refused):
     """It was rendered a moment ago, and would come out the same."""
 
     code = "too_soon"
     status = 429
 
-    def __init__(self, article: Article, number: int, wait: int) -> None:
-        super().__init__(f"revision {number} of {article.url} was rendered a moment ago; ask again in {wait} s")
-        self.headers = {"Retry-After": str(wait)}
+    def __init__(self, article: Article, number: int, retry_after: int) -> None:
+        super().__init__(f"revision {number} of {article.url} was rendered a moment ago; ask again in {retry_after} s")
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class SaveResult(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ class RevisionSummary(msgspec.Struct, frozen=True):
         return from_ms(self.date_created)
 
 
-def save(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
+def save_article(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
     """Raises EditConflict unless `previous` is the newest revision. The newest text again makes no revision."""
     article = yield from find_article(org_id, draft.url)
     if article is not None and (yield from _is_newest(article, draft)):
@@ -80,7 +80,7 @@ def save(org_id: str, draft: ArticleDraft) -> Work[SaveResult]:
     return saved
 
 
-def save_many(org_id: str, drafts: Sequence[ArticleDraft]) -> Work[list[SaveResult]]:
+def save_articles(org_id: str, drafts: Sequence[ArticleDraft]) -> Work[list[SaveResult]]:
     """As the newest revisions, whatever was there. Pages that say of one of them that it is not there are stale."""
     moment = yield from now()
     articles = yield from _find_articles(org_id, [draft.url for draft in drafts])
@@ -222,7 +222,7 @@ def get_renderable_revision(article: Article, number: int) -> Work[Revision]:
     found = yield from get_revision(article, number)
     since = (yield from now()) - (found.date_rendered or 0)
     if found.render_status is RenderStatus.RENDERED and since < RENDER_EVERY:
-        raise TooSoon(article, number, -((since - RENDER_EVERY) // 1000))
+        raise RerenderTooSoon(article, number, -((since - RENDER_EVERY) // 1000))
     return found
 
 

@@ -20,11 +20,11 @@ def render_page(request: PageRequest, template: str, **values: Any) -> Response:
     return request.page(template, wiki=partial(_wiki_url, request.site.prefix), prefix_ids=prefix_ids, **values)
 
 
-def _wiki_url(prefix: str, url: str, what: str = "", **asked: Any) -> str:
+def _wiki_url(prefix: str, url: str, what: str = "", **params: Any) -> str:
     """Of an article, or of what can be asked about it."""
     if what == "source":
-        return f"{article_path(url, prefix)}.md{'?' + urlencode(asked) if asked else ''}"
-    query = what or urlencode(asked)
+        return f"{article_path(url, prefix)}.md{'?' + urlencode(params) if params else ''}"
+    query = what or urlencode(params)
     return f"{article_path(url, prefix)}{'?' + query if query else ''}"
 
 

@@ -31,7 +31,7 @@ def encode(source: str) -> str:
 
 @pytest.mark.parametrize("include", INCLUDES)
 def test_a_part_is_known_by_the_library_or_by_its_file(include: str):
-    assert c4.included_by(include.encode()) == "C4_Container.puml"
+    assert c4.included_part(include.encode()) == "C4_Container.puml"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_part_is_known_by_the_library_or_by_its_file(include: str):
     ],
 )
 def test_nothing_else_is_put_in(line: str):
-    assert c4.included_by(line.encode()) is None
+    assert c4.included_part(line.encode()) is None
     assert expanded_source.expand_plantuml(line.encode(), None).source == line.encode()
 
 

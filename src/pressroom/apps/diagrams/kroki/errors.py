@@ -10,7 +10,7 @@ from pressroom.api.problems import MEDIA_TYPE, Problem, describe
 from pressroom.api.problems import problem as problem_response
 from pressroom.api.schema import reference, responses
 from pressroom.apps.diagrams import error_images
-from pressroom.apps.diagrams.accept import preferred
+from pressroom.apps.diagrams.accept import media_types_by_weight
 from pressroom.apps.diagrams.responses import STATUSES
 from pressroom.errors import PressroomError
 
@@ -48,7 +48,7 @@ def _status_of(error: PressroomError) -> int:
 
 
 def _media_type_of(request: Request) -> str:
-    for media_type in preferred(request.headers.get("accept", "")):
+    for media_type in media_types_by_weight(request.headers.get("accept", "")):
         if media_type in (MEDIA_TYPE, JSON):
             return media_type
         if media_type.startswith("text/") or media_type == "*/*":

@@ -26,8 +26,8 @@ def expand_plantuml(source: bytes, line: str | None) -> ExpandedSource:
     lines: list[tuple[bytes, int]] = []
     seen: set[str] = set()
     for number, text in enumerate(source.splitlines(keepends=True), 1):
-        part = c4.included_by(text)
-        lines += [(text, number)] if part is None else [(more + b"\n", number) for more in c4.lines_of(part, seen)]
+        part = c4.included_part(text)
+        lines += [(text, number)] if part is None else [(more + b"\n", number) for more in c4.expand_part(part, seen)]
     if line is not None:
         place = _insertion_point(lines)
         lines.insert(place, (line.encode() + b"\n", lines[place][1] if place < len(lines) else place))

@@ -51,16 +51,16 @@ class KrokiOptions(NamedTuple):
     ignored: Sequence[str]
 
 
-def translate_options(engine: type[Engine], given: Mapping[str, Any]) -> KrokiOptions:
+def translate_options(engine: type[Engine], kroki_options: Mapping[str, Any]) -> KrokiOptions:
     """Kroki's options as ours. Those that we do not have are ignored, as Kroki ignores them; a wrong value is refused."""
-    if len(given) > MAX_OPTIONS:
-        raise InvalidArgument(f"there are {len(given)} options; the limit is {MAX_OPTIONS}")
+    if len(kroki_options) > MAX_OPTIONS:
+        raise InvalidArgument(f"there are {len(kroki_options)} options; the limit is {MAX_OPTIONS}")
     rule = _RULES.get(engine.takes, _common_option)
     known = {field.name: field.type for field in msgspec.structs.fields(engine.Options)}
     options: dict[str, Any] = {}
     ignored = []
     line = None
-    for name, value in given.items():
+    for name, value in kroki_options.items():
         translation = rule(name, value)
         if translation is None or translation.is_partial or not translation.options.keys() <= known.keys():
             ignored.append(name)
@@ -68,7 +68,7 @@ def translate_options(engine: type[Engine], given: Mapping[str, Any]) -> KrokiOp
             line = translation.line or line
             for ours, chosen in translation.options.items():
                 if ours in known:
-                    options[ours] = _merge(options.get(ours), _convert(engine, ours, chosen, known[ours]))
+                    options[ours] = _merge(options.get(ours), _convert_value(engine, ours, chosen, known[ours]))
     return KrokiOptions(options, line, ignored)
 
 
@@ -85,17 +85,17 @@ def _common_option(name: str, value: Any) -> _Translation | None:
     return _Translation({name: value}) if name in ("background", "description", "scale", "theme", "title", "width") else None
 
 
-def _dot(name: str, value: Any) -> _Translation | None:
+def _graphviz_option(name: str, value: Any) -> _Translation | None:
     if name == "scale":  # of the coordinates in the source, not of the picture
         return None
     return _Translation({name: value}) if name == "layout" else _common_option(name, value)
 
 
-def _svgbob(name: str, value: Any) -> _Translation | None:
+def _svgbob_option(name: str, value: Any) -> _Translation | None:
     return None if name == "scale" else _common_option(name, value)
 
 
-def _d2(name: str, value: Any) -> _Translation | None:
+def _d2_option(name: str, value: Any) -> _Translation | None:
     if name == "theme" and value not in _SHADES:
         return _d2_theme(str(value))
     return _Translation({name: value}) if name in ("layout", "sketch", "pad") else _common_option(name, value)
@@ -110,7 +110,7 @@ def _d2_theme(value: str) -> _Translation:
     return _Translation({"theme": shade}, is_partial=int(number) not in (0, 200))
 
 
-def _mermaid(name: str, value: Any) -> _Translation | None:
+def _mermaid_option(name: str, value: Any) -> _Translation | None:
     if name == "theme":
         return _Translation({"theme" if value in _SHADES else "palette": value})
     if name in _MERMAID:
@@ -118,11 +118,11 @@ def _mermaid(name: str, value: Any) -> _Translation | None:
     if name in _MERMAID_LABELS:
         return _Translation({"labels": "text" if str(value).lower() in ("false", "0") else "html"})
     if name.startswith(_MERMAID_VARIABLE):
-        return _Translation({"variables": {_camel(name.removeprefix(_MERMAID_VARIABLE)): str(value)}})
+        return _Translation({"variables": {_to_camel_case(name.removeprefix(_MERMAID_VARIABLE)): str(value)}})
     return _common_option(name, value)
 
 
-def _plantuml(name: str, value: Any) -> _Translation | None:
+def _plantuml_option(name: str, value: Any) -> _Translation | None:
     if name == "no-metadata":
         return _Translation()  # ours have none
     if name == "theme" and value not in _SHADES:
@@ -133,10 +133,16 @@ def _plantuml(name: str, value: Any) -> _Translation | None:
 
 
 type _Rule = Callable[[str, Any], _Translation | None]
-_RULES: dict[str, _Rule] = {"d2": _d2, "dot": _dot, "mermaid": _mermaid, "plantuml": _plantuml, "svgbob": _svgbob}
+_RULES: dict[str, _Rule] = {
+    "d2": _d2_option,
+    "dot": _graphviz_option,
+    "mermaid": _mermaid_option,
+    "plantuml": _plantuml_option,
+    "svgbob": _svgbob_option,
+}
 
 
-def _convert(engine: type[Engine], name: str, value: Any, kind: Any) -> Any:
+def _convert_value(engine: type[Engine], name: str, value: Any, kind: Any) -> Any:
     """A value as its option wants it. What comes by a header or in a URL is text, and a flag is often an empty one."""
     given = "true" if value == "" and kind is bool else value
     try:
@@ -157,6 +163,6 @@ def _merge(before: Any, value: Any) -> Any:
     return before | value if isinstance(before, dict) and isinstance(value, dict) else value
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     """Kroki writes Mermaid's `primaryColor` as `primary-color`."""
     return _KEBAB.sub(lambda found: found[1].upper(), name)

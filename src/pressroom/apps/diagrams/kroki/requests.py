@@ -7,11 +7,11 @@ import msgspec
 from starlette.requests import Request
 
 from pressroom.api.problems import HttpError
-from pressroom.apps.diagrams.accept import preferred
+from pressroom.apps.diagrams.accept import media_types_by_weight
 from pressroom.apps.diagrams.kroki.options import KrokiOptions, translate_options
 from pressroom.apps.diagrams.kroki.types import check_format, engine_of
 from pressroom.apps.diagrams.kroki.url_encoding import ENCODED_LIMIT, decode_source
-from pressroom.apps.diagrams.requests import decode
+from pressroom.apps.diagrams.requests import decode_body
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import Engine
 
@@ -58,7 +58,7 @@ async def read_body(request: Request, type: str | None, format: str | None) -> K
     posted = KrokiDiagram()
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if engine is None or media_type == "application/json":
-        posted = decode(source, KrokiDiagram)
+        posted = decode_body(source, KrokiDiagram)
         source = (posted.diagram_source or "").encode()
         if not source.strip():
             raise InvalidArgument("Field diagram_source must not be empty.")
@@ -80,7 +80,7 @@ def _engine_in_path(type: str) -> type[Engine]:
 
 def _accepted_format(request: Request, engine: type[Engine]) -> str:
     """The best format that the caller accepts. Kroki wants it to be named; a caller that takes anything gets an SVG here."""
-    accepted = preferred(request.headers.get("accept", "*/*"))
+    accepted = media_types_by_weight(request.headers.get("accept", "*/*"))
     for media_type in accepted:
         if _FORMATS.get(media_type) in engine.makes:
             return _FORMATS[media_type]

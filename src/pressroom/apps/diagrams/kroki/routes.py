@@ -139,7 +139,7 @@ def router(service: Service, diagrams: Diagrams) -> Routes:
 
 async def kroki_start(_: Request) -> Response:
     """For a client that checks whether a service answers at its base URL."""
-    return Response(_overview(), media_type="text/plain")
+    return Response(_overview_html(), media_type="text/plain")
 
 
 async def kroki_health(_: Request) -> Response:
@@ -174,31 +174,33 @@ class KrokiApi:
     async def _respond(self, request: Request, read: Callable[[], Awaitable[KrokiRequest]]) -> Response:
         try:
             caller = await self._service.gate.caller(request, Scope.SUBMITTER)
-            return await self._draw(request, caller, await read())
+            return await self._render(request, caller, await read())
         except PressroomError as error:
             return errors.error_response(request, error)
 
-    async def _draw(self, request: Request, caller: Caller, wanted: KrokiRequest) -> Response:
-        expanded = _expand_source(wanted)
-        output = "png" if wanted.format == BASE64 else wanted.format
-        prepared = documents.prepare(RenderRequest(wanted.engine.takes, output, expanded.source, wanted.options.options))
+    async def _render(self, request: Request, caller: Caller, kroki_request: KrokiRequest) -> Response:
+        expanded = _expand_source(kroki_request)
+        output = "png" if kroki_request.format == BASE64 else kroki_request.format
+        prepared = documents.prepare(
+            RenderRequest(kroki_request.engine.takes, output, expanded.source, kroki_request.options.options)
+        )
         try:
-            uid, cache_status = await self._render_endpoint.artifact(request, caller, prepared, PATIENCE)
+            uid, cache_status = await self._render_endpoint.render_to_link(request, caller, prepared, PATIENCE)
         except RenderFailed as failed:
             raise _with_author_line(failed, expanded) from None
         artifact = await self._service.rendering.artifact(uid)
-        send_it = _send_data_url if wanted.format == BASE64 else send
-        response = await send_it(self._service, request, artifact, cache=_cache_control(caller, wanted))
+        send_it = _send_data_url if kroki_request.format == BASE64 else send
+        response = await send_it(self._service, request, artifact, cache=_cache_control(caller, kroki_request))
         response.headers["Cache-Status"] = cache_status
-        if ignored := [name for name in wanted.options.ignored if _OPTION_NAME.fullmatch(name)]:
+        if ignored := [name for name in kroki_request.options.ignored if _OPTION_NAME.fullmatch(name)]:
             response.headers["Pressroom-Ignored-Options"] = ", ".join(ignored[:20])
         return response
 
 
-def _expand_source(wanted: KrokiRequest) -> ExpandedSource:
-    if wanted.engine.takes != "plantuml":
-        return ExpandedSource(wanted.source)
-    return expand_plantuml(wanted.source, wanted.options.line)
+def _expand_source(kroki_request: KrokiRequest) -> ExpandedSource:
+    if kroki_request.engine.takes != "plantuml":
+        return ExpandedSource(kroki_request.source)
+    return expand_plantuml(kroki_request.source, kroki_request.options.line)
 
 
 async def _send_data_url(service: Service, request: Request, artifact: Artifact, *, cache: str) -> Response:
@@ -217,13 +219,13 @@ def _with_author_line(failed: RenderFailed, expanded: ExpandedSource) -> RenderF
     return failed
 
 
-def _cache_control(caller: Caller, wanted: KrokiRequest) -> str:
-    if not wanted.is_shared:  # the same URL with other headers, or with another body, is another picture
+def _cache_control(caller: Caller, kroki_request: KrokiRequest) -> str:
+    if not kroki_request.is_shared:  # the same URL with other headers, or with another body, is another picture
         return "private, no-cache"
     return f"{cache_visibility(caller, caller.org_id)}, max-age={MAX_AGE}"
 
 
-def _overview() -> str:
+def _overview_html() -> str:
     types = "".join(f"  {type}: {', '.join(supported_formats(type))}\n" for type in LANGUAGES)
     return (
         "Pressroom draws here what clients of Kroki ask for.\n\n"

@@ -40,7 +40,7 @@ class ResolvedPicture(msgspec.Struct, frozen=True):
     number: int | None  # whose picture it is
 
 
-class History(msgspec.Struct, frozen=True):
+class VersionHistory(msgspec.Struct, frozen=True):
     """Some versions, newest first; the number at which older ones go on; the newest of all, and the latest good one."""
 
     versions: list[Version]
@@ -108,10 +108,10 @@ class NamedDiagrams:
             return await self._database.read(partial(versions.find_by_link, name, link))
         return await self._database.read(partial(versions.find_diagram, org_id or "", name))
 
-    async def history(self, named: NamedDiagram, at: int | None) -> History:
+    async def history(self, named: NamedDiagram, at: int | None) -> VersionHistory:
         return await self._database.read(partial(_read_history, named, at))
 
-    async def list(self, org_id: str | None, after: str, limit: int) -> list[versions.Summary]:
+    async def list(self, org_id: str | None, after: str, limit: int) -> list[versions.DiagramSummary]:
         return await self._database.read(partial(versions.list_summaries, org_id or "", after, limit))
 
     async def delete(self, named: NamedDiagram, condition: Condition = ANY) -> None:
@@ -151,13 +151,13 @@ class NamedDiagrams:
         )
 
 
-def theme_of(version: Version, asked: str | None) -> str:
+def theme_of(version: Version, requested: str | None) -> str:
     """The theme to show: the one that is asked for, the version's own, or '' where the engine knows none."""
     text = version.text
     options = documents.plan(RenderRequest(text.format, "svg", b"", text.options, text.engine)).reader.Options
     if "theme" not in options.__struct_fields__:
         return ""
-    return asked or str(text.options.get("theme", "light"))
+    return requested or str(text.options.get("theme", "light"))
 
 
 def _read_history(named: NamedDiagram, at: int | None) -> Any:
@@ -167,7 +167,7 @@ def _read_history(named: NamedDiagram, at: int | None) -> Any:
     found = yield from versions.list_versions(named, VERSIONS_SHOWN + 1, at)
     good = yield from versions.find_good_version(named)
     older = found[VERSIONS_SHOWN].number if len(found) > VERSIONS_SHOWN else None
-    return History(found[:VERSIONS_SHOWN], older, newest, None if good is None else good.number)
+    return VersionHistory(found[:VERSIONS_SHOWN], older, newest, None if good is None else good.number)
 
 
 def _resolve_picture(named: NamedDiagram, output: str, theme: str | None, number: int | None) -> Any:

@@ -23,7 +23,7 @@ def embed_key(named: NamedDiagram, keyring: Keyring) -> str:
 
 def new_embed_key(keyring: Keyring) -> dict[str, str | None]:
     """The columns of a new diagram."""
-    return _columns(new_link(), keyring)
+    return _key_columns(new_link(), keyring)
 
 
 def any_unsealed_embed_key() -> Work[bool]:
@@ -34,11 +34,11 @@ def seal_embed_keys(keyring: Keyring) -> Work[int]:
     """Hash and encrypt the keys that an older version stored as they are."""
     rows = yield Statement("diagrams.list_unsealed_embed_keys")
     for id, key in rows:
-        yield Statement("diagrams.seal_embed_key", {"id": id, "key": key, **_columns(key, keyring)})
+        yield Statement("diagrams.seal_embed_key", {"id": id, "key": key, **_key_columns(key, keyring)})
     return len(rows)
 
 
-def _columns(key: str, keyring: Keyring) -> dict[str, str | None]:
+def _key_columns(key: str, keyring: Keyring) -> dict[str, str | None]:
     if not keyring.can_seal:
         return {"link": key, "sealed_link": None}
     digest = link_digest(key)

@@ -79,7 +79,7 @@ class EmbedApi:
         try:
             return await self._respond(request, file)
         except PressroomError as error:
-            if not error_images.wants_picture(request, otherwise=True):
+            if not error_images.wants_picture(request, default=True):
                 raise
             return error_images.error_response(request, error)
 

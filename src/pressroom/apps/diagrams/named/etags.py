@@ -36,13 +36,13 @@ def parse_condition(if_match: list[str], if_none_match: list[str]) -> Condition:
     return Condition(_parse_states(if_match) if if_match else None, _parse_states(if_none_match))
 
 
-def state_tag(link: str, newest: int) -> str:
+def version_tag(link: str, newest: int) -> str:
     """The link is another if the name was deleted and given again."""
     return hashlib.sha256(f"{link}@{newest}".encode()).hexdigest()[:16]
 
 
 def make_etag(link: str, newest: int, body: bytes) -> str:
-    return f'"{state_tag(link, newest)}.{hashlib.sha256(body).hexdigest()[:16]}"'
+    return f'"{version_tag(link, newest)}.{hashlib.sha256(body).hexdigest()[:16]}"'
 
 
 def _parse_states(headers: list[str]) -> frozenset[str]:

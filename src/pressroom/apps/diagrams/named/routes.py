@@ -17,7 +17,7 @@ from pressroom.api.schema import header, json_body, json_response, path, query, 
 from pressroom.api.service import Service
 from pressroom.api.waiting import parse_wait_preference, wait_until_ended
 from pressroom.apps.diagrams import requests
-from pressroom.apps.diagrams.named.diagrams import History, NamedDiagrams, require_name
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams, VersionHistory, require_name
 from pressroom.apps.diagrams.named.etags import Condition, make_etag, parse_condition
 from pressroom.apps.diagrams.named.versions import DiagramText, NamedDiagram
 from pressroom.apps.diagrams.named.views import NamedList, NamedView, NewVersion, diagram_view, list_item
@@ -189,9 +189,9 @@ class NamedDiagramsApi:
 def _read_text(request: Request, body: bytes) -> DiagramText:
     if not requests.is_json(request, body):
         raise HttpError(415, "unsupported_media_type", f"send {requests.JSON}")
-    new = requests.decode(body, NewVersion)
-    language = requests.language_of(new.format)
-    requests.prepare(RenderRequest(language, "svg", new.source.encode(), new.options, new.engine))
+    new = requests.decode_body(body, NewVersion)
+    language = requests.check_language(new.format)
+    requests.prepare_render(RenderRequest(language, "svg", new.source.encode(), new.options, new.engine))
     return DiagramText(new.source, language, new.options, new.engine)
 
 
@@ -211,7 +211,7 @@ async def _wait_for_render(service: Service, job: str, seconds: float, *, requir
 
 
 def _diagram_response(
-    service: Service, named: NamedDiagram, history: History, status: int, headers: Mapping[str, str]
+    service: Service, named: NamedDiagram, history: VersionHistory, status: int, headers: Mapping[str, str]
 ) -> Response:
     body = msgspec.json.encode(diagram_view(service, named, history))
     tag = {"ETag": make_etag(named.link, history.newest, body)}

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.diagrams.named.etags import ANY, Condition, state_tag
+from pressroom.apps.diagrams.named.etags import ANY, Condition, version_tag
 from pressroom.errors import NotFound, VersionGone
 from pressroom.model import Ending, Row, Statement, Status, Work
 from pressroom.store.artifacts import artifacts
@@ -52,7 +52,7 @@ class Version(msgspec.Struct, frozen=True):
     date_settled: int | None
 
 
-class Summary(msgspec.Struct, frozen=True):
+class DiagramSummary(msgspec.Struct, frozen=True):
     named: NamedDiagram
     newest: int
     status: str
@@ -85,7 +85,7 @@ def add_version(
     before = yield from list_versions(named, 1)
     is_there = bool(before) and before[0].text == text and before[0].status in ("pending", "completed")
     newest = before[0].number if before else 0
-    state = state_tag(named.link, newest) if before else None
+    state = version_tag(named.link, newest) if before else None
     (condition._replace(wanted=None) if is_there else condition).check(name, state, newest)
     if is_there:
         return named, before[0], False
@@ -158,9 +158,9 @@ def find_good_version(named: NamedDiagram) -> Work[Version | None]:
     return _version_of_row(rows[0]) if rows else None
 
 
-def list_summaries(org_id: str, after: str, limit: int) -> Work[list[Summary]]:
+def list_summaries(org_id: str, after: str, limit: int) -> Work[list[DiagramSummary]]:
     rows = yield Statement("diagrams.list_diagrams", {"org_id": org_id, "after": after, "limit": limit})
-    return [Summary(NamedDiagram(*row[:6]), row[6], row[7], row[8], row[9], row[10]) for row in rows]
+    return [DiagramSummary(NamedDiagram(*row[:6]), row[6], row[7], row[8], row[9], row[10]) for row in rows]
 
 
 def find_picture(named: NamedDiagram, output: str, theme: str, number: int | None = None) -> Work[tuple[int, Artifact] | None]:
@@ -178,7 +178,7 @@ def find_picture(named: NamedDiagram, output: str, theme: str, number: int | Non
 def delete_diagram(named: NamedDiagram, condition: Condition = ANY) -> Work[None]:
     """The name with all its versions. Artifact cleanup deletes its pictures."""
     newest = (yield from list_versions(named, 1))[0].number
-    condition.check(named.name, state_tag(named.link, newest), newest)
+    condition.check(named.name, version_tag(named.link, newest), newest)
     yield Statement("diagrams.delete_diagram", {"id": named.id})
     yield from artifacts.release(named.holder)
 

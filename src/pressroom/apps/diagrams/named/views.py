@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.api.service import Service
-from pressroom.apps.diagrams.named.diagrams import History
+from pressroom.apps.diagrams.named.diagrams import VersionHistory
 from pressroom.apps.diagrams.named.embed_keys import embed_key
-from pressroom.apps.diagrams.named.versions import NamedDiagram, Summary, Version
+from pressroom.apps.diagrams.named.versions import DiagramSummary, NamedDiagram, Version
 from pressroom.apps.diagrams.requests import Word
 from pressroom.model import from_ms
 
@@ -73,7 +73,7 @@ class NamedList(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def diagram_view(service: Service, named: NamedDiagram, history: History) -> NamedView:
+def diagram_view(service: Service, named: NamedDiagram, history: VersionHistory) -> NamedView:
     newest = history.versions[0]
     url = f"{service.base_url}/a/{named.name}.svg"
     key = embed_key(named, service.keyring)
@@ -110,7 +110,7 @@ def _version_view(service: Service, named: NamedDiagram, version: Version) -> Ve
     )
 
 
-def list_item(service: Service, one: Summary) -> NamedLine:
+def list_item(service: Service, one: DiagramSummary) -> NamedLine:
     return NamedLine(
         name=one.named.name,
         version=one.newest,

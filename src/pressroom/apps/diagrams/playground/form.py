@@ -27,8 +27,8 @@ class PlaygroundForm(msgspec.Struct, frozen=True):
     options: str = ""  # JSON, as it was typed
 
     @property
-    def offered(self) -> Language:
-        found = languages.find(self.language)
+    def language_info(self) -> Language:
+        found = languages.find_language(self.language)
         assert found is not None
         return found
 
@@ -38,14 +38,18 @@ class PlaygroundForm(msgspec.Struct, frozen=True):
         options = self.given_options()
         if self.language == "markdown" and wanted == "html":
             options.setdefault("page", True)  # a whole HTML page, since it is shown by itself
-        return RenderRequest(self.language, wanted, self.source.encode(), options, self.offered.engine(self.engine))
+        return RenderRequest(
+            self.language, wanted, self.source.encode(), options, self.language_info.engine_if_not_default(self.engine)
+        )
 
     def diagram_text(self) -> DiagramText:
         """The same as the text of a named diagram, whose outputs are made when they are asked for."""
-        return DiagramText(self.source, self.language, self.given_options(), self.offered.engine(self.engine))
+        return DiagramText(
+            self.source, self.language, self.given_options(), self.language_info.engine_if_not_default(self.engine)
+        )
 
     def given_options(self) -> dict[str, Any]:
-        return ({"theme": self.theme} if self.theme else {}) | _options(self.options)
+        return ({"theme": self.theme} if self.theme else {}) | _parse_options(self.options)
 
     def fields(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in FIELDS}
@@ -58,7 +62,7 @@ def default_form(language: Language | None = None) -> PlaygroundForm:
 
 def read_form(get: Callable[[str], str | None]) -> PlaygroundForm:
     """From a query or a form. What is left out is as at the beginning; what is wrong is refused with what would be right."""
-    language = _language(get("language"))
+    language = _find_language(get("language"))
     begun = default_form(language)
     source = get("source")
     return PlaygroundForm(
@@ -73,7 +77,7 @@ def read_form(get: Callable[[str], str | None]) -> PlaygroundForm:
 
 def read_supported_form(get: Callable[[str], str | None]) -> PlaygroundForm:
     """The same without values that the language does not support: its author may have changed only the language."""
-    language = _language(get("language"))
+    language = _find_language(get("language"))
     offered = {"output": language.outputs, "theme": language.themes, "engine": language.engines}
     known = {
         "output": OUTPUTS,
@@ -97,7 +101,7 @@ def form_of_payload(payload: RenderJobPayload, source: str) -> PlaygroundForm:
 
 
 def form_of_text(text: DiagramText, output: str = "svg") -> PlaygroundForm:
-    language = languages.find(text.format)
+    language = languages.find_language(text.format)
     if language is None:
         raise refuse(f"there is no language {text.format[:SHORT]!r} here any more")
     options = dict(text.options)
@@ -112,10 +116,10 @@ def form_of_text(text: DiagramText, output: str = "svg") -> PlaygroundForm:
     )
 
 
-def _language(name: str | None) -> Language:
+def _find_language(name: str | None) -> Language:
     if not name:
         return languages.default_language()
-    found = languages.find(name)
+    found = languages.find_language(name)
     if found is None:
         known = ", ".join(language.name for language in languages.languages())
         raise refuse(f"there is no language {name[:SHORT]!r}; there are {known}")
@@ -131,7 +135,7 @@ def _checked_choice(name: str, value: str | None, offered: Sequence[str]) -> str
     return value
 
 
-def _options(text: str) -> dict[str, Any]:
+def _parse_options(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:

@@ -40,7 +40,7 @@ class Language(msgspec.Struct, frozen=True):
     def has_pictures(self) -> bool:
         return "svg" in self.outputs
 
-    def engine(self, chosen: str) -> str | None:
+    def engine_if_not_default(self, chosen: str) -> str | None:
         """The engine to name in a request: one that was chosen, or a lesser one where the usual one is missing."""
         usual = next(engine.name for engine in catalogue.engines() if engine.takes == self.name)
         if chosen:
@@ -52,17 +52,17 @@ def languages() -> list[Language]:
     return [_language(name) for name in catalogue.languages()]
 
 
-def available() -> list[Language]:
+def available_languages() -> list[Language]:
     return [language for language in languages() if language.missing is None]
 
 
 def default_language() -> Language:
     """The one to begin with. Where nothing works there is still a language, with what is missing."""
-    known = available() or languages()
+    known = available_languages() or languages()
     return next((language for language in known if language.name == FIRST), known[0])
 
 
-def find(name: str) -> Language | None:
+def find_language(name: str) -> Language | None:
     name = catalogue.ALIASES.get(name.lower(), name.lower())
     return _language(name) if name in catalogue.languages() else None
 
@@ -74,7 +74,7 @@ def _language(name: str) -> Language:
     return Language(
         name=name,
         title=engines[0].title,
-        outputs=_outputs(shown),
+        outputs=_list_outputs(shown),
         themes=THEMES if "theme" in shown[0].Options.__struct_fields__ else (),
         engines=[engine.name for engine in working],
         samples=samples_of(name) or (Sample("A small one", engines[0].sample),),
@@ -82,7 +82,7 @@ def _language(name: str) -> Language:
     )
 
 
-def _outputs(engines: Sequence[type[Engine]]) -> list[str]:
+def _list_outputs(engines: Sequence[type[Engine]]) -> list[str]:
     made = list(dict.fromkeys(output for engine in engines for output in engine.makes if output != "json"))
     if engines[0].takes in PAGE_MAKERS and any(catalogue.engine(printer).missing() is None for printer in PRINTERS):
         made.append("pdf")  # printed from its page

@@ -75,7 +75,7 @@ class NamedDiagramPages:
     async def _save_version(self, request: PageRequest, name: str, form: PlaygroundForm, state: str) -> tuple[Version, bool]:
         require_name(name)
         text = form.diagram_text()
-        requests.prepare(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
+        requests.prepare_render(RenderRequest(text.format, "svg", text.source.encode(), text.options, text.engine))
         condition = Condition(frozenset({state})) if state else Condition(None, frozenset({"*"}))
         trace, keep = {"request_id": request.http.state.request_id}, self._diagrams.max_versions
         _, version, is_new = await self._names.put(request.caller.org_id, name, text, trace, condition=condition, keep=keep)

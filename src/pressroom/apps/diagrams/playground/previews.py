@@ -44,14 +44,14 @@ class PreviewResult(msgspec.Struct, frozen=True):
 class Previews:
     """Some at a time in this process, so that previews cannot starve the jobs. Organisations take turns."""
 
-    def __init__(self, rendering: Rendering, at_once: int = 0) -> None:
-        at_once = at_once or os.cpu_count() or 1
+    def __init__(self, rendering: Rendering, concurrent: int = 0) -> None:
+        concurrent = concurrent or os.cpu_count() or 1
         self._rendering = rendering
-        self._slots = FairSlots(at_once, WAITING_PER_SLOT * at_once)
+        self._slots = FairSlots(concurrent, WAITING_PER_SLOT * concurrent)
 
-    async def render(self, request: Request, org_id: str | None, asked: RenderRequest) -> Rendered:
+    async def render(self, request: Request, org_id: str | None, render_request: RenderRequest) -> Rendered:
         """Raises what is wrong with the request or the source, and 503 when too many previews wait."""
-        prepared = requests.prepare(asked)
+        prepared = requests.prepare_render(render_request)
         try:
             return await cancel_on_disconnect(request, self._render_in_slot(org_id, prepared))
         except Backpressure:
@@ -62,13 +62,13 @@ class Previews:
         async with self._slots.hold_slot(org_id):
             return await self._rendering.preview(prepared)
 
-    async def render_or_explain(self, request: Request, org_id: str | None, asked: RenderRequest) -> PreviewResult:
+    async def render_or_explain(self, request: Request, org_id: str | None, render_request: RenderRequest) -> PreviewResult:
         """The preview, or what is wrong with the source or the request."""
         begun = time.monotonic()
         try:
-            rendered = await self.render(request, org_id, asked)
+            rendered = await self.render(request, org_id, render_request)
         except PressroomError as wrong:
-            return error_result(request, wrong, asked.source)
+            return error_result(request, wrong, render_request.source)
         return _good_result(rendered, time.monotonic() - begun)
 
 
@@ -76,7 +76,7 @@ def error_result(request: Request, error: PressroomError, source: bytes = b"") -
     problem = describe(request, error)
     is_about_source = isinstance(error, AttemptError) or error.code == SourceInvalid.code
     return PreviewResult(
-        problem=problem, is_about_source=is_about_source, caret=_caret(source.decode(errors="replace"), problem)
+        problem=problem, is_about_source=is_about_source, caret=_caret_line(source.decode(errors="replace"), problem)
     )
 
 
@@ -111,7 +111,7 @@ def _data_address(rendered: Rendered) -> str:
     return f"data:{rendered.media_type};base64,{base64.b64encode(rendered.data).decode()}"
 
 
-def _caret(source: str, problem: Problem) -> str | None:
+def _caret_line(source: str, problem: Problem) -> str | None:
     """A line to stand below the excerpt, with a mark under the column. Tabs stay tabs, so that both lines are as wide."""
     if not problem.excerpt or not problem.column or not problem.line or "\n" in problem.excerpt:
         return None

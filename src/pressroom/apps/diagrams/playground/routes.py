@@ -33,9 +33,9 @@ def router(site: Site, diagrams: Diagrams) -> Routes:
     for path, handler in (
         ("/playground", pages.render),
         ("/playground/preview", pages.preview),
-        ("/playground/frame", pages.frame),
+        ("/playground/frame", pages.show_frame),
         ("/playground/download", pages.download),
-        ("/playground/keep", pages.keep),
+        ("/playground/keep", pages.keep_render),
     ):
         site.post(routes, path, handler, needs=Scope.SUBMITTER, small=False)
     return routes
@@ -70,12 +70,12 @@ class PlaygroundPages:
         status = result.problem.status if result.problem else 200
         return views.render_page(request, form, result=result, opened=opened, status=status)
 
-    async def _show_error(self, request: PageRequest, form: PlaygroundForm, wrong: PressroomError) -> Response:
+    async def _show_error(self, request: PageRequest, form: PlaygroundForm, error: PressroomError) -> Response:
         """The page with the error and the source: its author must not lose it."""
-        result = error_result(request.http, wrong, form.source.encode())
+        result = error_result(request.http, error, form.source.encode())
         opened = await reopen_from_form(request, self._names)
-        response = views.render_page(request, form, result=result, opened=opened, status=wrong.status)
-        response.headers.update(getattr(wrong, "headers", {}))
+        response = views.render_page(request, form, result=result, opened=opened, status=error.status)
+        response.headers.update(getattr(error, "headers", {}))
         return response
 
     async def preview(self, request: PageRequest) -> Response:
@@ -91,7 +91,7 @@ class PlaygroundPages:
             response.headers["Retry-After"] = str(RETRY_AFTER)
         return response
 
-    async def frame(self, request: PageRequest) -> Response:
+    async def show_frame(self, request: PageRequest) -> Response:
         """A page or a PDF as itself, to stand in a frame. A page can do nothing there; a PDF is shown by the browser."""
         form = read_form(request.form.get)
         rendered = await self._previews.render(request.http, request.caller.org_id, form.render_request())
@@ -101,18 +101,18 @@ class PlaygroundPages:
     async def download(self, request: PageRequest) -> Response:
         form = read_supported_form(request.form.get)
         wanted = request.form.get("as")
-        if wanted != SOURCE and wanted not in form.offered.outputs:
-            raise refuse(f"{form.language} can be downloaded as {', '.join([*form.offered.outputs, SOURCE])}")
+        if wanted != SOURCE and wanted not in form.language_info.outputs:
+            raise refuse(f"{form.language} can be downloaded as {', '.join([*form.language_info.outputs, SOURCE])}")
         stem = request.form.get("opened") or form.language
         if wanted == SOURCE:
-            return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.offered.file_suffix}")
+            return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.language_info.file_suffix}")
         try:
             rendered = await self._previews.render(request.http, request.caller.org_id, form.render_request(wanted))
         except PressroomError as wrong:
             return await self._show_error(request, form, wrong)
         return _attachment(rendered.data, rendered.media_type, f"{stem}.{wanted}")
 
-    async def keep(self, request: PageRequest) -> Response:
+    async def keep_render(self, request: PageRequest) -> Response:
         """A job like any other, on stable storage, and a short link to what it made."""
         form = read_supported_form(request.form.get)
         try:
@@ -125,9 +125,9 @@ class PlaygroundPages:
 
     async def _keep_render(self, request: PageRequest, form: PlaygroundForm) -> str:
         org_id = request.caller.org_id
-        prepared = requests.prepare(form.render_request())
+        prepared = requests.prepare_render(form.render_request())
         lookup = await self._diagrams.look_up(prepared, org_id)
-        if lookup.hit is not None and await self._diagrams.keep(lookup.hit.artifact) is not None:
+        if lookup.hit is not None and await self._diagrams.keep_render(lookup.hit.artifact) is not None:
             self._service.metrics.cache.labels("hit").inc()
             return lookup.hit.link
         trace = {"request_id": request.http.state.request_id}
@@ -139,7 +139,7 @@ class PlaygroundPages:
         job = await wait_until_ended(self._service, submitted, PATIENCE)
         if job.result is None:
             raise RenderFailed(job)
-        if await self._diagrams.keep(job.result["artifact"]) is None:
+        if await self._diagrams.keep_render(job.result["artifact"]) is None:
             raise Expired("what was rendered has expired before it could be kept; keep it again")
         return str(job.result["short_link"])
 

@@ -20,16 +20,16 @@ class Snippet(NamedTuple):
 
 
 def snippets(
-    asked: RenderRequest, base_url: str, *, picture: str | None = None, alt: str = "", needs_token: bool = False
+    render_request: RenderRequest, base_url: str, *, picture: str | None = None, alt: str = "", needs_token: bool = False
 ) -> list[Snippet]:
     """`picture` is where the picture lies, if it has an address."""
     found = [Snippet("markdown-image", "Markdown image", _markdown_image(picture, alt))] if picture else []
-    if asked.language not in _PAGES:
-        found.append(Snippet("markdown-fence", "Markdown fence", _markdown_fence(asked)))
+    if render_request.language not in _PAGES:
+        found.append(Snippet("markdown-fence", "Markdown fence", _markdown_fence(render_request)))
     return [
         *found,
-        Snippet("curl", "curl", _curl_command(asked, base_url, needs_token=needs_token)),
-        Snippet("python", "Python", _python_code(asked, base_url)),
+        Snippet("curl", "curl", _curl_command(render_request, base_url, needs_token=needs_token)),
+        Snippet("python", "Python", _python_code(render_request, base_url)),
     ]
 
 
@@ -38,51 +38,60 @@ def _markdown_image(picture: str, alt: str) -> str:
     return f"![{words}]({picture})"
 
 
-def _markdown_fence(asked: RenderRequest) -> str:
-    text = asked.source.decode()
+def _markdown_fence(render_request: RenderRequest) -> str:
+    text = render_request.source.decode()
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}{asked.language}\n{text.rstrip()}\n{fence}"
+    return f"{fence}{render_request.language}\n{text.rstrip()}\n{fence}"
 
 
-def _curl_command(asked: RenderRequest, base_url: str, *, needs_token: bool) -> str:
+def _curl_command(render_request: RenderRequest, base_url: str, *, needs_token: bool) -> str:
     """What is simple goes into the address, so that the source stays readable. The answer is the picture, or where it lies."""
-    text = asked.source.decode()
+    text = render_request.source.decode()
     token = ' -H "Authorization: Bearer $PRESSROOM_TOKEN"' if needs_token else ""
-    wanted = _PICTURES.get(asked.output)
-    way = f"-fsSL -H 'Accept: {wanted}' -o diagram.{asked.output}" if wanted else "-fsS"
-    if all(isinstance(value, str | int | float) for value in asked.options.values()):
-        query = {"format": asked.language, "outputType": asked.output, "mode": "sync"} | _query_options(asked)
+    wanted = _PICTURES.get(render_request.output)
+    way = f"-fsSL -H 'Accept: {wanted}' -o diagram.{render_request.output}" if wanted else "-fsS"
+    if all(isinstance(value, str | int | float) for value in render_request.options.values()):
+        query = {"format": render_request.language, "outputType": render_request.output, "mode": "sync"} | _query_options(
+            render_request
+        )
         address = shlex.quote(f"{base_url}/render?{urlencode(query)}")
-        return f"curl {way}{token} --data-binary @- {address} {_heredoc(text)}"
-    body = {"source": text, "format": asked.language, "outputType": asked.output, "options": asked.options}
-    packed = msgspec.json.encode(body | ({"engine": asked.engine} if asked.engine else {})).decode()
+        return f"curl {way}{token} --data-binary @- {address} {_shell_heredoc(text)}"
+    body = {
+        "source": text,
+        "format": render_request.language,
+        "outputType": render_request.output,
+        "options": render_request.options,
+    }
+    packed = msgspec.json.encode(body | ({"engine": render_request.engine} if render_request.engine else {})).decode()
     address = shlex.quote(f"{base_url}/render?mode=sync")
-    return f"curl {way}{token} -H 'Content-Type: application/json' --data-binary @- {address} {_heredoc(packed)}"
+    return f"curl {way}{token} -H 'Content-Type: application/json' --data-binary @- {address} {_shell_heredoc(packed)}"
 
 
-def _query_options(asked: RenderRequest) -> dict[str, str]:
-    options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in asked.options.items()}
-    return options | ({"engine": asked.engine} if asked.engine else {})
+def _query_options(render_request: RenderRequest) -> dict[str, str]:
+    options = {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in render_request.options.items()
+    }
+    return options | ({"engine": render_request.engine} if render_request.engine else {})
 
 
-def _heredoc(text: str) -> str:
+def _shell_heredoc(text: str) -> str:
     end = "EOF"
     while end in text.split("\n"):
         end += "F"
     return f"<<'{end}'\n{text.removesuffix('\n')}\n{end}"
 
 
-def _python_code(asked: RenderRequest, base_url: str) -> str:
-    arguments: dict[str, Any] = {"options": dict(asked.options)} if asked.options else {}
-    if asked.engine:
-        arguments["engine"] = asked.engine
+def _python_code(render_request: RenderRequest, base_url: str) -> str:
+    arguments: dict[str, Any] = {"options": dict(render_request.options)} if render_request.options else {}
+    if render_request.engine:
+        arguments["engine"] = render_request.engine
     more = "".join(f", {name}={value!r}" for name, value in arguments.items())
     return (
         "from pressroom.client import Client\n\n"
-        f"source = {_python_literal(asked.source.decode())}\n"
+        f"source = {_python_literal(render_request.source.decode())}\n"
         f"with Client({base_url!r}) as client:\n"
-        f"    made = client.render({asked.language!r}, source, {asked.output!r}{more}).result(timeout=30)\n"
+        f"    made = client.render({render_request.language!r}, source, {render_request.output!r}{more}).result(timeout=30)\n"
     )
 
 

@@ -6,9 +6,9 @@ import msgspec
 from starlette.responses import Response
 
 from pressroom.api.access import Scope, is_loopback
-from pressroom.apps.diagrams.named.diagrams import History, NamedDiagrams
+from pressroom.apps.diagrams.named.diagrams import NamedDiagrams, VersionHistory
 from pressroom.apps.diagrams.named.embed_keys import embed_key
-from pressroom.apps.diagrams.named.etags import state_tag
+from pressroom.apps.diagrams.named.etags import version_tag
 from pressroom.apps.diagrams.named.versions import NamedDiagram
 from pressroom.apps.diagrams.playground.form import LINK_LIMIT, PlaygroundForm
 from pressroom.apps.diagrams.playground.languages import languages
@@ -26,7 +26,7 @@ class OpenedDiagram(msgspec.Struct, frozen=True):
     """The named diagram that is being edited. `state` is the one it was in when its editor looked at it last."""
 
     named: NamedDiagram
-    history: History
+    history: VersionHistory
     number: int
     state: str
 
@@ -35,7 +35,7 @@ async def open_diagram(request: PageRequest, names: NamedDiagrams, name: str, nu
     """Raises NotFound, and VersionGone for a version that was there once."""
     named = await names.find(request.caller.org_id, name)
     history = await names.history(named, number)
-    return OpenedDiagram(named, history, history.versions[0].number, state_tag(named.link, history.newest))
+    return OpenedDiagram(named, history, history.versions[0].number, version_tag(named.link, history.newest))
 
 
 async def reopen_from_form(request: PageRequest, names: NamedDiagrams) -> OpenedDiagram | None:
@@ -62,7 +62,7 @@ def render_page(
         "diagrams/playground.html",
         status=status,
         form=form,
-        language=form.offered,
+        language=form.language_info,
         languages=known,
         offered=[msgspec.to_builtins(one) for one in known if one.missing is None],
         result=result,

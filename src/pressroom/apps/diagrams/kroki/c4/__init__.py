@@ -13,22 +13,22 @@ _INCLUDE = re.compile(
 )
 
 
-def included_by(line: bytes) -> str | None:
+def included_part(line: bytes) -> str | None:
     """The part of the library that a line of a source includes."""
     line = line.strip()
     found = _INCLUDE.fullmatch(line) if line.startswith(b"!") else None
     return _find_parts().get((found["part"] or found["file"]).decode().lower()) if found else None
 
 
-def lines_of(part: str, seen: set[str]) -> list[bytes]:
+def expand_part(part: str, seen: set[str]) -> list[bytes]:
     """A part with those that it includes, but for what was `seen` before: a second time adds nothing."""
     if part in seen:
         return []
     seen.add(part)
     lines = []
-    for line in _text(part):
-        below = included_by(line)
-        lines += [line] if below is None else lines_of(below, seen)
+    for line in _part_lines(part):
+        below = included_part(line)
+        lines += [line] if below is None else expand_part(below, seen)
     return lines
 
 
@@ -38,5 +38,5 @@ def _find_parts() -> dict[str, str]:
 
 
 @cache
-def _text(part: str) -> list[bytes]:
+def _part_lines(part: str) -> list[bytes]:
     return (FOLDER / part).read_bytes().splitlines()
