@@ -119,6 +119,12 @@ class Engine(ABC):
             msgspec.convert(options, cls.Options)
         except msgspec.ValidationError as error:
             raise InvalidArgument(f"{cls.name}: {_explain_option_error(str(error), cls)}") from None
+        try:
+            msgspec.msgpack.encode(options)
+        except RecursionError:
+            raise InvalidArgument(f"{cls.name}: the options are nested too deeply") from None
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise InvalidArgument(f"{cls.name}: the options hold what cannot be sent: {str(error)[:200]}") from None
 
     @classmethod
     def reads(cls) -> Sequence[Path]:

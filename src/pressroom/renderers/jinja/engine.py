@@ -147,7 +147,7 @@ def _explain(error: Exception, sources: Mapping[str, str]) -> PressroomError:
     name, line = _place_of(error.__traceback__)
     if isinstance(error, TemplateSyntaxError):
         name, line = error.name, error.lineno
-    elif line is None and not isinstance(error, TemplateNotFound | RecursionError | SyntaxError):
+    elif line is None and not isinstance(error, TemplateNotFound | RecursionError | SyntaxError | ValueError):
         raise error
     message = _ADDRESS.sub("", _message_of(error))[:500]
     name = name or ""
@@ -166,7 +166,7 @@ def _message_of(error: Exception) -> str:
         case TemplateError():
             return error.message or "it cannot be rendered"
         case KeyError() | ZeroDivisionError() | TypeError() | ValueError() | AttributeError() | OverflowError():
-            return str(error) or type(error).__name__
+            return str(error).partition("; use sys.")[0] or type(error).__name__
     return f"{type(error).__name__}: {error}"
 
 

@@ -26,7 +26,7 @@ def template_of(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     data = {
         "title": title,
         "sections": [_section(section, f"/sections/{place}") for place, section in enumerate(sections)],
-        "meta": _meta(document.get("meta") or {}),
+        "meta": _meta({} if document.get("meta") is None else document["meta"]),
     }
     return _template(), data
 
