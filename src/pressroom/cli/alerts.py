@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pressroom.cli import exits
-from pressroom.cli.commands import Commands, add_home, on_queue
-from pressroom.cli.output import Output, ago
+from pressroom.cli.commands import Commands, add_home_option, command_on_queue
+from pressroom.cli.output import Output, format_age
 
 if TYPE_CHECKING:
     from pressroom.queue import Queue
@@ -20,16 +20,16 @@ WHO = "command line"
 def add_commands(commands: Commands) -> None:
     actions = commands.add_group("alerts", "list, ack: jobs that failed for good, of kinds that raise alerts")
 
-    listing = actions.add("list", on_queue(list_alerts), "open alerts, newest first")
-    add_home(listing)
+    listing = actions.add("list", command_on_queue(list_alerts), "open alerts, newest first")
+    add_home_option(listing)
     listing.add_argument("--acked", action="store_true", help="acknowledged ones instead")
     listing.add_argument("--kind", help="only of this kind")
     listing.add_argument("--org", help="only of this organisation")
     listing.add_argument("--limit", type=int, default=50)
     listing.add_argument("--before", type=int, metavar="ID", help="only those with a smaller id: the next page")
 
-    acking = actions.add("ack", on_queue(ack), "acknowledge alerts; the next failure opens another")
-    add_home(acking)
+    acking = actions.add("ack", command_on_queue(ack), "acknowledge alerts; the next failure opens another")
+    add_home_option(acking)
     acking.add_argument("alert", nargs="*", type=int, metavar="ID")
     acking.add_argument("--all", action="store_true", help="every open one, of --kind and --org if they are given")
     acking.add_argument("--kind", help="with --all: only of this kind")
@@ -54,7 +54,7 @@ async def list_alerts(queue: "Queue", args: Namespace, output: Output) -> int:
                 alert.subject,
                 alert.code,
                 f"{alert.count:,}",
-                ago(alert.last_at),
+                format_age(alert.last_at),
                 f"job_{alert.job}",
                 alert.message,
             )

@@ -44,7 +44,7 @@ class PacksApp(RunningApp):
 def _add_commands(add: AddCommand) -> None:
     from pressroom.apps.packs import commands
 
-    commands.add_to(add)
+    commands.add_commands(add)
 
 
 APP = App(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AUTHOR = "command line"
 
 
-def add_to(add: AddCommand) -> None:
+def add_commands(add: AddCommand) -> None:
     new = add("new", new_pack, "a pack from a JSON file with its data", makes_database=True)
     new.add_argument("data", help="a JSON object; - is standard input")
     for flag, about in (("title", "what people call it"), ("session", "the application's session"), ("user", "whose it is")):
@@ -59,7 +59,7 @@ def add_to(add: AddCommand) -> None:
 
     for parser in (new, listing, showing, rendering):
         parser.add_argument("--org", help="whose packs (default: those without an organisation)")
-    config_commands.add_to(add)
+    config_commands.add_commands(add)
 
 
 async def new_pack(app: "PacksApp", args: Namespace, output: Output) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AUTHOR = "command line"
 
 
-def add_to(add: AddCommand) -> None:
+def add_commands(add: AddCommand) -> None:
     listing = add("config-list", list_config, "the keys of the configuration, or the versions of one")
     listing.add_argument("key", nargs="?")
 
