@@ -139,7 +139,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
             "schemas": dict(sorted(_components.items())),  # not in the order of imports
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
-        "tags": [{"name": name} for name in ("jobs", "events", "artifacts", "operations", "diagrams", "kroki", "webhooks")],
+        "tags": [{"name": name} for name in dict.fromkeys(tag for route in routes for tag in route.tags)],
         "webhooks": dict(_webhooks),
         "security": [{}, {"token": []}],  # without a token on the loopback, and nowhere else
     }

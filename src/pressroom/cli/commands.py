@@ -1,5 +1,6 @@
 """How a module of this package adds its commands to the parser, and what they are run with."""
 
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -80,6 +81,21 @@ def command_on_webhooks(act: "Act[Webhooks]") -> RunCommand:
 def command_on_app(name: str, act: Act[Any]) -> RunCommand:
     """With a running app. The argument `works` says whether there are workers."""
     return partial(_run_on_app, name, act)
+
+
+def command_in_memory(name: str, act: Act[Any]) -> RunCommand:
+    """With a running app on a database in memory, which ends with the command, as do the files in its folder."""
+    return partial(_run_in_memory, name, act)
+
+
+async def _run_in_memory(name: str, act: Act[Any], args: Namespace, output: Output) -> int:
+    from tempfile import TemporaryDirectory
+
+    from pressroom.pressroom import Pressroom
+
+    with TemporaryDirectory(prefix="pressroom-") as folder:
+        async with Pressroom("sqlite:///:memory:", apps=[name], workers=os.cpu_count(), artifacts=folder) as press:
+            return await act(press.app(name), args, output)
 
 
 async def _run_on_queue(act: "Act[Queue]", settings: Settings, args: Namespace, output: Output) -> int:

@@ -25,7 +25,7 @@ from pressroom.cli import (
     work,
     workers,
 )
-from pressroom.cli.commands import Commands, add_home_option, command_on_app
+from pressroom.cli.commands import Commands, add_home_option, command_in_memory, command_on_app
 from pressroom.model import VERSION
 
 _DESCRIPTION = """\
@@ -87,11 +87,11 @@ def _add_app_command(
     text: str,
     *,
     makes_database: bool = False,
-    standalone: bool = False,
+    in_memory: bool = False,
 ) -> ArgumentParser:
-    """A `standalone` action is called with the arguments and the output alone: it needs no database."""
-    if standalone:
-        return actions.add(name, act, text, reads_settings=False)
+    """An action `in_memory` needs no database and no settings: its app runs in memory."""
+    if in_memory:
+        return actions.add(name, command_in_memory(app, act), text, reads_settings=False)
     parser = actions.add(name, command_on_app(app, act), text, makes_database=makes_database)
     add_home_option(parser)
     return parser

@@ -50,7 +50,7 @@ def add_commands(add: AddCommand) -> None:
     rendering.add_argument("--wait", dest="works", action="store_true", help="work on it here too, and end when all have ended")
     rendering.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write the files there (with --wait)")
 
-    making = add("make", make_pack, "documents from data and a folder of templates, without a database", standalone=True)
+    making = add("make", make_pack, "documents from data and a folder of templates, without a database", in_memory=True)
     making.add_argument("data", help="a JSON object; - is standard input")
     making.add_argument("--templates", type=Path, required=True, metavar="FOLDER", help="registry.json, templates/, styles/ …")
     making.add_argument("-o", "--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go (default: here)")
@@ -174,28 +174,18 @@ def _find_render(pack: str, doc_id: str, number: int) -> Any:
     return store.find_render(pack, doc_id, number)
 
 
-async def make_pack(args: Namespace, output: Output) -> int:
-    """In memory: a database that ends with the command, and a folder for its files that is deleted."""
-    import tempfile
-
+async def make_pack(app: "PacksApp", args: Namespace, output: Output) -> int:
+    """On a database in memory."""
     from pressroom.apps.packs.config.folders import read_config_folder
-    from pressroom.pressroom import Pressroom
 
     data = _read_data(args.data)
-    texts = read_config_folder(args.templates)
-    with tempfile.TemporaryDirectory(prefix="pressroom-packs-") as folder:
-        async with Pressroom("sqlite:///:memory:", workers=2, apps=["packs"], artifacts=folder) as press:
-            app: PacksApp = press.app("packs")
-            await app.configuration.put_many(None, texts, author=AUTHOR)
-            pack = await app.packs.create(None, PackDraft(data=data, lang=args.lang), AUTHOR)
-            only = [name for name in args.only.split(",") if name]
-            if not only:
-                return await _finish(app, await app.packs.render_all(None, pack.id, requested_by=AUTHOR), args.out, output)
-            codes = []
-            for doc_id in only:
-                answer = await app.packs.render_one(None, pack.id, doc_id, requested_by=AUTHOR)
-                codes.append(await _finish(app, answer, args.out, output))
-    return max(codes)
+    await app.configuration.put_many(None, read_config_folder(args.templates), author=AUTHOR)
+    pack = await app.packs.create(None, PackDraft(data=data, lang=args.lang), AUTHOR)
+    only = [name for name in args.only.split(",") if name]
+    if not only:
+        return await _finish(app, await app.packs.render_all(None, pack.id, requested_by=AUTHOR), args.out, output)
+    answers = [await app.packs.render_one(None, pack.id, doc_id, requested_by=AUTHOR) for doc_id in only]
+    return max([await _finish(app, answer, args.out, output) for answer in answers])
 
 
 def _read_data(path: str) -> dict[str, Any]:
