@@ -14,6 +14,7 @@ import pytest
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import NotFound, StoreFull, StoreUnavailable
+from pressroom.sealing import Keyring
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the path of a descriptor is read from /proc")
 
@@ -177,6 +178,17 @@ def test_a_new_artifact_folder_and_its_secret_are_on_the_disk_before_anything_is
     ]:
         assert ("fsync", path.parent, 0) in calls.after(call, path), f"{path} would be lost with the power"
     assert calls[[one[0] for one in calls].index("link") - 1][2] == 32, "the secret is written before it gets its name"
+
+
+@LINUX
+def test_a_key_is_on_the_disk_before_anything_is_sealed_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = FileCalls(monkeypatch)
+    key = tmp_path / "press.key"
+
+    Keyring(file=key, creates=True).seal("secret", "")
+
+    assert ("fsync", tmp_path, 0) in calls.after("link", key), "what was sealed could never be opened again"
+    assert calls[[one[0] for one in calls].index("link") - 1][2] == len(key.read_bytes())
 
 
 @pytest.mark.parametrize("how", ["bytes", "stream"])

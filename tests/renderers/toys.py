@@ -145,9 +145,10 @@ class Patient(Toy):
 
 
 class Unhurried(Toy):
-    """Whose time limit no test waits for."""
+    """Whose time limit no test waits for, nor its end by age."""
 
     name = "unhurried"
+    renders = 1_000_000_000
     limits = replace(Toy.limits, seconds=3600)
 
 

@@ -170,6 +170,23 @@ async def test_an_instance_that_returns_the_old_ones_is_not_asked_by_every_calle
     assert len(list(answers)) == 1
 
 
+async def test_those_that_live_for_a_few_minutes_are_renewed_at_half_their_time(
+    clock: ManualClock, source: Source, credentials: RenewedCredentials
+) -> None:
+    source.lifetime = RENEW_BEFORE / 2
+    assert await key_of(credentials) == "key-1"
+
+    clock.advance(seconds=source.lifetime / 2 - 1)
+    await key_of(credentials)
+    await renewed(credentials)
+    assert (await key_of(credentials), source.fetched) == ("key-1", 1)
+    clock.advance(seconds=1)
+    await key_of(credentials)
+    await renewed(credentials)
+
+    assert (await key_of(credentials), source.fetched) == ("key-2", 2)
+
+
 async def test_a_clock_that_was_set_back_does_not_keep_them_from_being_looked_for(
     source: Source, credentials: RenewedCredentials, clock: ManualClock
 ) -> None:

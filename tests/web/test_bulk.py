@@ -13,7 +13,7 @@ import pytest
 from pressroom import Request, Status, Submitted
 from pressroom.api.access import Scope
 from pressroom.kinds import bulk as bulk_work
-from pressroom.kinds.bulk import EVERYWHERE, NAME, BulkOrder
+from pressroom.kinds.bulk import EVERYWHERE, NAME, BulkJobRow, BulkOrder, skip_reason
 from pressroom.store.operators import search
 from pressroom.store.operators.search import SearchFilter
 from pressroom.web.pages import bulk
@@ -252,6 +252,13 @@ async def test_after_a_crash_it_goes_on_and_does_nothing_twice(
         assert result["requeued" if action == "retry" else "cancelled"] == 7
         assert result["skipped"] == 0
         assert len(retries_of(database)) == len(set(retries_of(database))) == (7 if action == "retry" else 0)
+
+
+@pytest.mark.parametrize(("ended_at", "reason"), [(1_000, None), (1_001, "ended only after this was decided")])
+def test_what_ends_after_the_choice_was_made_is_not_retried(ended_at: int, reason: str | None) -> None:
+    row = BulkJobRow(1, "uid", "shout", "failed", ended_at, None, None)
+
+    assert skip_reason("retry", row, 1_000, lambda _: True) == reason
 
 
 async def test_after_a_crash_what_was_tried_again_before_it_began_is_not_its_own_work(database: str) -> None:
