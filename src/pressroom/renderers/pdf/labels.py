@@ -52,7 +52,8 @@ def print_contents(
     width, height = paper if all(_LEAST_PAPER <= side <= _MOST_PAPER for side in paper) else _DEFAULT_PAPER
     style = (
         f"@page {{ size: {width:.2f}pt {height:.2f}pt; margin: 56pt }}"
-        " body { font: 11pt 'Liberation Sans'; color: #1c2024; margin: 0 } h1 { font-size: 20pt; margin: 0 0 18pt }"
+        " body { font: 11pt 'Liberation Sans'; color: #1c2024; margin: 0; font-variant-ligatures: none }"
+        " h1 { font-size: 20pt; margin: 0 0 18pt }"
         " p { margin: 0 0 6pt; line-height: 1.35 } a { color: inherit; text-decoration: none }"
         " i { color: #666; font-style: normal } b { font-weight: normal }"
     )

@@ -121,15 +121,15 @@ def check_warnings(part: Part) -> list[Notice]:
     return notices[:20]
 
 
-def check_contents(part: Part) -> None:
+def check_contents(part: int, pages: Sequence[pikepdf.Page]) -> None:
     """Unpack what the pages draw and throw it away: qpdf copies it as it is, and a viewer would show an empty page."""
-    for number, page in enumerate(part.opened.pages, 1):
+    for number, page in enumerate(pages, 1):
         contents = page.obj.get(Name.Contents)
         for stream in contents if isinstance(contents, Array) else [] if contents is None else [contents]:
             if not isinstance(stream, Stream):
-                raise SourceInvalid(f"part {part.number} is damaged: the contents of page {number} are no stream")
+                raise SourceInvalid(f"part {part} is damaged: the contents of page {number} are no stream")
             if stream.get(Name.Filter) == Name.FlateDecode and Name.DecodeParms not in stream:
-                _check_flate(part.number, number, stream.read_raw_bytes())
+                _check_flate(part, number, stream.read_raw_bytes())
 
 
 def _check_flate(part: int, page: int, packed: bytes) -> None:
