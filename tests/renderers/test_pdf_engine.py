@@ -242,6 +242,37 @@ def test_scripts_and_actions_that_start_programs_are_left_out() -> None:
     assert b"https://example.org/" in text
 
 
+def test_attached_files_are_kept_and_of_equal_names_both() -> None:
+    with pikepdf.open(io.BytesIO(HELLO)) as pdf:
+        pdf.attachments["invoice.xml"] = b"<invoice/>"
+        attached = saved(pdf)
+
+    with pikepdf.open(io.BytesIO(make([attached, attached, HELLO]).data)) as merged:
+        assert list(merged.attachments) == ["invoice.xml", "invoice.xml.1"]
+        assert {one.get_file().read_bytes() for one in merged.attachments.values()} == {b"<invoice/>"}
+
+
+@pytest.mark.parametrize("default", [b"/OFF[5 0 R]", b"/BaseState/OFF"])
+def test_what_a_file_hides_in_a_layer_stays_hidden(default: bytes) -> None:
+    layers = b"/OCProperties<</OCGs[5 0 R]/D<<%s>>>>" % default
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Properties<</L 5 0 R>>>>>>"
+    drawing = stream(b"/OC /L BDC 0 0 99 99 re f EMC")
+    hidden = raw([CATALOGUE % layers, ONE_PAGE, page, drawing, b"<</Type/OCG/Name(Internal)>>"])
+
+    merged = make([HELLO, hidden, hidden]).data
+
+    assert ink_of(picture_of(merged, 2)) == ink_of(picture_of(merged, 3)) == (0, 0, 0, 0)
+
+
+def test_it_is_said_when_tags_and_signatures_are_lost() -> None:
+    entries = b"/StructTreeRoot<</Type/StructTreeRoot>>/MarkInfo<</Marked true>>/AcroForm<</Fields[4 0 R]/SigFlags 3>>"
+    field = b"<</Type/Annot/Subtype/Widget/FT/Sig/T(s)/V<</Type/Sig>>/Rect[0 0 0 0]/P 3 0 R>>"
+
+    made = make([HELLO, raw([CATALOGUE % entries, ONE_PAGE, PAGE % b"/Annots[4 0 R]", field])])
+
+    assert [notice.code for notice in made.warnings] == ["tags_lost", "signature_lost"]
+
+
 def encrypted(**passwords: str) -> bytes:
     with pikepdf.open(io.BytesIO(HELLO)) as pdf:
         return saved(pdf, encryption=pikepdf.Encryption(**passwords))

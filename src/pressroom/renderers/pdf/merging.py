@@ -12,6 +12,7 @@ from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.pdf import bookmarks, labels
 from pressroom.renderers.pdf.annotations import active_content_notice, clean_annotations
+from pressroom.renderers.pdf.beside_pages import BesidePages
 from pressroom.renderers.pdf.bookmarks import Bookmark
 from pressroom.renderers.pdf.destinations import Destination, NamedDestinations
 from pressroom.renderers.pdf.geometry import ShownPage, top_of
@@ -49,10 +50,12 @@ class Merger:
         require_plain(parts)
         entries = self._entries(parts)
         with pikepdf.new() as pdf:
-            documents = [self._add(pdf, part, entry) for part, entry in zip(parts, entries, strict=True)]
+            beside = BesidePages(pdf)
+            documents = [self._add(pdf, part, entry, beside) for part, entry in zip(parts, entries, strict=True)]
             self._notices += active_content_notice(self._removed)
             contents = self._add_contents(pdf, documents) if self._options.contents else 0
             self._names.write(pdf, contents)
+            beside.write()
             self._write_outline(pdf, documents, contents)
             self._add_stamps(pdf, documents)
             if self._options.page_numbers:
@@ -71,7 +74,7 @@ class Merger:
             raise SourceInvalid(f"option documents: there are {entries}; give one for each, or none")
         return given or [DocumentEntry()] * len(parts)
 
-    def _add(self, pdf: pikepdf.Pdf, part: Part, entry: DocumentEntry) -> MergedDocument:
+    def _add(self, pdf: pikepdf.Pdf, part: Part, entry: DocumentEntry, beside: BesidePages) -> MergedDocument:
         source, first = part.opened, len(pdf.pages)
         with blaming(part.number):
             pages = list(source.pages)
@@ -83,6 +86,7 @@ class Merger:
             copied = [pdf.pages[first + number] for number in range(len(pages))]
             self._copy_form(pdf, part, pages, copied)
             self._removed += clean_annotations(copied, self._names.add(named, first))
+            self._notices += beside.add(part.number, source)
             title = entry.title or own_title(source) or f"Document {part.number}"
             self._notices += check_warnings(part)
         return MergedDocument(entry, title, first, len(pages), bookmarks.moved(outline, first))
@@ -97,7 +101,7 @@ class Merger:
             pdf.acroform.fix_copied_annotations(copy, page, form)
             after = [field.fully_qualified_name for field in pdf.acroform.get_form_fields_for_page(copy)]
             for old, new in zip(names, after, strict=False):
-                if old != new:
+                if old is not None and new is not None and old != new:
                     renamed = (
                         f"the form field {old[:100]!r} is now {new[:100]!r}, as an earlier document has a field of this name"
                     )
