@@ -443,6 +443,7 @@ def wrong_types() -> bytes:
 HOSTILE: dict[str, tuple[Callable[[], bytes], type[PressroomError] | None]] = {
     "too many pages": (many_pages, TooLarge),
     "a chain of references": (lambda: chain(100_000), None),
+    "too many objects": (lambda: chain(500_001), TooLarge),
     "a bomb of drawing": (content_bomb, TooLarge),
     "a bomb in a picture": (picture_bomb, None),
     "a deep outline": (lambda: deep_outline(30_000), None),

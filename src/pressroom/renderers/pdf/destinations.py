@@ -110,4 +110,5 @@ def finite_number(value: Any) -> float | None:
     """A number of a file as a float: pikepdf gives int and Decimal. None for anything else, and for what no page can be."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    return float(value) if isfinite(value) and abs(value) < 1e9 else None
+    found = float(value)
+    return found if isfinite(found) and abs(found) < 1e9 else None

@@ -24,6 +24,7 @@ from pressroom.renderers.pdf.placing import PageLabels
 
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
 _DATE = "D:20000101000000Z"
+_MAX_NOTICES = 100
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Merger:
             data = self._save(pdf, parts)
         for part in parts:  # what only its writing has read
             check_warnings(part)
-        return Rendered(data, MEDIA_TYPES["pdf"], self._notices, details)
+        return Rendered(data, MEDIA_TYPES["pdf"], self._notices[:_MAX_NOTICES], details)
 
     def _entries(self, parts: Sequence[Part]) -> Sequence[DocumentEntry]:
         given = self._options.documents
@@ -130,18 +131,20 @@ class Merger:
 
     @staticmethod
     def _link_contents(pdf: pikepdf.Pdf, documents: Sequence[MergedDocument], count: int) -> None:
-        pages = [page.obj for page in pdf.pages]
-        for page in pages[:count]:
+        pages = list(pdf.pages)
+        objects = [page.obj for page in pages]
+        for page in objects[:count]:
             for link in page.get(Name.Annots) or ():
                 document = documents[int(str(link.A.URI).removeprefix(labels.LINK))]
                 del link.A
-                link.Dest = top_of(pdf.pages, document.first).as_array(pages)
+                link.Dest = top_of(pages, document.first).as_array(objects)
 
     def _write_outline(self, pdf: pikepdf.Pdf, documents: Sequence[MergedDocument], contents: int) -> None:
+        pages = list(pdf.pages)
         outline = [Bookmark(self._options.contents_title, Destination(0))] if contents else []
         for one in documents:
             if one.entry.title or contents:
-                outline.append(Bookmark(one.title, top_of(pdf.pages, one.first), children=one.outline))
+                outline.append(Bookmark(one.title, top_of(pages, one.first), children=one.outline))
             else:
                 outline += one.outline
         bookmarks.write_bookmarks(pdf, outline)

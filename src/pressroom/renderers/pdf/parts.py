@@ -19,6 +19,7 @@ _STREAM = re.compile(r"^stream <[^>]*>\s*(\([^)]*\))?[:,]?\s*")
 # What a reader of the file sees is the same with it and without.
 _HARMLESS = re.compile(r"Resources is missing or invalid; repairing|MediaBox is undefined; setting to letter")
 
+MAX_OBJECTS = 500_000  # more of them, one inside of the other, are too deep for the stack that the engine has
 MAX_PAGE_CONTENTS = 256 * MB
 _CHUNK = 1 * MB
 
@@ -87,9 +88,13 @@ def _open_part(number: int, data: bytes) -> Part:
         try:
             # Without recovery: a file that was cut off would be merged with the pages that are left, and nobody would know.
             # What pages inherit is not written into each of them yet, as that also corrects how many there should be.
-            return Part(number, data, pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False))
+            pdf = pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False)
         except pikepdf.PasswordError:
             return Part(number, data, None)
+        if (objects := int(pdf.trailer.Size)) > MAX_OBJECTS:
+            pdf.close()
+            raise TooLarge(f"part {number} has {objects:,} objects; the limit is {MAX_OBJECTS:,}")
+        return Part(number, data, pdf)
 
 
 @contextmanager
