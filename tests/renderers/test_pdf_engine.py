@@ -18,8 +18,9 @@ from pdfminer.pdfparser import PDFParser
 from PIL import Image
 from pypdf import PdfReader
 
-from pressroom.errors import PressroomError, SourceInvalid, TooLarge
-from pressroom.renderers import Limits, catalogue
+from pressroom.errors import EngineMissing, PressroomError, SourceInvalid, TooLarge
+from pressroom.renderers import Limits, Missing, catalogue
+from pressroom.renderers.html import Html
 from pressroom.renderers.pdf import container, pack_pdfs
 from pressroom.renderers.pdf.engine import Pdf
 from pressroom.renderers.sandbox.engine_pools import EnginePools
@@ -64,10 +65,11 @@ def targets_of(reader: PdfReader, number: int) -> list[int | str]:
     """Where the links of a page lead: to a page from 1, or to an address."""
     found: list[int | str] = []
     for link in (one.get_object() for one in reader.pages[number - 1].get("/Annots", [])):
-        if "/A" in link:
-            found.append(link["/A"]["/URI"])
+        action = link.get("/A", {})
+        if "/URI" in action:
+            found.append(action["/URI"])
             continue
-        where = link["/Dest"]
+        where = link["/Dest"] if "/Dest" in link else action["/D"]
         target = reader.named_destinations[where].dest_array if isinstance(where, str) else where
         found.append(reader.get_page_number(target[0].get_object()) + 1)
     return found
@@ -511,6 +513,14 @@ WRONG_OPTIONS = [{"page": 0}, {"width": 0}, {"lang": "<x>"}, {"documents": [{"na
 def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(options, Pdf.Options)
+
+
+def test_where_the_html_engine_is_missing_files_are_merged_and_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Html, "missing", lambda: Missing("no plutoprint", "install it"))
+
+    assert make([HELLO, HELLO]).details["pages"] == 2
+    with pytest.raises(EngineMissing, match="printed by the engine html, which cannot work here: no plutoprint"):
+        make([HELLO], page_numbers=True)
 
 
 def test_a_language_of_bytes_is_offered_in_no_form() -> None:

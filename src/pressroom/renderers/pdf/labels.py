@@ -12,6 +12,7 @@ from io import BytesIO
 
 import pikepdf
 
+from pressroom.errors import EngineMissing
 from pressroom.renderers.fonts import textwidth
 from pressroom.renderers.html import Html
 
@@ -40,6 +41,9 @@ class Printer:
         self._engine: Html | None = None
 
     def print(self, body: str, style: str, lang: str = "") -> pikepdf.Pdf:
+        if missing := Html.missing():  # merging needs it for nothing else, and it has no wheel for some machines
+            wanted = "contents, page numbers and stamps are printed by the engine html"
+            raise EngineMissing(f"{wanted}, which cannot work here: {missing.what}; to mend it: {missing.install}")
         self._engine = self._engine or Html()
         source = f"<!DOCTYPE html><html lang='{html.escape(lang or 'en')}'><title>-</title><style>{style}</style>{body}</html>"
         return pikepdf.open(BytesIO(self._engine.print_own_page(source)))
