@@ -29,7 +29,9 @@ QUICK = PackSizes(rounds=10)
 
 
 def merge(_: Path, sizes: PackSizes) -> Iterator[Figure]:
-    """A plain merge by the engine and by pikepdf directly, without links, outlines and forms put right."""
+    """A plain merge by the engine and by pikepdf directly, which neither unpacks what is in the files to see whether it is
+    damaged, nor puts links and outlines right.
+    """
     documents = [_document(number) for number in range(DOCUMENTS)]
     engine, source = Pdf(), pack_pdfs(documents)
     ours, direct = [], []

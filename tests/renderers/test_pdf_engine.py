@@ -310,10 +310,14 @@ def test_what_cannot_be_merged_is_named_by_its_number(name: str, output: str) ->
     assert " at 0x" not in str(caught.value)
 
 
-def test_contents_that_cannot_be_unpacked_are_refused() -> None:
-    page = raw([CATALOGUE % b"", ONE_PAGE, PAGE % b"/Contents 4 0 R", stream(b"no zlib", b"/Filter/FlateDecode")])
+@pytest.mark.parametrize(
+    ("entries", "words"),
+    [(b"/Contents 4 0 R", "the contents of page 1 cannot be unpacked"), (b"/X 4 0 R", "object 4 cannot be unpacked")],
+)
+def test_what_cannot_be_unpacked_is_refused(entries: bytes, words: str) -> None:
+    page = raw([CATALOGUE % b"", ONE_PAGE, PAGE % entries, stream(b"no zlib", b"/Filter/FlateDecode")])
 
-    with pytest.raises(SourceInvalid, match="part 1 is damaged: the contents of page 1 cannot be unpacked"):
+    with pytest.raises(SourceInvalid, match=f"part 1 is damaged: {words}"):
         make([page])
 
 

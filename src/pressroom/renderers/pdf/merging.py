@@ -19,7 +19,7 @@ from pressroom.renderers.pdf.geometry import ShownPage, top_of
 from pressroom.renderers.pdf.labels import ContentsEntry, Printer
 from pressroom.renderers.pdf.names import NameTable
 from pressroom.renderers.pdf.options import DocumentEntry, PdfOptions
-from pressroom.renderers.pdf.parts import Part, blaming, check_contents, check_warnings, require_plain
+from pressroom.renderers.pdf.parts import Part, blaming, check_streams, check_warnings, require_plain
 from pressroom.renderers.pdf.placing import PageLabels
 
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
@@ -54,19 +54,24 @@ class Merger:
             beside = BesidePages(pdf)
             documents = [self._add(pdf, part, entry, beside) for part, entry in zip(parts, entries, strict=True)]
             self._notices += active_content_notice(self._removed)
-            contents = self._add_contents(pdf, documents) if self._options.contents else 0
-            self._names.write(pdf, contents)
-            beside.write()
-            self._write_outline(pdf, documents, contents)
-            self._add_stamps(pdf, documents)
-            if self._options.page_numbers:
-                self._add_numbers(pdf)
-            self._describe(pdf)
-            details = self._details(pdf, documents, contents)
-            data = self._save(pdf, parts)
+            with blaming(None):
+                data, details = self._finish(pdf, parts, documents, beside)
         for part in parts:  # what only its writing has read
             check_warnings(part)
         return Rendered(data, MEDIA_TYPES["pdf"], self._notices[:_MAX_NOTICES], details)
+
+    def _finish(
+        self, pdf: pikepdf.Pdf, parts: Sequence[Part], documents: Sequence[MergedDocument], beside: BesidePages
+    ) -> tuple[bytes, dict[str, Any]]:
+        contents = self._add_contents(pdf, documents) if self._options.contents else 0
+        self._names.write(pdf, contents)
+        beside.write()
+        self._write_outline(pdf, documents, contents)
+        self._add_stamps(pdf, documents)
+        if self._options.page_numbers:
+            self._add_numbers(pdf)
+        self._describe(pdf)
+        return self._save(pdf, parts), self._details(pdf, documents, contents)
 
     def _entries(self, parts: Sequence[Part]) -> Sequence[DocumentEntry]:
         given = self._options.documents
@@ -81,7 +86,7 @@ class Merger:
             pages = list(source.pages)
             named = NamedDestinations(source, pages)
             outline = bookmarks.read_bookmarks(source, named)
-            check_contents(part.number, pages)
+            check_streams(part, pages)
             for page in pages:
                 pdf.pages.append(page)
             copied = [pdf.pages[first + number] for number in range(len(pages))]
