@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines|http|web|wiki [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http|web|wiki|packs [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
 
 import argparse
 import logging
@@ -20,6 +20,7 @@ from bench import (
     flood,
     http,
     memory,
+    packs,
     pickup,
     place,
     scale,
@@ -30,6 +31,7 @@ from bench import (
 from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
 from bench.http import HttpSizes
+from bench.packs import PackSizes
 from bench.sizes import FULL, QUICK, Sizes
 from bench.web import WebSizes
 from bench.wiki import WikiSizes
@@ -73,7 +75,16 @@ WIKI: dict[str, Callable[[Path, WikiSizes], Iterator[Figure]]] = {
     "saves": wiki.saves,
     "many": wiki.many,
 }
-NAMES = {"queue": QUEUE.keys(), "engines": ENGINES.keys(), "http": HTTP.keys(), "web": WEB.keys(), "wiki": WIKI.keys()}
+PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {"merge": packs.merge}
+
+NAMES = {
+    "queue": QUEUE.keys(),
+    "engines": ENGINES.keys(),
+    "http": HTTP.keys(),
+    "web": WEB.keys(),
+    "wiki": WIKI.keys(),
+    "packs": PACKS.keys(),
+}
 
 
 def main() -> None:
@@ -98,6 +109,8 @@ def _measures(what: str, quick: bool) -> dict[str, Measure]:
     if what == "wiki":
         engines.find_packages()
         return _sized(WIKI, wiki.QUICK if quick else wiki.FULL)
+    if what == "packs":
+        return _sized(PACKS, packs.QUICK if quick else packs.FULL)
     return _sized(QUEUE, QUICK if quick else FULL)
 
 

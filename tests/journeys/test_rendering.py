@@ -15,6 +15,7 @@ from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.errors import InvalidArgument
 from pressroom.renderers import Missing
 from pressroom.renderers.graphviz.engine import Graphviz
+from pressroom.renderers.pdf import pack_pdfs
 from pressroom.testing import ManualClock
 from tests import looking
 
@@ -49,6 +50,16 @@ async def test_the_same_input_is_answered_without_a_render_and_a_miss_says_why(d
         assert (other.answer, other.differs) == (Answer.NEW, ["source"])
         other = await press.render("dot", "digraph { a }", "png")
         assert (other.answer, other.differs) == (Answer.NEW, ["output"])
+
+
+async def test_bytes_that_are_no_text_are_a_source_of_an_engine_that_takes_bytes() -> None:
+    async with Pressroom("sqlite:///:memory:", workers=1) as press:
+        page = (await press.preview("html", "<title>A</title><p>Ready", "pdf")).data
+        with pytest.raises(UnicodeDecodeError):
+            page.decode()
+        job = await press.render("pdf", pack_pdfs([page, page]), "pdf", options={"page_numbers": True})
+        merged = await bytes_of(press, (await press.wait(job, timeout=60))["artifact"])
+        assert (await press.preview("pdf", merged, "txt")).data == b"Ready\n1 / 2\x0cReady\n2 / 2"
 
 
 async def test_the_same_input_in_flight_is_joined(database: str) -> None:

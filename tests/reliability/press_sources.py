@@ -85,6 +85,7 @@ RICHER: dict[str, list[str]] = {
                '$x = 3*(2+1)\ntext "v" with .n at B.s\n[ box; line ] dashed\n'],
     "svgbob": [" .---.   +----+\n |   |-->|{a} |\n '---'   +--+-+\n    \\      |\n     *--->  o\n\n# Legend:\na = {\n  fill: red;\n}\n"],
 }  # fmt: skip
+RICHER["pdf"] = []  # mutants of its sample, which is ASCII
 RICHER["mermaid-browser"] = RICHER["mermaid"]
 RICHER["html-browser"] = RICHER["html"]
 

@@ -1,14 +1,13 @@
 """Outlines: read from a file as plain values, and written into another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pikepdf
 from pikepdf import Dictionary, Name, String
 
-from pressroom.renderers.pdf import destinations
-from pressroom.renderers.pdf.destinations import Destination
+from pressroom.renderers.pdf.destinations import Destination, NamedDestinations
 
 MAX_BOOKMARKS = 20_000
 MAX_DEPTH = 32  # what is deeper is put at this depth
@@ -24,13 +23,11 @@ class Bookmark:
     children: list["Bookmark"] = field(default_factory=list)
 
 
-def read_bookmarks(pdf: pikepdf.Pdf, pages: Mapping[tuple[int, int], int]) -> list[Bookmark]:
-    """The outline of a file; `pages` has the index of each page by the number of its object."""
+def read_bookmarks(pdf: pikepdf.Pdf, named: NamedDestinations) -> list[Bookmark]:
     root = pdf.Root.get(Name.Outlines)
     top = Bookmark("")
     if not isinstance(root, Dictionary):
         return []
-    named = destinations.NamedDestinations(pdf, pages)
     seen: set[tuple[int, int]] = set()
     waiting: list[tuple[Any, Bookmark, int]] = [(root.get(Name.First), top, 1)]
     while waiting:
@@ -46,7 +43,7 @@ def read_bookmarks(pdf: pikepdf.Pdf, pages: Mapping[tuple[int, int], int]) -> li
     return top.children
 
 
-def _read_bookmark(item: Dictionary, named: destinations.NamedDestinations) -> Bookmark:
+def _read_bookmark(item: Dictionary, named: NamedDestinations) -> Bookmark:
     title, count = item.get(Name.Title), item.get(Name.Count)
     found = Bookmark(str(title)[:MAX_TITLE] if isinstance(title, String) else "", is_open=isinstance(count, int) and count > 0)
     action = item.get(Name.A)

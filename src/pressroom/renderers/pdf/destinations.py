@@ -1,6 +1,6 @@
 """Where links and bookmarks lead: a page of a file, and the part of it that is shown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -30,17 +30,23 @@ class Destination:
 class NamedDestinations:
     """The names that a file gives to places in it, in either of the two ways that there are."""
 
-    def __init__(self, pdf: pikepdf.Pdf, pages: Mapping[tuple[int, int], int]) -> None:
+    def __init__(self, pdf: pikepdf.Pdf, pages: Iterable[pikepdf.Page]) -> None:
         self._pdf = pdf
-        self._pages = pages
+        self._pages = {page.obj.objgen: index for index, page in enumerate(pages)}
 
     def resolve(self, value: Any) -> Destination | None:
         if isinstance(value, String):
             value = self.by_string.get(bytes(value))
         elif isinstance(value, Name):
-            legacy = self._pdf.Root.get(Name.Dests)
-            value = legacy.get(value) if isinstance(legacy, Dictionary) else None
+            value = self._by_word.get(str(value))
         return self.explicit(value)
+
+    def all_names(self) -> Iterator[tuple[bytes, Any]]:
+        """A name of the newer kind goes before one of the older kind that is the same."""
+        yield from self.by_string.items()
+        for word, value in self._by_word.items():
+            if (name := word[1:].encode()) not in self.by_string:
+                yield name, value
 
     def explicit(self, value: Any) -> Destination | None:
         if isinstance(value, Dictionary):
@@ -62,6 +68,12 @@ class NamedDestinations:
     def by_string(self) -> dict[bytes, Any]:
         names = self._pdf.Root.get(Name.Names)
         return dict(name_tree(names.get(Name.Dests))) if isinstance(names, Dictionary) else {}
+
+    @cached_property
+    def _by_word(self) -> dict[str, Any]:
+        """The older kind, in a dictionary instead of a tree."""
+        words = self._pdf.Root.get(Name.Dests)
+        return dict(words.items()) if isinstance(words, Dictionary) else {}
 
 
 def name_tree(root: Any) -> Iterator[tuple[bytes, Any]]:
@@ -98,4 +110,5 @@ def finite_number(value: Any) -> float | None:
     """A number of a file as a float: pikepdf gives int and Decimal. None for anything else, and for what no page can be."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    return float(value) if isfinite(value) and abs(value) < 1e9 else None
+    found = float(value)
+    return found if isfinite(found) and abs(found) < 1e9 else None

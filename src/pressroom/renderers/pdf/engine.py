@@ -4,6 +4,7 @@ import resource
 
 from pressroom.errors import SourceInvalid
 from pressroom.renderers import MB, Engine, Limits, Rendered
+from pressroom.renderers.html import Html
 from pressroom.renderers.pdf.container import unpack_pdfs
 from pressroom.renderers.pdf.options import PdfOptions
 
@@ -29,9 +30,13 @@ class Pdf(Engine):
     )
     Options = PdfOptions
     limits = Limits(source=100 * MB, output=100 * MB, seconds=60, memory=1024 * MB)
-    packages = ("pikepdf", "pypdfium2", "plutoprint")
+    packages = ("pikepdf", "pypdfium2")
     extra = "packs"
     uses_fonts = True
+
+    @classmethod
+    def version(cls) -> str:
+        return f"{super().version()}, with {Html.version()}"
 
     def __init__(self) -> None:
         from pressroom.renderers.pdf import merging, parts, pictures, reading

@@ -12,6 +12,7 @@ from io import BytesIO
 
 import pikepdf
 
+from pressroom.errors import EngineMissing
 from pressroom.renderers.fonts import textwidth
 from pressroom.renderers.html import Html
 
@@ -40,6 +41,9 @@ class Printer:
         self._engine: Html | None = None
 
     def print(self, body: str, style: str, lang: str = "") -> pikepdf.Pdf:
+        if missing := Html.missing():  # merging needs it for nothing else, and it has no wheel for some machines
+            wanted = "contents, page numbers and stamps are printed by the engine html"
+            raise EngineMissing(f"{wanted}, which cannot work here: {missing.what}; to mend it: {missing.install}")
         self._engine = self._engine or Html()
         source = f"<!DOCTYPE html><html lang='{html.escape(lang or 'en')}'><title>-</title><style>{style}</style>{body}</html>"
         return pikepdf.open(BytesIO(self._engine.print_own_page(source)))
@@ -52,7 +56,8 @@ def print_contents(
     width, height = paper if all(_LEAST_PAPER <= side <= _MOST_PAPER for side in paper) else _DEFAULT_PAPER
     style = (
         f"@page {{ size: {width:.2f}pt {height:.2f}pt; margin: 56pt }}"
-        " body { font: 11pt 'Liberation Sans'; color: #1c2024; margin: 0 } h1 { font-size: 20pt; margin: 0 0 18pt }"
+        " body { font: 11pt 'Liberation Sans'; color: #1c2024; margin: 0; font-variant-ligatures: none }"
+        " h1 { font-size: 20pt; margin: 0 0 18pt }"
         " p { margin: 0 0 6pt; line-height: 1.35 } a { color: inherit; text-decoration: none }"
         " i { color: #666; font-style: normal } b { font-weight: normal }"
     )

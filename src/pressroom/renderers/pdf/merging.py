@@ -11,17 +11,20 @@ from pikepdf import Array, Dictionary, Name, String
 from pressroom.errors import SourceInvalid, TooLarge
 from pressroom.renderers import MEDIA_TYPES, Notice, Rendered
 from pressroom.renderers.pdf import bookmarks, labels
-from pressroom.renderers.pdf.active_content import remove_active_content
+from pressroom.renderers.pdf.annotations import active_content_notice, clean_annotations
+from pressroom.renderers.pdf.beside_pages import BesidePages
 from pressroom.renderers.pdf.bookmarks import Bookmark
 from pressroom.renderers.pdf.destinations import Destination, NamedDestinations
 from pressroom.renderers.pdf.geometry import ShownPage, top_of
 from pressroom.renderers.pdf.labels import ContentsEntry, Printer
+from pressroom.renderers.pdf.names import NameTable
 from pressroom.renderers.pdf.options import DocumentEntry, PdfOptions
-from pressroom.renderers.pdf.parts import Part, blaming, check_contents, check_warnings, require_plain
+from pressroom.renderers.pdf.parts import Part, blaming, check_streams, check_warnings, require_plain
 from pressroom.renderers.pdf.placing import PageLabels
 
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
 _DATE = "D:20000101000000Z"
+_MAX_NOTICES = 100
 
 
 @dataclass
@@ -41,24 +44,34 @@ class Merger:
         self._options = options
         self._max_pages = max_pages
         self._notices: list[Notice] = []
+        self._names = NameTable()
+        self._removed = 0  # scripts and actions
 
     def merge(self, parts: Sequence[Part]) -> Rendered:
         require_plain(parts)
         entries = self._entries(parts)
         with pikepdf.new() as pdf:
-            documents = [self._add(pdf, part, entry) for part, entry in zip(parts, entries, strict=True)]
-            self._notices += remove_active_content(pdf)
-            contents = self._add_contents(pdf, documents) if self._options.contents else 0
-            self._write_outline(pdf, documents, contents)
-            self._add_stamps(pdf, documents)
-            if self._options.page_numbers:
-                self._add_numbers(pdf)
-            self._describe(pdf)
-            details = self._details(pdf, documents, contents)
-            data = self._save(pdf, parts)
+            beside = BesidePages(pdf)
+            documents = [self._add(pdf, part, entry, beside) for part, entry in zip(parts, entries, strict=True)]
+            self._notices += active_content_notice(self._removed)
+            with blaming(None):
+                data, details = self._finish(pdf, parts, documents, beside)
         for part in parts:  # what only its writing has read
             check_warnings(part)
-        return Rendered(data, MEDIA_TYPES["pdf"], self._notices, details)
+        return Rendered(data, MEDIA_TYPES["pdf"], self._notices[:_MAX_NOTICES], details)
+
+    def _finish(
+        self, pdf: pikepdf.Pdf, parts: Sequence[Part], documents: Sequence[MergedDocument], beside: BesidePages
+    ) -> tuple[bytes, dict[str, Any]]:
+        contents = self._add_contents(pdf, documents) if self._options.contents else 0
+        self._names.write(pdf, contents)
+        beside.write()
+        self._write_outline(pdf, documents, contents)
+        self._add_stamps(pdf, documents)
+        if self._options.page_numbers:
+            self._add_numbers(pdf)
+        self._describe(pdf)
+        return self._save(pdf, parts), self._details(pdf, documents, contents)
 
     def _entries(self, parts: Sequence[Part]) -> Sequence[DocumentEntry]:
         given = self._options.documents
@@ -67,38 +80,38 @@ class Merger:
             raise SourceInvalid(f"option documents: there are {entries}; give one for each, or none")
         return given or [DocumentEntry()] * len(parts)
 
-    def _add(self, pdf: pikepdf.Pdf, part: Part, entry: DocumentEntry) -> MergedDocument:
-        source = part.opened
-        first = len(pdf.pages)
+    def _add(self, pdf: pikepdf.Pdf, part: Part, entry: DocumentEntry, beside: BesidePages) -> MergedDocument:
+        source, first = part.opened, len(pdf.pages)
         with blaming(part.number):
-            index = {page.obj.objgen: number for number, page in enumerate(source.pages)}
-            outline = bookmarks.read_bookmarks(source, index)
-            check_contents(part)
-            copied = pdf.add_pages_from(source)
-            self._notices += check_warnings(part)
-            self._add_named_destinations(pdf, source, index, first)
+            pages = list(source.pages)
+            named = NamedDestinations(source, pages)
+            outline = bookmarks.read_bookmarks(source, named)
+            check_streams(part, pages)
+            for page in pages:
+                pdf.pages.append(page)
+            copied = [pdf.pages[first + number] for number in range(len(pages))]
+            self._copy_form(pdf, part, pages, copied)
+            self._removed += clean_annotations(copied, self._names.add(named, first))
+            self._notices += beside.add(part.number, source)
             title = entry.title or own_title(source) or f"Document {part.number}"
-        for old, new in copied.renamed_fields.items():
-            renamed = f"the form field {old[:100]!r} is now {new[:100]!r}, as an earlier document has a field of this name"
-            self._notices.append(Notice("field_renamed", f"part {part.number}: {renamed}"))
-        return MergedDocument(entry, title, first, len(index), bookmarks.moved(outline, first))
+            self._notices += check_warnings(part)
+        return MergedDocument(entry, title, first, len(pages), bookmarks.moved(outline, first))
 
-    @staticmethod
-    def _add_named_destinations(pdf: pikepdf.Pdf, source: pikepdf.Pdf, index: Any, first: int) -> None:
-        """Names that no link in the file uses, but perhaps an address such as file.pdf#name. The first file keeps its own."""
-        named = NamedDestinations(source, index)
-        if not named.by_string:
+    def _copy_form(self, pdf: pikepdf.Pdf, part: Part, pages: Sequence[pikepdf.Page], copied: Sequence[pikepdf.Page]) -> None:
+        """The fields on the pages become fields of the merged form. One whose name is taken gets another."""
+        form = part.opened.acroform
+        if not form.exists:
             return
-        pages = [page.obj for page in pdf.pages]
-        if Name.Names not in pdf.Root:
-            pdf.Root.Names = pdf.make_indirect(Dictionary())
-        if Name.Dests not in pdf.Root.Names:
-            pdf.Root.Names.Dests = pikepdf.NameTree.new(pdf).obj
-        tree = pikepdf.NameTree(pdf.Root.Names.Dests)
-        for name, value in named.by_string.items():
-            text = str(String(name))
-            if text not in tree and (found := named.explicit(value)) is not None:
-                tree[text] = found.moved(first).as_array(pages)
+        for page, copy in zip(pages, copied, strict=True):
+            names = [field.fully_qualified_name for field in form.get_form_fields_for_page(page)]
+            pdf.acroform.fix_copied_annotations(copy, page, form)
+            after = [field.fully_qualified_name for field in pdf.acroform.get_form_fields_for_page(copy)]
+            for old, new in zip(names, after, strict=False):
+                if old is not None and new is not None and old != new:
+                    renamed = (
+                        f"the form field {old[:100]!r} is now {new[:100]!r}, as an earlier document has a field of this name"
+                    )
+                    self._notices.append(Notice("field_renamed", f"part {part.number}: {renamed}"))
 
     def _add_contents(self, pdf: pikepdf.Pdf, documents: Sequence[MergedDocument]) -> int:
         """Put the contents in front, and return how many pages they take, which all page numbers in them depend on."""
@@ -123,18 +136,20 @@ class Merger:
 
     @staticmethod
     def _link_contents(pdf: pikepdf.Pdf, documents: Sequence[MergedDocument], count: int) -> None:
-        pages = [page.obj for page in pdf.pages]
-        for page in pages[:count]:
+        pages = list(pdf.pages)
+        objects = [page.obj for page in pages]
+        for page in objects[:count]:
             for link in page.get(Name.Annots) or ():
                 document = documents[int(str(link.A.URI).removeprefix(labels.LINK))]
                 del link.A
-                link.Dest = top_of(pdf.pages, document.first).as_array(pages)
+                link.Dest = top_of(pages, document.first).as_array(objects)
 
     def _write_outline(self, pdf: pikepdf.Pdf, documents: Sequence[MergedDocument], contents: int) -> None:
+        pages = list(pdf.pages)
         outline = [Bookmark(self._options.contents_title, Destination(0))] if contents else []
         for one in documents:
             if one.entry.title or contents:
-                outline.append(Bookmark(one.title, top_of(pdf.pages, one.first), children=one.outline))
+                outline.append(Bookmark(one.title, top_of(pages, one.first), children=one.outline))
             else:
                 outline += one.outline
         bookmarks.write_bookmarks(pdf, outline)

@@ -19,7 +19,9 @@ _STREAM = re.compile(r"^stream <[^>]*>\s*(\([^)]*\))?[:,]?\s*")
 # What a reader of the file sees is the same with it and without.
 _HARMLESS = re.compile(r"Resources is missing or invalid; repairing|MediaBox is undefined; setting to letter")
 
+MAX_OBJECTS = 500_000  # more of them, one inside of the other, are too deep for the stack that the engine has
 MAX_PAGE_CONTENTS = 256 * MB
+MAX_CHECKED = 256 * MB  # of one file, unpacked
 _CHUNK = 1 * MB
 
 
@@ -87,20 +89,28 @@ def _open_part(number: int, data: bytes) -> Part:
         try:
             # Without recovery: a file that was cut off would be merged with the pages that are left, and nobody would know.
             # What pages inherit is not written into each of them yet, as that also corrects how many there should be.
-            return Part(number, data, pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False))
+            pdf = pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False)
         except pikepdf.PasswordError:
             return Part(number, data, None)
+        if (objects := int(pdf.trailer.Size)) > MAX_OBJECTS:
+            pdf.close()
+            raise TooLarge(f"part {number} has {objects:,} objects; the limit is {MAX_OBJECTS:,}")
+        return Part(number, data, pdf)
 
 
 @contextmanager
-def blaming(number: int) -> Iterator[None]:
-    """Whatever the libraries raise while they read a part is about that part: any value in it may have any type."""
+def blaming(number: int | None) -> Iterator[None]:
+    """Whatever the libraries raise while they read a part is about that part: any value in it may have any type.
+
+    The number is None where it is not known which part it is.
+    """
     try:
         yield
     except (PressroomError, MemoryError, RecursionError):
         raise
     except Exception as reason:
-        raise SourceInvalid(f"part {number} is damaged: {_plain_reason(reason)}") from reason
+        subject = "one of the files" if number is None else f"part {number}"
+        raise SourceInvalid(f"{subject} is damaged: {_plain_reason(reason)}") from reason
 
 
 def _plain_reason(reason: Exception) -> str:
@@ -121,25 +131,39 @@ def check_warnings(part: Part) -> list[Notice]:
     return notices[:20]
 
 
-def check_contents(part: Part) -> None:
-    """Unpack what the pages draw and throw it away: qpdf copies it as it is, and a viewer would show an empty page."""
-    for number, page in enumerate(part.opened.pages, 1):
+def check_streams(part: Part, pages: Sequence[pikepdf.Page]) -> None:
+    """Unpack what is in the file and throw it away: qpdf copies it as it is, and a viewer would show a page without its text.
+
+    Pictures may be large: past a limit the rest of the file is not looked at.
+    """
+    seen = set()
+    for number, page in enumerate(pages, 1):
         contents = page.obj.get(Name.Contents)
         for stream in contents if isinstance(contents, Array) else [] if contents is None else [contents]:
             if not isinstance(stream, Stream):
                 raise SourceInvalid(f"part {part.number} is damaged: the contents of page {number} are no stream")
-            if stream.get(Name.Filter) == Name.FlateDecode and Name.DecodeParms not in stream:
-                _check_flate(part.number, number, stream.read_raw_bytes())
+            seen.add(stream.objgen)
+            what = f"the contents of page {number}"
+            if _is_flate(stream) and _unpacked_size(part.number, what, stream, MAX_PAGE_CONTENTS) > MAX_PAGE_CONTENTS:
+                raise TooLarge(f"part {part.number}: {what} unpack to more than {MAX_PAGE_CONTENTS // MB} MB")
+    left = MAX_CHECKED
+    for found in part.opened.objects:
+        if left > 0 and isinstance(found, Stream) and found.objgen not in seen and _is_flate(found):
+            left -= _unpacked_size(part.number, f"object {found.objgen[0]}", found, left)
 
 
-def _check_flate(part: int, page: int, packed: bytes) -> None:
-    unpacker = zlib.decompressobj()
-    total = 0
-    while packed and not unpacker.eof:
+def _is_flate(stream: Stream) -> bool:
+    filters = stream.get(Name.Filter)
+    return filters == Name.FlateDecode or (isinstance(filters, Array) and list(filters) == [Name.FlateDecode])
+
+
+def _unpacked_size(part: int, what: str, stream: Stream, limit: int) -> int:
+    """Past the limit it does not go on."""
+    unpacker, packed, total = zlib.decompressobj(), stream.read_raw_bytes(), 0
+    while packed and not unpacker.eof and total <= limit:
         try:
             total += len(unpacker.decompress(packed, _CHUNK))
         except zlib.error as reason:
-            raise SourceInvalid(f"part {part} is damaged: the contents of page {page} cannot be unpacked ({reason})") from None
+            raise SourceInvalid(f"part {part} is damaged: {what} cannot be unpacked ({reason})") from None
         packed = unpacker.unconsumed_tail
-        if total > MAX_PAGE_CONTENTS:
-            raise TooLarge(f"part {part}: the contents of page {page} unpack to more than {MAX_PAGE_CONTENTS // MB} MB")
+    return total

@@ -9,6 +9,7 @@ from pikepdf import Name, String
 
 from pressroom.renderers import MEDIA_TYPES, Rendered
 from pressroom.renderers.pdf import bookmarks
+from pressroom.renderers.pdf.destinations import NamedDestinations
 from pressroom.renderers.pdf.geometry import ShownPage
 from pressroom.renderers.pdf.merging import own_title
 from pressroom.renderers.pdf.parts import Part, blaming
@@ -60,8 +61,7 @@ def _describe_part(part: Part, *, with_text: bool) -> dict[str, Any]:
     with blaming(part.number):
         pdf = part.pdf
         lang = pdf.Root.get(Name.Lang)
-        index = {page.obj.objgen: number for number, page in enumerate(pdf.pages)}
-        outline = bookmarks.read_bookmarks(pdf, index)
+        outline = bookmarks.read_bookmarks(pdf, NamedDestinations(pdf, pdf.pages))
         pages: list[dict[str, Any]] = []
         for page in pdf.pages:
             shown = ShownPage.of(page)
