@@ -10,12 +10,13 @@ from pressroom.api.middleware import RequestMiddleware
 from pressroom.api.routing import Application
 from pressroom.config import Settings
 from pressroom.render_service import operations, render_routes
+from pressroom.render_service.gotenberg import routes as gotenberg
 from pressroom.render_service.service import RenderService, make_service
 
 
 def make_app(service: RenderService) -> Application:
     settings = service.settings
-    routes = [*render_routes.router(service), *operations.router(service)]
+    routes = [*render_routes.router(service), *gotenberg.router(service), *operations.router(service)]
     app = Application(routes, schema.document)
     hosts = names_served(settings, needs_token=not service.gate.is_open)
     app.add_middleware(HostMiddleware, hosts=hosts, origins=(), base_url="")
