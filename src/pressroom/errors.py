@@ -11,6 +11,7 @@ PressroomError
 │   │   └── Expired         it existed and was deleted: render it again
 │   ├── VersionGone         a version of a diagram that is no longer kept
 │   ├── PreconditionFailed  the diagram is not as If-Match or If-None-Match has it
+│   ├── RenderRefused       the render service answered 4xx
 │   └── NotFinished         only a job that ended can be retried
 ├── Unavailable             wait and try again
 │   ├── QueueFull
@@ -43,7 +44,10 @@ PressroomError
 ├── AttemptError            raised by a handler to say how its attempt ended
 │   ├── SourceInvalid       the source is wrong: never retried
 │   ├── Transient           may work next time
-│   │   └── BlobGone        the bytes were collected before their rows were written; the next attempt puts them again
+│   │   ├── BlobGone        the bytes were collected before their rows were written; the next attempt puts them again
+│   │   ├── RenderUnreachable    no connection to the render service, or it broke
+│   │   ├── RenderServiceFailed  the render service answered 5xx
+│   │   └── RenderNotPdf    the render service answered with something else than a PDF
 │   ├── Timeout
 │   ├── TooLarge            the source, or what it makes, is past a limit: never retried
 │   ├── EngineMissing       not installed here; the message names the command: never retried
@@ -68,11 +72,14 @@ from typing import Any, ClassVar
 
 
 class PressroomError(Exception):
-    """`engines` are those at whose work it happened, with their versions, where that is known."""
+    """`engines` are those at whose work it happened, with their versions, where that is known. `detail` is text of another
+    program, such as the body of its answer: for operators alone.
+    """
 
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 500
     engines: Mapping[str, str] | None = None
+    detail: str | None = None
 
 
 class Refused(PressroomError):
@@ -124,6 +131,16 @@ class VersionGone(Refused):
 class PreconditionFailed(Refused):
     code = "precondition_failed"
     status = 412
+
+
+class RenderRefused(Refused):
+    code = "render_http_4xx"
+    status = 422
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
 
 
 class NotFinished(Refused):
@@ -301,6 +318,21 @@ class Transient(AttemptError):
 
 class BlobGone(Transient):
     code = "blob_gone"
+
+
+class RenderUnreachable(Transient):
+    code = "render_unreachable"
+    status = 502
+
+
+class RenderServiceFailed(Transient):
+    code = "render_http_5xx"
+    status = 502
+
+
+class RenderNotPdf(Transient):
+    code = "render_not_pdf"
+    status = 502
 
 
 class Timeout(AttemptError):

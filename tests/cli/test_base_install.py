@@ -46,6 +46,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("command", "extra"),
     [
         (("serve",), "pressroom[service]"),
+        (("render-service",), "pressroom[service]"),
         (("work", "--metrics", "127.0.0.1:0"), "pressroom[service]"),
         (("demo",), "pressroom[service,engines]"),
         (("token", "create", "--scope", "admin"), "pressroom[service]"),

@@ -10,7 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-OURS = ("migrate", "api", "worker", "courier")
+OURS = ("migrate", "api", "worker", "courier", "render")
 
 
 def compose() -> dict[str, Any]:

@@ -13,6 +13,8 @@ import redis
 from pressroom import Pressroom, config
 from pressroom.cli.parser import make_parser
 from pressroom.definitions import POOLS
+from pressroom.render_service.service import make_service as make_render_service
+from pressroom.render_service.serving import make_app
 from pressroom.serving import make_service
 from tests.deploy import files
 from tests.servers import S3Server, free_ports, running, valkey_server, wait_until, weed
@@ -97,6 +99,9 @@ def test_a_service_is_given_longer_than_the_grace_and_starts_after_the_migration
     told = files.services()[service]
 
     assert files.seconds(told["stop_grace_period"]) >= grace() + STARTING_TO_STOP
+    if service == "render":
+        assert "depends_on" not in told  # it has no database
+        return
     assert told["depends_on"]["postgres"]["condition"] == "service_healthy"
     if service != "migrate":
         assert told["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
@@ -108,6 +113,19 @@ async def test_the_health_of_the_service_is_asked_at_an_address_that_there_is() 
         _, app = make_service(press)
 
         assert path in app.document["paths"]
+
+
+async def test_the_health_of_the_render_service_is_asked_where_it_listens() -> None:
+    told = files.services()["render"]
+    ((port, path),) = re.findall(r"127\.0\.0\.1:(\d+)(/\w+)", str(told["healthcheck"]["test"]))
+    args = make_parser().parse_args(files.command_of("render"))
+    environ = files.environment("pressroom.env.example", commented=True)
+    service = make_render_service(config.load_settings({"listen": args.listen}, environ))
+
+    assert args.listen == f"0.0.0.0:{port}"
+    assert environ["RENDER_URL"] == f"http://render:{port}"
+    assert path in {route.path for route in make_app(service).routes}
+    assert "ports" not in told
 
 
 @pytest.mark.parametrize("service", ["worker", "courier"])

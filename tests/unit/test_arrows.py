@@ -18,6 +18,7 @@ STEPS = [
     {"config", "registry"},
     {"sealing"},
     {"store", "delivery", "artifacts", "renderers", "notify", "client"},
+    {"render_client"},
     {"submission", "artifact_lifecycle", "overview", "alerts", "backends"},
     {"worker", "queue"},
     {"kinds", "promote"},
@@ -29,7 +30,7 @@ STEPS = [
     {"apps"},
     {"parts"},
     {"pressroom"},
-    {"serving", "demo"},
+    {"serving", "demo", "render_service"},
     {"cli"},
     {"__init__", "__main__", "testing"},
 ]

@@ -12,6 +12,7 @@ from pressroom.errors import (
     Cancelled,
     InvalidArgument,
     NotFound,
+    RenderRefused,
     SourceInvalid,
     StoreBusy,
     StoreFull,
@@ -144,6 +145,18 @@ def test_an_error_we_did_not_word_is_kept_from_callers_but_not_from_operators() 
 
     assert "hunter2" not in error["message"]
     assert "hunter2" in error["detail"]
+
+
+def test_what_another_program_said_is_kept_for_operators_alone() -> None:  # D22
+    error = RenderRefused("the render service cannot render this source (422), line 3", line=3)
+    error.detail = "their words\0" + "x" * DETAIL_LIMIT
+
+    described = describe_error(a_claim(), error)
+
+    assert described["message"] == "the render service cannot render this source (422), line 3"
+    assert (described["code"], described["line"]) == ("render_http_4xx", 3)
+    assert described["detail"].startswith("their words\N{REPLACEMENT CHARACTER}")
+    assert len(described["detail"]) == DETAIL_LIMIT + 1
 
 
 def test_a_message_is_bounded_and_can_be_stored() -> None:

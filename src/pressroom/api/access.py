@@ -72,10 +72,17 @@ class Quota(Protocol):
     def note_wrong_guess(self, request: Request) -> None: ...
 
 
+_UNAUTHORIZED_WORDS = (
+    "a valid token is needed: Authorization: Bearer pr_..., for Pressroom's own clients in PRESSROOM_TOKEN; "
+    "who runs this service makes one with `pressroom token create`"
+)
+
+
 class Gate:
     """`open_to_loopback` admits requests from this machine without a token. `own_host` is a host name that they may use, beside
     localhost. With `basic`, a name and password are accepted as well, and writing needs one or the other even from here.
-    `origins` are the web pages that may read our responses; those that are named are admitted like this machine."""
+    `origins` are the web pages that may read our responses; those that are named are admitted like this machine.
+    `unauthorized` says how to get a token."""
 
     def __init__(
         self,
@@ -86,8 +93,10 @@ class Gate:
         quota: Quota | None = None,
         own_host: str | None = None,
         origins: Collection[str] = (),
+        unauthorized: str = _UNAUTHORIZED_WORDS,
     ) -> None:
         self._lookup = lookup
+        self._unauthorized_words = unauthorized
         self._basic = basic
         self._quota = quota
         self._open_to_loopback = open_to_loopback
@@ -166,11 +175,7 @@ class Gate:
     def _unauthorized(self) -> HttpError:
         """The same words for a token that is unknown, expired, revoked or malformed, and for none."""
         ways = 'Bearer, Basic realm="pressroom", charset="UTF-8"' if self._basic is not None else "Bearer"
-        words = (
-            "a valid token is needed: Authorization: Bearer pr_..., for Pressroom's own clients in PRESSROOM_TOKEN; "
-            "who runs this service makes one with `pressroom token create`"
-        )
-        return HttpError(401, "unauthorized", words, {"WWW-Authenticate": ways})
+        return HttpError(401, "unauthorized", self._unauthorized_words, {"WWW-Authenticate": ways})
 
 
 def is_same(one: Caller, other: Caller) -> bool:

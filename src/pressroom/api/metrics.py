@@ -33,20 +33,12 @@ class RequestDurations:
         series.observe(seconds)
 
 
-class Metrics(RequestDurations):
-    """Of a service. `workers` are the figures of the workers inside, if there are any."""
+class LoopMetrics(RequestDurations):
+    """Of any service: its requests, what held its event loop, and its version."""
 
-    def __init__(self, workers: Collector | None = None) -> None:
+    def __init__(self) -> None:
         self.registry = CollectorRegistry()
         super().__init__(self.registry)
-        if workers is not None:
-            self.registry.register(workers)
-        self.submitted = Counter(
-            "pressroom_jobs_submitted", "Jobs submitted over HTTP", ["kind", "dedup"], registry=self.registry
-        )
-        self.cache = Counter(
-            "pressroom_cache_requests", "Renders asked for, by how they were answered", ["result"], registry=self.registry
-        )
         self.loop_holds = Counter(
             "pressroom_event_loop_holds", "Callbacks that held the event loop for more than 250 ms", registry=self.registry
         )
@@ -55,13 +47,28 @@ class Metrics(RequestDurations):
             "pressroom_event_loop_longest_hold_cpu_seconds", "Most processor time that one of them used", registry=self.registry
         )
         self._longest = 0.0
-        self.streams = Gauge("pressroom_sse_clients", "Open event streams", registry=self.registry)
         add_build_info(self.registry)
 
     def loop_was_held(self, hold: Hold) -> None:
         self._held.inc(hold.seconds)
         self._longest = max(self._longest, hold.cpu)
         self._longest_hold.set(self._longest)
+
+
+class Metrics(LoopMetrics):
+    """Of a service with a queue. `workers` are the figures of the workers inside, if there are any."""
+
+    def __init__(self, workers: Collector | None = None) -> None:
+        super().__init__()
+        if workers is not None:
+            self.registry.register(workers)
+        self.submitted = Counter(
+            "pressroom_jobs_submitted", "Jobs submitted over HTTP", ["kind", "dedup"], registry=self.registry
+        )
+        self.cache = Counter(
+            "pressroom_cache_requests", "Renders asked for, by how they were answered", ["result"], registry=self.registry
+        )
+        self.streams = Gauge("pressroom_sse_clients", "Open event streams", registry=self.registry)
 
     def text(self, stats: QueueStats, presses: EnginePools) -> bytes:
         live = CollectorRegistry()

@@ -6,18 +6,31 @@ import logging
 import signal
 import socket
 from collections.abc import Iterator
+from typing import Protocol
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from pressroom.api.connections import Connections, connections_possible, protocol_of
 from pressroom.api.loop_watchdog import watching_loop
-from pressroom.api.routing import Application
-from pressroom.api.service import Service
+from pressroom.api.metrics import LoopMetrics
 from pressroom.config import Settings
 from pressroom.errors import Unusable
 
 log = logging.getLogger("pressroom")
+
+
+class HttpService(Protocol):
+    """What is served: its settings, its figures, and the event that ends it."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def metrics(self) -> LoopMetrics: ...
+
+    @property
+    def closing(self) -> asyncio.Event: ...
 
 
 class _Server(uvicorn.Server):
@@ -27,7 +40,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def heed_signals(service: Service, grace: float) -> None:
+def heed_signals(service: HttpService, grace: float) -> None:
     """SIGTERM and SIGINT let the service stop. A second one ends the process there and then.
 
     Before the address is printed: a process that reads it may stop this one at once.
@@ -46,7 +59,7 @@ def heed_signals(service: Service, grace: float) -> None:
         loop.add_signal_handler(number, stop)
 
 
-async def serve(app: Application, service: Service, listener: socket.socket, *, grace: float) -> None:
+async def serve(app: ASGIApp, service: HttpService, listener: socket.socket, *, grace: float) -> None:
     """Until `service.closing` is set."""
     metrics, settings = service.metrics, service.settings
     with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):

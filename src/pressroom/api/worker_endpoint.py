@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pressroom.api.dependencies import Dependencies
 from pressroom.api.metrics import CONTENT_TYPE, PressCollector, RequestDurations, add_build_info
 from pressroom.api.middleware import RequestMiddleware
 from pressroom.api.operations import HealthAnswer
@@ -46,8 +47,9 @@ class WorkerProcess(Workers, Protocol):
 
 
 class WorkerEndpoint:
-    def __init__(self, process: WorkerProcess, registry: CollectorRegistry) -> None:
+    def __init__(self, process: WorkerProcess, registry: CollectorRegistry, dependencies: Dependencies) -> None:
         self._process = process
+        self._dependencies = dependencies
         self._registry = registry
         self._database = SharedCheck(process.check_database, unexpected=DATABASE_FAILED)
         routes = (
@@ -76,8 +78,11 @@ class WorkerEndpoint:
         return reply(HealthAnswer("pass"))
 
     async def _readyz(self, _: Request) -> Response:
+        """Whether it claims jobs. Jobs wait or are tried again while another server is down, so these are only named."""
+        degraded = {one.name: one.code for one in self._dependencies.latest() if one.code} or None
         cause = self._process.claim_problem or await self._database.cause()
-        return reply(HealthAnswer("fail" if cause else "pass", cause), status=503 if cause else 200)
+        status = "fail" if cause else "warn" if degraded else "pass"
+        return reply(HealthAnswer(status, cause, degraded), status=503 if cause else 200)
 
 
 def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Callable[[], EnginePools]) -> ASGIApp:
@@ -85,7 +90,7 @@ def make_worker_endpoint(process: WorkerProcess, settings: Settings, presses: Ca
     registry.register(WorkerCollector(process))
     registry.register(PressCollector(presses))
     add_build_info(registry)
-    endpoint = WorkerEndpoint(process, registry)
+    endpoint = WorkerEndpoint(process, registry, Dependencies(settings))
     return RequestMiddleware(
         endpoint,
         RequestDurations(registry),

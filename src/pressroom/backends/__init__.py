@@ -132,6 +132,8 @@ def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependenc
             probes["delivery"] = partial(_probe_redis, settings)
         case "oban":
             probes["delivery"] = partial(_probe_oban, settings)
+    if settings.render_url:
+        probes["render"] = partial(_probe_render_service, settings)
     return probes
 
 
@@ -153,6 +155,16 @@ async def _probe_artifact_store(
 async def _probe_redis(settings: Settings) -> str:
     place: str = await _import_delivery("redis", "redis_probe").probe(settings.redis_url, settings.render_queue)
     return place
+
+
+async def _probe_render_service(settings: Settings) -> str:
+    from pressroom.render_client import make_remote_renderer  # which loads the renderers
+
+    renderer = make_remote_renderer(settings)
+    try:
+        return await renderer.probe()
+    finally:
+        await renderer.close()
 
 
 async def _probe_oban(settings: Settings) -> str:

@@ -19,6 +19,7 @@ from pressroom.cli import (
     promote,
     queues,
     render,
+    render_service,
     serve,
     tokens,
     webhooks,
@@ -66,7 +67,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
     parser = make("pressroom", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"pressroom {VERSION}")
     commands = Commands(parser.add_subparsers(dest="command", required=True, metavar="COMMAND"), common)
-    for module in (serve, work, jobs, queues, workers, render, engines, tokens, webhooks, alerts):
+    for module in (serve, work, render_service, jobs, queues, workers, render, engines, tokens, webhooks, alerts):
         module.add_commands(commands)
     named = next((word for word in argv if not word.startswith("-")), None)
     for app in apps:

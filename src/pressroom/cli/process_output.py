@@ -18,7 +18,7 @@ from pressroom.api import logs
 log = logging.getLogger("pressroom")
 
 # Commands whose whole output a service manager collects as the log. What other commands print is data, and is left alone.
-LOGGED_COMMANDS = ("serve", "work", "demo", "promote", "migrate")
+LOGGED_COMMANDS = ("serve", "work", "render-service", "demo", "promote", "migrate")
 LONGEST_LINE = 64 * 1024  # characters that are printed without a line break before they become a line
 
 

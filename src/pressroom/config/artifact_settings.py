@@ -1,8 +1,13 @@
 """Settings of rendering, of the cache, and of the place where artifacts are stored."""
 
+import re
 from dataclasses import dataclass
 
 from pressroom.config.declaration import Alias, DeclaredSettings, ValueCheck, between, positive, setting
+
+# Without a name and password: logs and pages show addresses, and the token has a setting of its own.
+_SERVICE_URL = re.compile(r"https?://[^/?#@\s]+(/[^?#\s]*)?")
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,30 @@ class ArtifactSettings(DeclaredSettings):
         between(0, 1000, zero="one per core"),
         aliases=(Alias("RENDER_WORKERS"),),
         file_alias="render_workers",
+    )
+    render_url: str = setting(
+        "",
+        "a render service ([render-service.md](render-service.md)), such as `http://render:8010`, that makes PDF files for the "
+        "workers of this process. Needs the extra `client`",
+        ValueCheck(
+            lambda value: not value or _SERVICE_URL.fullmatch(value), "{!r} is not an address such as http://render:8010"
+        ),
+        aliases=(Alias("RENDER_URL"),),
+        shown_default="this process makes them",
+    )
+    render_timeout: float = setting(
+        120.0,
+        "seconds that the render service has for one document, from the connection to the last byte",
+        between(1, 3600, unit="s"),
+        aliases=(Alias("RENDER_TIMEOUT_SEC"),),
+    )
+    render_token: str = setting(
+        "",
+        "the token that `pressroom render-service` asks for, and that workers send to `render_url`: 16 characters or more. "
+        "Off the loopback the service does not start without it. Never shown",
+        ValueCheck(lambda value: not value or _TOKEN.fullmatch(value), "a token has 16 to 512 letters, digits and -._~+/="),
+        aliases=(Alias("RENDER_TOKEN"),),
+        secret=True,
     )
     cache_ttl: float = setting(
         7 * 24 * 3600.0,

@@ -138,7 +138,7 @@ class QueueSettings(DeclaredSettings):
     log_format: str = setting(
         "text",
         "`json` for one JSON object a line, with `ts`, `level` and `event`. Then everything that `serve`, `work`, "
-        "`demo`, `promote` and `migrate` write is such a line ([deployment.md](deployment.md#what-to-watch))",
+        "`render-service`, `demo`, `promote` and `migrate` write is such a line ([deployment.md](deployment.md#what-to-watch))",
         one_of("text", "json"),
     )
     webhook_allow: tuple[str, ...] = setting(

@@ -24,6 +24,8 @@ from pressroom.errors import InvalidArgument, NotFound, PayloadTooLarge, Pressro
 from pressroom.ids import new_uid
 from pressroom.model import Answer, Ending, Submitted, Tier, Work, to_ms
 from pressroom.queue import Queue
+from pressroom.render_client import DocumentRenderer
+from pressroom.render_client.local import EnginePoolsForJob, LocalRenderer
 from pressroom.renderers import Rendered, documents
 from pressroom.renderers.documents import PreparedRender, RenderRequest
 from pressroom.renderers.sandbox.engine_pools import CallerEnginePools, EnginePools
@@ -86,8 +88,17 @@ class RenderResult(msgspec.Struct, frozen=True, omit_defaults=True):
 class Rendering:
     """Renders for the queue, or directly. `open` hands it the stores; what it renders with starts when it is needed."""
 
-    def __init__(self, *, presses: int, cache_for: timedelta, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        presses: int,
+        cache_for: timedelta,
+        clock: Clock,
+        make_document_renderer: Callable[[EnginePoolsForJob], DocumentRenderer] = LocalRenderer,
+    ) -> None:
         self._size = presses
+        # Makes PDF files for jobs: here, or in the render service that `render_url` names.
+        self.document_renderer = make_document_renderer(self.engine_pools_for)
         self._clock = clock
         self._links: LRUCache[str, tuple[int, Artifact]] = LRUCache(LINKS)
         self._seen: LRUCache[str, int] = LRUCache(LINKS)  # artifacts whose bytes were there, and when
@@ -126,6 +137,7 @@ class Rendering:
         return "blobs" in vars(self)
 
     async def close(self) -> None:
+        await self.document_renderer.close()
         await self.presses.close()
 
     async def preview(self, prepared: PreparedRender) -> Rendered:
@@ -258,8 +270,10 @@ class Rendering:
             self._recent.put(key, data)
         return data
 
-    def engine_pools_for(self, job: Any) -> CallerEnginePools:
-        """The presses, with the job's tier and organisation. Waiting for one does not count against the job's time limit."""
+    def engine_pools_for(self, job: Any) -> EnginePools | CallerEnginePools:
+        """The presses, with the tier and organisation of a job. Waiting for one does not count against its time limit."""
+        if job is None:
+            return self.presses
         caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
         return self.presses.for_caller(caller)
 

@@ -1,6 +1,7 @@
 """The kinds that the core brings: renders, deliveries to webhooks, and work on many jobs."""
 
 from datetime import timedelta
+from functools import partial
 
 from pressroom.backends.queue_backend import QueueBackend
 from pressroom.base.lifecycle import Lifecycle
@@ -13,6 +14,7 @@ from pressroom.kinds.rendering import Rendering
 from pressroom.kinds.webhooks import Webhooks
 from pressroom.parts.artifact_store import ConfiguredArtifactStore
 from pressroom.queue import Queue
+from pressroom.render_client import make_document_renderer
 from pressroom.sealing import Keyring
 
 
@@ -27,7 +29,12 @@ class CoreKinds(Lifecycle):
         artifact_store: ConfiguredArtifactStore,
     ) -> None:
         lifetime = timedelta(seconds=settings.cache_ttl)
-        self.rendering = Rendering(presses=settings.presses, cache_for=lifetime, clock=clock)
+        self.rendering = Rendering(
+            presses=settings.presses,
+            cache_for=lifetime,
+            clock=clock,
+            make_document_renderer=partial(make_document_renderer, settings),
+        )
         self.webhooks = Webhooks(
             clock,
             allow=settings.webhook_allow,

@@ -15,6 +15,7 @@ from pressroom.errors import (
     EngineMissing,
     PressroomError,
     Refused,
+    RenderRefused,
     SourceInvalid,
     StoreUnavailable,
     Timeout,
@@ -92,11 +93,14 @@ def describe_error(claim: Claim, error: BaseException) -> dict[str, Any]:
     described = _error_fields(claim, error.code, str(error))
     if error.engines is not None:
         described["engines"] = dict(error.engines)
-    if isinstance(error, SourceInvalid):
+    if error.detail is not None:
+        described["detail"] = storable_text(error.detail, DETAIL_LIMIT)
+    if isinstance(error, SourceInvalid | RenderRefused):
+        excerpt = error.excerpt if isinstance(error, SourceInvalid) else None
         place = {
             "line": error.line,
             "column": error.column,
-            "excerpt": storable_text(error.excerpt, 500) if error.excerpt else None,
+            "excerpt": storable_text(excerpt, 500) if excerpt else None,
         }
         described |= {name: value for name, value in place.items() if value is not None}
     return described

@@ -21,7 +21,7 @@ class PacksApp(RunningApp):
         self._core = core
         self.queue, self.rendering = core.queue, core.rendering
         self.settings: PacksSettings = core.app_settings
-        self._renders = DocumentRendering(core.rendering, self.settings, timeout=150)
+        self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
         self.packs = Packs(core.queue, core.rendering, self.settings)
         self.kinds = (self._renders.kind,)
 

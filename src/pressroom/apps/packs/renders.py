@@ -17,20 +17,14 @@ from pressroom.apps.packs.errors import UnknownDocument
 from pressroom.apps.packs.model import RenderTarget
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.definitions import Backoff, Kind
-from pressroom.errors import PressroomError, Transient
+from pressroom.errors import RenderNotPdf
 from pressroom.kinds.rendering import Rendering, RenderResult
 from pressroom.model import Ending, Result, Status, Work
-from pressroom.renderers import Rendered, documents
+from pressroom.renderers import Rendered
 from pressroom.renderers.documents import RenderRequest
 
 NAME = "packs.render"
 PDF = b"%PDF-"  # R22
-
-
-class RenderNotPdf(Transient):
-    """The renderer answered with something else."""
-
-    code = "render_not_pdf"
 
 
 class DocumentRendering:
@@ -55,14 +49,8 @@ class DocumentRendering:
         target = msgspec.convert(payload, RenderTarget)
         await job.phase("rendering")
         request = await self._rendering.database.read(partial(read_request, target, job.org_id or ""))
-        plan = documents.plan(request)
-        engines = documents.engines_of(plan)
-        try:
-            rendered = await documents.render(self._rendering.engine_pools_for(job), plan)
-            _require_pdf(rendered)
-        except PressroomError as error:
-            error.engines = engines
-            raise
+        rendered = await self._rendering.document_renderer.render_pdf(request, job=job)
+        _require_pdf(rendered)
         await job.phase("storing")
         draft = await artifact_lifecycle.store_artifact(
             self._rendering.blobs,
@@ -83,7 +71,7 @@ class DocumentRendering:
             filename=draft.filename,
             warnings=[msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
             details={"pages": rendered.details.get("pages")},
-            engines=engines,
+            engines=rendered.details["engines"],
         )
         return Result(msgspec.to_builtins(result), None)
 
