@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from decimal import Decimal
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -27,7 +28,7 @@ _GLOBALS: dict[str, Any] = {
 }
 _CALLABLE_TYPES = (Macro, BlockReference, LoopContext, Joiner, Undefined)
 _OWNERS_OF_METHODS = (str, int, float, list, dict, tuple, range, LoopContext, Cycler)
-_PRINTABLE_TYPES = (str, int, float, list, dict, tuple, range, Undefined)
+_PRINTABLE_TYPES = (str, int, float, Decimal, list, dict, tuple, range, Undefined)
 _WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 
 
