@@ -102,6 +102,9 @@ def test_fields_of_the_data_go_before_the_methods_of_python() -> None:
     assert body("{% for item in invoice.items %}{{ item.count }}{{ item.keys }}{% endfor %}", data=data) == "2k"
     assert body("{{ invoice.values }} {{ range }}", data=data) == "3 wide"
     assert body("{{ t('key') }}", data=data, strings={"key": "found"}) == "found"
+    assert body("{% if order.items or order.get %}x{% endif %}[{{ order.keys|default('-') }}]", data={"order": {}}) == "[-]"
+    assert str(refused("{% for item in order.items %}{% endfor %}", data={"order": {}})) == "order.items is not in the data"
+    assert body("{{ order.get('a', order.values()|list|length) }}", data={"order": {"b": 1}}) == "1"
     assert body("{% for name, value in pair.items() %}{{ name }}={{ value }}{% endfor %}", data={"pair": {"a": 1}}) == "a=1"
 
 
