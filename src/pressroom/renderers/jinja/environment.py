@@ -107,7 +107,9 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         if isinstance(obj, MissingValue):
             return self._part(obj, argument)
         if isinstance(obj, DataObject):  # never a method
-            return obj[argument] if isinstance(argument, str) and argument in obj else self.undefined(obj=obj, name=argument)
+            if not isinstance(argument, str) or argument in obj:
+                return super().getitem(obj, argument)
+            return self.unsafe_undefined(obj, argument) if argument.startswith("_") else self.undefined(obj=obj, name=argument)
         return super().getitem(obj, argument)
 
     def _part(self, obj: MissingValue, name: Any) -> MissingValue:
