@@ -102,6 +102,9 @@ def test_fields_of_the_data_go_before_the_methods_of_python() -> None:
     assert body("{% for item in invoice.items %}{{ item.count }}{{ item.keys }}{% endfor %}", data=data) == "2k"
     assert body("{{ invoice.values }} {{ range }}", data=data) == "3 wide"
     assert body("{{ t('key') }}", data=data, strings={"key": "found"}) == "found"
+    assert body("{% if order.items or order.get %}x{% endif %}[{{ order.keys|default('-') }}]", data={"order": {}}) == "[-]"
+    assert str(refused("{% for item in order.items %}{% endfor %}", data={"order": {}})) == "order.items is not in the data"
+    assert body("{{ order.get('a', order.values()|list|length) }}", data={"order": {"b": 1}}) == "1"
     assert body("{% for name, value in pair.items() %}{{ name }}={{ value }}{% endfor %}", data={"pair": {"a": 1}}) == "a=1"
 
 
@@ -289,6 +292,9 @@ def test_dates_money_numbers_and_plurals_are_as_cldr_has_them(lang: str) -> None
         ("'12.50'|money", "£12.50"),
         ("12|money('JPY')", "¥12"),
         ("(0.1 + 0.2)|number", "0.3"),
+        ("'0.1'|decimal + '0.2'|decimal", "0.3"),
+        ("('1.005'|decimal * 3)|number(digits=3)", "3.015"),
+        ("['1.10', '2.20']|map('decimal')|sum|money('EUR')", "€3.30"),
         ("'123456789012345678901234.55'|number(digits=2)", "123,456,789,012,345,678,901,234.55"),
         ("1|plural(one='{n} day', other='{n} days')", "1 day"),
         ("1200|plural(one='{n} day', other='{n} days')", "1,200 days"),
@@ -375,12 +381,12 @@ def test_strings_are_looked_up_in_the_language_and_then_without_one(lang: str, e
 
 
 def test_a_missing_string_is_printed_as_its_key_with_one_warning() -> None:
-    rendered = render("<h1>{{ t('a.b') }}</h1>{{ t('a.b') }}", strings=STRINGS)
+    rendered = render("\n<h1>{{ t('a.b') }}</h1>\n{{ t('a.b') }}", strings=STRINGS)
 
-    assert [(notice.code, notice.message) for notice in rendered.warnings] == [
-        ("missing_string", "there is no string 'a.b' in en")
+    assert [(notice.code, notice.message, notice.line) for notice in rendered.warnings] == [
+        ("missing_string", "there is no string 'a.b' in en", 2)
     ]
-    assert b"<h1>a.b</h1>a.b" in rendered.data
+    assert b"<h1>a.b</h1>\na.b" in rendered.data
     assert "needs a value for {name}" in str(refused("{{ t('greeting') }}", strings=STRINGS))
     assert "the forms of a plural" in str(refused("{{ t('days') }}", strings=STRINGS, lang="de"))
 

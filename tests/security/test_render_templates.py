@@ -227,7 +227,7 @@ def _hurry() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_hurry")
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("output", ["html", "json"])
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_no_template_costs_more_than_its_limit(box: Box, bomb: str, output: str) -> None:
@@ -241,7 +241,7 @@ def test_no_template_costs_more_than_its_limit(box: Box, bomb: str, output: str)
     box.assert_well(engine("jinja"))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize(
     "filter",
     ["", "|safe", "|markdown", "|nl2br", "|escape", "|trim|safe", "|urlize", "|upper|markdown", "|replace('a', '<b>')"],

@@ -120,7 +120,7 @@ class Engine(ABC):
         except msgspec.ValidationError as error:
             raise InvalidArgument(f"{cls.name}: {_explain_option_error(str(error), cls)}") from None
         try:
-            msgspec.msgpack.encode(options)
+            msgspec.msgpack.encode(dict(options))
         except RecursionError:
             raise InvalidArgument(f"{cls.name}: the options are nested too deeply") from None
         except (UnicodeEncodeError, OverflowError) as error:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from decimal import Decimal
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -11,8 +12,9 @@ from jinja2.filters import FILTERS
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Cycler, Joiner, Namespace
+from jinja2.visitor import NodeTransformer
 
-from pressroom.renderers.jinja.data import MissingValue
+from pressroom.renderers.jinja.data import DataObject, MissingValue
 
 LONGEST_REPEAT = 1_000_000  # characters or items that `*` may make
 MOST_BITS = 4_096  # of a whole number that `*` and `**` may make
@@ -27,7 +29,8 @@ _GLOBALS: dict[str, Any] = {
 }
 _CALLABLE_TYPES = (Macro, BlockReference, LoopContext, Joiner, Undefined)
 _OWNERS_OF_METHODS = (str, int, float, list, dict, tuple, range, LoopContext, Cycler)
-_PRINTABLE_TYPES = (str, int, float, list, dict, tuple, range, Undefined)
+_PRINTABLE_TYPES = (str, int, float, Decimal, list, dict, tuple, range, Undefined)
+_METHODS_OF_OBJECTS = frozenset(name for name in dir(dict) if not name.startswith("_"))
 _WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 
 
@@ -90,7 +93,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
             for option in modifier.options:
                 if option.key == "autoescape" and not (isinstance(option.value, nodes.Const) and option.value.value is True):
                     raise TemplateSyntaxError("autoescape cannot be switched off", modifier.lineno, name, filename)
-        return parsed
+        return _FieldNames().visit(parsed)  # type: ignore[no-any-return]
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """The data goes before the methods of Python: `invoice.items` is what the invoice has by this name."""
@@ -101,7 +104,13 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        return self._part(obj, argument) if isinstance(obj, MissingValue) else super().getitem(obj, argument)
+        if isinstance(obj, MissingValue):
+            return self._part(obj, argument)
+        if isinstance(obj, DataObject):  # never a method
+            if not isinstance(argument, str) or argument in obj:
+                return super().getitem(obj, argument)
+            return self.unsafe_undefined(obj, argument) if argument.startswith("_") else self.undefined(obj=obj, name=argument)
+        return super().getitem(obj, argument)
 
     def _part(self, obj: MissingValue, name: Any) -> MissingValue:
         if isinstance(name, str) and name.startswith("_"):
@@ -130,6 +139,27 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         elif operator == "**":
             _refuse_large_power(left, right)
         return super().call_binop(context, operator, left, right)
+
+
+class _FieldNames(NodeTransformer):
+    """`{% if invoice.items %}` asks for a field, and would be true for each object: it has a method of this name. Only what is
+    called is a method.
+    """
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802
+        if isinstance(node.node, nodes.Getattr):
+            self.generic_visit(node.node)
+            called, node.node = node.node, nodes.Const(None)
+            self.generic_visit(node)
+            node.node = called
+            return node
+        return self.generic_visit(node)
+
+    def visit_Getattr(self, node: nodes.Getattr) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        if node.attr not in _METHODS_OF_OBJECTS:
+            return node
+        return nodes.Getitem(node.node, nodes.Const(node.attr, lineno=node.lineno), node.ctx, lineno=node.lineno)
 
 
 @pass_context

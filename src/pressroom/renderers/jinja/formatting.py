@@ -41,6 +41,7 @@ class LocaleFilters:
             "date": self.format_date,
             "time": self.format_time,
             "datetime": self.format_datetime,
+            "decimal": exact_number,
             "money": self.format_money,
             "number": self.format_number,
             "percent": self.format_percent,
@@ -115,6 +116,11 @@ class LocaleFilters:
 
     def plural_category(self, value: Any) -> str:
         return str(self._locale.plural_form(abs(_read_number(value, "count"))))
+
+
+def exact_number(value: Any) -> Decimal:
+    """To calculate with amounts that are texts: `price|decimal * count` is exact."""
+    return _read_number(value, "decimal")
 
 
 def _with_digits(pattern: numbers.NumberPattern, digits: Any) -> numbers.NumberPattern:

@@ -1,7 +1,9 @@
 """`t("key")`: the words of a document in its language."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import Any
 
 from jinja2.exceptions import FilterArgumentError
@@ -11,6 +13,16 @@ from pressroom.renderers import Notice
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MOST_NOTICES = 50
+
+
+def running_line(frame: FrameType | None) -> tuple[str | None, int | None]:
+    """The name of the template that runs, and its line."""
+    while frame is not None:
+        template = frame.f_globals.get("__jinja_template__")
+        if template is not None:
+            return template.name, template.get_corresponding_lineno(frame.f_lineno)
+        frame = frame.f_back
+    return None, None
 
 
 class Strings:
@@ -38,8 +50,10 @@ class Strings:
                 found = self._plural_form(found, key, values)
             if isinstance(found, str):
                 return _fill(found, key, values)
-        if len(self.notices) < MOST_NOTICES:
-            self.notices.setdefault(key, Notice("missing_string", f"there is no string {key[:100]!r} in {self._lang}"))
+        if len(self.notices) < MOST_NOTICES and key not in self.notices:
+            name, line = running_line(sys._getframe())
+            where = f"template {name[:100]!r}: " if name else ""
+            self.notices[key] = Notice("missing_string", f"{where}there is no string {key[:100]!r} in {self._lang}", line)
         return key
 
     def _plural_form(self, forms: dict[str, Any], key: str, values: Mapping[str, Any]) -> Any:

@@ -51,6 +51,8 @@ def confine(reads: Iterable[str | Path], writes: Iterable[str | Path]) -> list[s
 
 def limit_memory(size: int) -> None:
     """Of data that this process writes. An allocation past it fails, which in Python is a MemoryError."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    size = size if most == resource.RLIM_INFINITY else min(size, most)
     resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
