@@ -60,4 +60,4 @@ def _warm_up() -> None:
     templates = site._templates(PACKAGES)
     for name in TEMPLATES:
         templates.get_template(name)
-    documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))
+    documents.engines_of(documents.make_plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))

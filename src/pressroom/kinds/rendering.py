@@ -265,7 +265,7 @@ class Rendering:
 
     async def handle(self, job: Any, payload: Any) -> Any:
         request, filename = await self._read_payload(msgspec.convert(payload, RenderJobPayload))
-        plan = documents.plan(request)
+        plan = documents.make_plan(request)
         engines = documents.engines_of(plan)
         try:
             rendered = await documents.render(self.engine_pools_for(job), plan)

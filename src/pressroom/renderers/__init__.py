@@ -99,7 +99,7 @@ class Engine(ABC):
     def version(cls) -> str:
         """Everything that the output depends on but the source and the options: part of every fingerprint."""
         installed = [f"{package} {_version_of(package)}" for package in cls.packages]
-        return ", ".join([*installed, f"edition {cls.edition}", *([fonts.version()] if cls.uses_fonts else [])])
+        return ", ".join([*installed, f"edition {cls.edition}", *([fonts.fonts_version()] if cls.uses_fonts else [])])
 
     @classmethod
     def missing(cls) -> Missing | None:

@@ -55,7 +55,7 @@ class DocumentRendering:
         target = msgspec.convert(payload, RenderTarget)
         await job.phase("rendering")
         request = await self._rendering.database.read(partial(read_request, target, job.org_id or ""))
-        plan = documents.plan(request)
+        plan = documents.make_plan(request)
         engines = documents.engines_of(plan)
         try:
             rendered = await documents.render(self._rendering.engine_pools_for(job), plan)

@@ -90,11 +90,11 @@ class Confinement:
     sandbox: bool
 
 
-def choose_confinement(user: int, can_nest: bool, shut_in: bool) -> Confinement:
+def choose_confinement(user: int, can_nest: bool, in_sandbox: bool) -> Confinement:
     """Chromium's own sandbox wherever it can be had. It needs a user namespace, and it refuses to work for uid 0."""
     if can_nest:
-        return Confinement(namespace=user == 0 or not shut_in, sandbox=True)
-    if shut_in:
+        return Confinement(namespace=user == 0 or not in_sandbox, sandbox=True)
+    if in_sandbox:
         return Confinement(namespace=False, sandbox=False)
     raise EngineMissing(
         "Chromium's sandbox needs user namespaces, which this machine does not give to this process; "
@@ -133,7 +133,7 @@ class ChromiumProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], DevtoolsConnection]:
-        (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"), encoding="utf-8")
+        (self.folder / "fonts.conf").write_text(fonts.fontconfig_xml(self.folder / "fonts"), encoding="utf-8")
         browser_read_fd, own_write_fd = os.pipe()
         own_read_fd, browser_write_fd = os.pipe()
         try:

@@ -42,7 +42,7 @@ class Sidecar:
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Its answer. Afterwards, if this raises, the process is of no more use."""
         assert self._process.stdin
         body = msgspec.json.encode(request)
@@ -50,14 +50,14 @@ class Sidecar:
             self._process.stdin.write(LENGTH.pack(len(body)) + body)
             self._process.stdin.flush()
         except OSError:
-            raise self._crashed() from None
+            raise self._crash_error() from None
         (length,) = LENGTH.unpack(self._read(LENGTH.size))
         if length > 2 * self._limits.output:  # JSON doubles an SVG at the worst: every quotation mark is escaped
             raise TooLarge(f"the picture is larger than {self._limits.output:,} bytes")
         answer: dict[str, Any] = msgspec.json.decode(self._read(length), type=dict[str, Any])
         return answer
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         process = self._process
         process.kill()
         process.wait()
@@ -68,10 +68,10 @@ class Sidecar:
         assert self._process.stdout
         data = self._process.stdout.read(size)
         if len(data) < size:
-            raise self._crashed()
+            raise self._crash_error()
         return data
 
-    def _crashed(self) -> EngineCrashed | TooLarge:
+    def _crash_error(self) -> EngineCrashed | TooLarge:
         code = self._process.wait()
         self._said.seek(0)
         last_words = self._said.read(STDERR_KEPT).decode(errors="replace").strip()

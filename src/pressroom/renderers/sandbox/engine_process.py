@@ -102,7 +102,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
             self._cursor = mmap.mmap(file.fileno(), CURSOR.size)
         private = self.folder / "private"
         private.mkdir()
-        (self.folder / "fonts.conf").write_text(fonts.configuration(private), encoding="utf-8")
+        (self.folder / "fonts.conf").write_text(fonts.fontconfig_xml(private), encoding="utf-8")
         _, own = _package_of(self.engine)
         shared = (
             await asyncio.to_thread(prepared_memory, self.engine, _prepare_command(self.engine))
@@ -286,13 +286,13 @@ class EngineProcess(asyncio.SubprocessProtocol):
         shutil.rmtree(self.folder, ignore_errors=True)
         self._on_end(self)
 
-    def _fail_current(self, death: PressroomError) -> None:
+    def _fail_current(self, reason: PressroomError) -> None:
         """The order it was at is answered with its death. If it was killed and did not say where it was, the oldest is."""
         ticket, _ = self.current_ticket
         if ticket is None and self._kill_reason is not None:
             ticket = next(iter(self.waiting.values()), None)
         if ticket is not None and not ticket.future.done():
-            ticket.future.set_exception(death)
+            ticket.future.set_exception(reason)
 
     def take_unfinished(self) -> Sequence[Ticket]:
         """What it had in hand and is not to blame for."""

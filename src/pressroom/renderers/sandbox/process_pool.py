@@ -132,10 +132,10 @@ class ProcessPool:
     def _on_capacity(self, process: EngineProcess) -> None:
         if process.rendered >= self.engine.renders:
             process.worn = True
-        self._retire_if_worn(process)
+        self._retire_if_used_up(process)
         self._dispatch()
 
-    def _retire_if_worn(self, process: EngineProcess) -> None:
+    def _retire_if_used_up(self, process: EngineProcess) -> None:
         """A worn press works on until its replacement is warm."""
         if process.worn and not process.retiring:
             fresh = [other for other in self.processes if not other.worn and not other.retiring]

@@ -48,10 +48,10 @@ def _run_prepare(engine: type[Engine], command: Sequence[str]) -> int | None:
         stderr = completed.stderr[-2000:].decode(errors="replace")
         log.warning("%s could not be prepared, so that its presses start slowly: %s", engine.name, stderr)
         return None
-    return _seal(completed.stdout)
+    return _make_sealed_memory(completed.stdout)
 
 
-def _seal(data: bytes) -> int:
+def _make_sealed_memory(data: bytes) -> int:
     memory = os.memfd_create("pressroom-prepared", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with os.fdopen(os.dup(memory), "wb") as file:
         file.write(data)

@@ -31,7 +31,7 @@ def to_png(svg: str, zoom: float) -> bytes:
             zoom=zoom,
             dpi=96,
             skip_system_fonts=True,
-            font_files=[str(file) for file in fonts.files()],
+            font_files=[str(file) for file in fonts.font_files()],
             font_family=fonts.SANS,
             sans_serif_family=fonts.SANS,
             serif_family=fonts.SANS,
@@ -62,7 +62,7 @@ def vl_convert() -> Any:
     if "FONTCONFIG_FILE" not in os.environ:  # a press has one
         folder = Path(tempfile.mkdtemp(prefix="pressroom-fonts-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        (folder / "fonts.conf").write_text(fonts.configuration(folder), encoding="utf-8")
+        (folder / "fonts.conf").write_text(fonts.fontconfig_xml(folder), encoding="utf-8")
         os.environ["FONTCONFIG_FILE"] = str(folder / "fonts.conf")
     import vl_convert
 
