@@ -46,7 +46,7 @@ class LiveUpdates:
         session = await self._site.sessions.browser(request)
         caller = self._site.sessions.admit(request, session, Scope.VIEWER)
         job_id = request.query_params.get("job")
-        last = await self._service.rendering.database.read(queries.last_event)
+        last = await self._service.rendering.database.read(queries.last_event_id)
         seen = _last_seen_event(request, last)
         if job_id is None:
             events = self._service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")

@@ -127,7 +127,7 @@ def token_organisation(token: Token) -> str:
 def _token_state(request: PageRequest, token: Token) -> str:
     if token.revoked_at is not None:
         return "revoked"
-    return "valid" if token.holds_at(from_ms(request.site.sessions.now_ms())) else "expired"
+    return "valid" if token.is_valid_at(from_ms(request.site.sessions.now_ms())) else "expired"
 
 
 def _audit_fields(token: Token) -> dict[str, Any]:
