@@ -1,7 +1,7 @@
-"""The kind `render`: a source becomes an artifact, through the queue, the cache and a press.
+"""The kind `render`: a source becomes an artifact, through the queue, the cache and an engine process.
 
-Bytes first: the press makes them, the artifact store keeps them under their hash. Then one transaction, the one that ends
-the job, writes the artifact, its short link, the cache entry and the outcome.
+Bytes first: the engine process makes them, the artifact store keeps them under their hash. Then one transaction, the one that
+ends the job, writes the artifact, its short link, the cache entry and the outcome.
 """
 
 import logging
@@ -259,7 +259,9 @@ class Rendering:
         return data
 
     def engine_pools_for(self, job: Any) -> CallerEnginePools:
-        """The presses, with the job's tier and organisation. Waiting for one does not count against the job's time limit."""
+        """The engine processes, with the job's tier and organisation. Waiting for one does not count against the job's time
+        limit.
+        """
         caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
         return self.presses.for_caller(caller)
 

@@ -1,7 +1,7 @@
 """From a request to a document: which engines it takes, in which order, and how their work is put together.
 
 Most requests are one engine's work. Markdown and templates take more: the diagrams in them are drawn by their own engines, each
-in its own press, and a PDF is printed from the page that came out.
+in its own engine process, and a PDF is printed from the page that came out.
 """
 
 import asyncio
@@ -170,7 +170,7 @@ def _texts_in(values: list[Any]) -> Iterator[str]:
 
 
 async def render(presses: EnginePools | CallerEnginePools, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
-    """`draw` renders the diagrams in a page; by default in the same presses."""
+    """`draw` renders the diagrams in a page; by default in the same engine processes."""
     rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
     if plan.options.get("diagrams") or plan.reader is Jinja:
         draw = draw or partial(render_directly, presses)

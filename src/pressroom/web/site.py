@@ -268,7 +268,7 @@ class Site:
 
 def _page_facts(org_id: str | None) -> Work[tuple[int, int]]:
     """What every page shows: the last event, and how many alerts are open."""
-    return (yield from queries.last_event()), (yield from alerts.count_open(org_id))
+    return (yield from queries.last_event_id()), (yield from alerts.count_open(org_id))
 
 
 def _replace_control_characters(text: str) -> bytes:

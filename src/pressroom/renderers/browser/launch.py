@@ -84,7 +84,7 @@ DETERMINISTIC_RENDERING = (
 
 @dataclass(frozen=True)
 class Confinement:
-    """How the browser is shut in: by a namespace of its own, by its own sandbox, or, inside of a shut press, by that alone."""
+    """How the browser is confined: by its own namespace, its own sandbox, or neither, inside a confined engine process."""
 
     namespace: bool
     sandbox: bool
@@ -150,7 +150,7 @@ class ChromiumProcess:
         except subprocess.SubprocessError as refused:
             os.close(own_write_fd)
             os.close(own_read_fd)
-            raise EngineMissing(f"Chromium cannot be shut in here: {refused}") from None
+            raise EngineMissing(f"Chromium cannot be confined here: {refused}") from None
         finally:
             os.close(browser_read_fd)
             os.close(browser_write_fd)
@@ -233,7 +233,7 @@ def _can_create_user_namespace() -> bool:
 
 
 def _has_no_network() -> bool:
-    """Whether a press has already taken the network and the identity away from us."""
+    """Whether the confinement of an engine process has already removed the network and the identity."""
     if [name for _, name in socket.if_nameindex() if name != "lo"]:
         return False
     try:

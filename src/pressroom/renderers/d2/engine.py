@@ -109,7 +109,7 @@ class D2(Engine):
 
     def _run_d2(self, arguments: list[str], source: str) -> tuple[int, bytes, str]:
         """In an empty folder, with an empty environment: both would be read for settings. It stays in the group of its
-        press, so that it dies with it.
+        engine process, so that it dies with it.
         """
         with tempfile.TemporaryDirectory(prefix="d2-") as folder:
             process = subprocess.Popen(  # noqa: S603  # our own program, and nothing of the source among its arguments

@@ -1,8 +1,8 @@
-"""One warm Node process that draws for a press: four bytes of length and JSON to it, the same back.
+"""One warm Node process that draws for an engine process: four bytes of length and JSON in each direction.
 
-It is a child of the press and inherits its walls. The switches below are a second row of them, for machines whose kernel
-lacks the first: Node's own permission model leaves it the files named here, no children and no workers; and no text becomes
-code, which matters most for bytefield, whose sources can get hold of the Function constructor.
+It is a child of the engine process and inherits its confinement. The switches below are a second layer, for machines whose
+kernel lacks the first: Node's own permission model leaves it the files named here, no children and no workers; and no text
+becomes code, which matters most for bytefield, whose sources can get hold of the Function constructor.
 """
 
 import os
@@ -27,7 +27,8 @@ class Sidecar:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        # Not only the end of its input ends it: a Node that is busy does not look. When the press is killed, so is Node.
+        # Not only the end of its input ends it: a Node that is busy does not look. When the engine process is killed, so is
+        # Node.
         self._process = subprocess.Popen(  # noqa: S603
             _command(limits),
             stdin=subprocess.PIPE,
@@ -82,7 +83,7 @@ class Sidecar:
 
 def _command(limits: Limits) -> list[str]:
     binary = node_places.find_node()
-    if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the press was started
+    if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the engine process was started
         raise EngineCrashed("Node.js could not be asked for its version")
     if binary is None:
         raise EngineMissing(f"Node.js was not found; {node_places.GET_NODE}")

@@ -1,4 +1,4 @@
-"""The inside of a press: shut the door, load one engine, render what comes through the slot.
+"""The inside of an engine process: confine it, load one engine, render what arrives.
 
 Runs as a process of its own. It answers in batches when work is waiting, so that a thousand small documents do not cost a
 thousand wake-ups, and notes in shared memory which order it is at: if it dies, the one it died of is known exactly.
@@ -110,7 +110,7 @@ def _serve_requests(engine: Engine, pipe_in: int, pipe_out: int, cursor: mmap.mm
                 answers.clear()
                 since = time.monotonic()
             if engine.spoiled:
-                break  # what is still waiting is handed to another press
+                break  # what is still waiting is handed to another engine process
         _write_all(pipe_out, answers)
         answers.clear()
         if engine.spoiled:
