@@ -27,7 +27,7 @@ def find_packages() -> None:
 
 def here(name: str) -> bool:
     """Whether an engine can work on this machine. If not, whoever waits is told what would mend it."""
-    missing = catalogue.engine(name).missing()
+    missing = catalogue.get_engine(name).missing()
     if missing:
         say(f"  {name} cannot work here, so it is left out: {missing.what}; to mend it: {missing.install}")
     return missing is None

@@ -57,7 +57,7 @@ async def _rounds(
 async def _rate(presses: EnginePools, name: str, sources: list[str]) -> float:
     started = time.perf_counter()
     for source in sources:
-        await presses.render(catalogue.engine(name), source.encode(), "svg", LIGHT)
+        await presses.render(catalogue.get_engine(name), source.encode(), "svg", LIGHT)
     return len(sources) / (time.perf_counter() - started)
 
 

@@ -48,7 +48,7 @@ async def _rounds(page: bytes, folder: Path, sizes: EngineSizes) -> tuple[list[f
 async def _rate(presses: EnginePools, name: str, page: bytes) -> float:
     started = time.perf_counter()
     for _ in range(PAGES):
-        await presses.render(catalogue.engine(name), page, "pdf", {})
+        await presses.render(catalogue.get_engine(name), page, "pdf", {})
     return PAGES / (time.perf_counter() - started)
 
 

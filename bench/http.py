@@ -83,7 +83,7 @@ def sync(folder: Path, sizes: HttpSizes) -> Iterator[Figure]:
     find_packages()
     if not here("mermaid"):
         return
-    engine = catalogue.engine("mermaid")
+    engine = catalogue.get_engine("mermaid")
     inside, options = engine(), msgspec.convert({}, engine.Options)
     served, direct = [], []
     with http_servers.ours(folder, workers=True, pinned=False) as ours, closing(HTTPConnection("127.0.0.1", ours.port)) as line:

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from pressroom.renderers.documents import RenderRequest, engines_of, plan
+from pressroom.renderers.documents import RenderRequest, engines_of, make_plan
 from tests.conformance import documentation
 
 
@@ -38,4 +38,4 @@ def laid_out(folder: Path, most: int) -> Files:
 
 
 def _has_diagrams(path: Path) -> bool:
-    return len(engines_of(plan(RenderRequest("markdown", "html", path.read_bytes(), {"diagrams": True})))) > 1
+    return len(engines_of(make_plan(RenderRequest("markdown", "html", path.read_bytes(), {"diagrams": True})))) > 1

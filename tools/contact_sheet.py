@@ -55,7 +55,7 @@ async def sheet(presses: EnginePools, theme: str, chosen: list[Sample]) -> bytes
     style = STYLE % (COLOURS[theme] | {"width": 430})
     page = f"<!DOCTYPE html><html lang='en'><title>Engines, {theme}</title><style>{style}</style>{''.join(rows)}</html>"
     asked = RenderRequest("html", "png", page.encode(), {"width": "1400px"}, "html-browser")
-    return (await documents.render(presses, documents.plan(asked))).data
+    return (await documents.render(presses, documents.make_plan(asked))).data
 
 
 async def row(presses: EnginePools, sample: Sample, theme: str) -> str:
@@ -74,7 +74,7 @@ async def figure(presses: EnginePools, sample: Sample, output: str, theme: str) 
         sample.engine.takes, output, sample.file.read_bytes(), options, None if page_maker else sample.engine.name
     )
     try:
-        picture = await as_picture(presses, await documents.render(presses, documents.plan(asked)), output)
+        picture = await as_picture(presses, await documents.render(presses, documents.make_plan(asked)), output)
     except PressroomError as error:
         return f"<figure><figcaption>{output}</figcaption><p class='failed'>{html.escape(str(error))}</p></figure>"
     return f"<figure><figcaption>{output}</figcaption><img alt='' src='{picture}'></figure>"
@@ -88,7 +88,7 @@ async def as_picture(presses: EnginePools, rendered: Rendered, output: str) -> s
             return carried("image/png", stream.getvalue())
         case "html":
             asked = RenderRequest("html", "png", rendered.data, {"width": "800px"}, "html-browser")
-            return carried("image/png", (await documents.render(presses, documents.plan(asked))).data)
+            return carried("image/png", (await documents.render(presses, documents.make_plan(asked))).data)
         case _:
             return carried(rendered.media_type, rendered.data)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pressroom.queue import Queue
     from pressroom.store import Database
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.navigation import Pages
+    from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
 
 # The built-in apps, in the order in which pages name them. To add one, add its name: it is `APP` in `pressroom.apps.NAME.app`.
@@ -76,7 +76,7 @@ class RunningApp:
     def routes(self, service: "Service") -> Iterable["Route"]:  # noqa: ARG002
         return ()
 
-    def pages(self, site: "Site") -> "Pages | None":  # noqa: ARG002
+    def pages(self, site: "Site") -> "AppSection | None":  # noqa: ARG002
         return None
 
     def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:  # noqa: ARG002

@@ -302,7 +302,7 @@ class Queue(Lifecycle):
     ) -> AsyncGenerator[Event]:
         """Jobs' events as they happen; from now on, or from the one after `after`. An org, a kind or a beginning of keys leaves
         the others out."""
-        last = await self._database.read(queries.last_event) if after is None else after
+        last = await self._database.read(queries.last_event_id) if after is None else after
         with self.listeners.listen(None) as news:
             while not self.listeners.closed:
                 news.clear()

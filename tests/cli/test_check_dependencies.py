@@ -129,14 +129,14 @@ async def test_a_probe_that_does_not_end_is_a_timeout(monkeypatch: pytest.Monkey
         await asyncio.sleep(3600)
         return ""
 
-    assert (await dependencies.check("delivery", hang)).code == "timeout"
+    assert (await dependencies.run_probe("delivery", hang)).code == "timeout"
 
 
 async def test_an_unexpected_error_is_told_without_its_text() -> None:
     async def fail() -> str:
         raise ZeroDivisionError("s3cret")
 
-    assert await dependencies.check("artifacts", fail) == ("artifacts", "probe_failed", "ZeroDivisionError")
+    assert await dependencies.run_probe("artifacts", fail) == ("artifacts", "probe_failed", "ZeroDivisionError")
 
 
 def test_every_code_is_documented() -> None:

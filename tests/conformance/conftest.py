@@ -29,12 +29,12 @@ def engine_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     monkeypatch.setenv("PRESSROOM_ENGINES", os.environ.get("PRESSROOM_ENGINES", str(ROOT / ".cache" / "engines")))
 
     def want(name: str) -> None:
-        if catalogue.engine(name).missing() and "browser" in name:
+        if catalogue.get_engine(name).missing() and "browser" in name:
             try:
                 node_install.install()
             except (OSError, PressroomError) as reason:
                 pytest.skip(f"the packages of {name} cannot be installed: {reason}")
-        missing = catalogue.engine(name).missing()
+        missing = catalogue.get_engine(name).missing()
         if missing:
             pytest.skip(f"{name} cannot work here: {missing.what}")
 

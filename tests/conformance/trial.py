@@ -37,7 +37,7 @@ async def draw(engine: str, corpus: Iterable[Diagram], *, presses: int = 2) -> T
         while waiting:
             diagram = waiting.popleft()
             try:
-                rendered = await box.render(catalogue.engine(engine), diagram.source.encode(), "svg", {"theme": "light"})
+                rendered = await box.render(catalogue.get_engine(engine), diagram.source.encode(), "svg", {"theme": "light"})
                 trial.drawn[diagram.name] = rendered
             except PressroomError as error:
                 trial.failed[diagram.name] = f"{error.code}: {error}"

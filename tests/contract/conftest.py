@@ -97,7 +97,7 @@ def _fetch(url: str) -> Answer:
 def _serve(disk: Disk, url: str) -> Answer:
     """What the service does with a link of ours."""
     try:
-        allowed = disk.check(url)
+        allowed = disk.check_link(url)
         body = asyncio.run(_read(disk, allowed.key))
     except NotFound:
         return Answer(404, b"", "", "")

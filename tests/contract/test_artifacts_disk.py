@@ -342,9 +342,9 @@ async def test_processes_that_share_a_folder_share_its_secret(disk: Disk, folder
     blob = await disk.put(b"hello")
     url = await disk.url(blob.key, filename="a.txt")
 
-    assert Disk(folder, SystemClock()).check(url).filename == "a.txt"
+    assert Disk(folder, SystemClock()).check_link(url).filename == "a.txt"
     with pytest.raises(NotFound):
-        Disk(tmp_path / "another", SystemClock()).check(url)
+        Disk(tmp_path / "another", SystemClock()).check_link(url)
 
 
 async def test_a_file_that_the_disk_fails_to_open_does_not_pass_for_one_that_is_not_there(

@@ -7,7 +7,7 @@ import pytest
 
 from pressroom import Backoff, JobCancelled, OnKey, Pressroom, QueueClosed, Request, Status, Transient, kind
 from pressroom.errors import StopTimeout
-from pressroom.store.jobs.queries import last_event
+from pressroom.store.jobs.queries import last_event_id
 from pressroom.worker import lease, worker
 from tests.journeys.stage import OtherProcess
 
@@ -194,7 +194,7 @@ async def test_closing_waits_for_reads_that_are_under_way(database, eventually):
     def slow_look():
         looking.set()
         go_on.wait()
-        return (yield from last_event())
+        return (yield from last_event_id())
 
     async with Pressroom(database, kinds=[shout], workers=None) as press:
         reads = [asyncio.create_task(press._database.read(slow_look)), *(asyncio.create_task(press.stats()) for _ in range(3))]

@@ -56,7 +56,7 @@ async def test_an_ending_between_a_waiters_look_and_the_first_look_for_news_is_n
         read, looked = waiting._database.read, asyncio.Event()
 
         async def slow_to_begin(unit):
-            if getattr(unit, "__name__", "") == "last_event":
+            if getattr(unit, "__name__", "") == "last_event_id":
                 looked.set()
                 await working.resume("shout")
                 await working.wait(job)

@@ -16,7 +16,7 @@ async def run(notes: Journal, stopping: asyncio.Event) -> None:
     presses = EnginePools(1)
     try:
         for nonce, language in _made(notes.path).items():
-            rendered = await documents.render(presses, documents.plan(http_wants.asked(nonce, language)))
+            rendered = await documents.render(presses, documents.make_plan(http_wants.asked(nonce, language)))
             notes.write("info", "clean", nonce=nonce, sha256=hashlib.sha256(rendered.data).hexdigest())
     finally:
         await presses.close()

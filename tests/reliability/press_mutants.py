@@ -81,7 +81,7 @@ class Toll:
 
 async def try_mutants(name: str, count: int, seed: int, *, size: int = 2) -> Toll:
     """Engines have their users' time limits: a shorter one would be reached by healthy sources on a busy machine."""
-    toll, engine = Toll(name), catalogue.engine(name)
+    toll, engine = Toll(name), catalogue.get_engine(name)
     presses, gate = EnginePools(size), asyncio.Semaphore(AT_ONCE)
     try:
         await asyncio.gather(

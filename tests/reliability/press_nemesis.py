@@ -76,7 +76,7 @@ async def torment(folder: Path, renders: int, seed: int, *, presses: int = 2) ->
     """Submit so many renders of mixed engines, hurt who renders them, and tell how it went."""
     toll, chance, began = Toll(renders), random.Random(seed), time.monotonic()
     with hasty.catalogue_of_hasty_engines():
-        usable = [order for order in ORDERS if catalogue.engine(name_of(order)).missing() is None]
+        usable = [order for order in ORDERS if catalogue.get_engine(name_of(order)).missing() is None]
         settings = {"presses": presses, "workers": 6}
         async with Pressroom(f"sqlite:///{folder / 'press.db'}", **settings) as press:  # type: ignore[arg-type]
             jobs = [await _submit(press, usable[n % len(usable)], n, chance) for n in range(renders)]
@@ -93,7 +93,7 @@ async def torment(folder: Path, renders: int, seed: int, *, presses: int = 2) ->
 async def _submit(press: Pressroom, order: tuple[str, str, str | None], number: int, chance: random.Random) -> Submitted:
     """Each source is its own: an answer from the cache would render nothing."""
     language, output, engine = order
-    source = chance.choice(sources_of(catalogue.engine(name_of(order))))
+    source = chance.choice(sources_of(catalogue.get_engine(name_of(order))))
     how = {"title": f"number {number}"}
     return await press.render(language, source, output, options=how, engine=engine)
 

@@ -10,8 +10,8 @@ from pressroom.renderers.sandbox.engine_pools import EnginePools
 async def main(names: list[str]) -> None:
     presses = EnginePools(1)
     for name in names:
-        await _render(presses, catalogue.engine(name))
-    work = [asyncio.create_task(_go_on(presses, catalogue.engine(name))) for name in names]
+        await _render(presses, catalogue.get_engine(name))
+    work = [asyncio.create_task(_go_on(presses, catalogue.get_engine(name))) for name in names]
     await asyncio.sleep(0.1)
     print("busy", flush=True)
     await asyncio.gather(*work)

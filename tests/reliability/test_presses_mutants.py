@@ -31,9 +31,9 @@ def _engines() -> None:
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", catalogue.engine_names())
 async def test_mutated_sources_get_a_typed_answer(name: str) -> None:
-    if missing := catalogue.engine(name).missing():
+    if missing := catalogue.get_engine(name).missing():
         pytest.skip(missing.what)
     count = MANY if "PRESSROOM_MUTANTS" in os.environ else max(5, MANY // FEWER.get(name, 1))
 

@@ -57,7 +57,7 @@ class WikiLab(HttpLab):
 
 def _warm_up() -> None:
     """What every server would else do for itself: to compile templates takes longer than to fill them."""
-    templates = site._templates(PACKAGES)
+    templates = site._make_environment(PACKAGES)
     for name in TEMPLATES:
         templates.get_template(name)
-    documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))
+    documents.engines_of(documents.make_plan(RenderRequest("markdown", "html", b"", renderers.OPTIONS)))

@@ -220,7 +220,7 @@ def test_the_sandbox_is_on_wherever_it_can_be(user: int, can_nest: bool, shut_in
 @pytest.mark.parametrize("user", [0, 1000])
 def test_without_any_walls_there_is_no_browser(user: int) -> None:
     with pytest.raises(EngineMissing, match="user namespaces"):
-        choose_confinement(user, can_nest=False, shut_in=False)
+        choose_confinement(user, can_nest=False, in_sandbox=False)
 
 
 def test_a_browser_that_is_not_there_is_told_with_the_command_that_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: Merma
     """Mermaid has had such holes, and will have more. The page's policy is what stands behind it."""
     engine.render(FLOW, "svg", MermaidBrowserOptions())
     with engine._browser.shared_page(300) as page:
-        page.wait_for_beginning()
+        page.wait_until_reset()
         page.show(PAGE)
         page.run(
             """() => { const run = "document.title = 'ran'";
@@ -157,16 +157,16 @@ def test_markup_that_slips_through_finds_nothing_that_would_run_it(engine: Merma
         )
 
         assert page.run("() => document.title") == ""
-        page.begin_again()
+        page.reset()
 
 
 def test_a_diagram_leaves_nothing_for_the_next_one(engine: MermaidBrowser) -> None:
     before = engine.render(FLOW, "svg", MermaidBrowserOptions()).data
     engine.render('%%{init: {"theme": "forest", "flowchart": {"nodeSpacing": 300}}}%%\n' + FLOW, "svg", MermaidBrowserOptions())
     with engine._browser.shared_page(300) as page:
-        page.wait_for_beginning()
+        page.wait_until_reset()
         page.run("() => { Object.prototype.theme = 'dark'; Array.prototype.map = () => []; delete globalThis.mermaid }")
-        page.begin_again()
+        page.reset()
 
     assert engine.render(FLOW, "svg", MermaidBrowserOptions()).data == before
 

@@ -160,7 +160,7 @@ def test_an_svg_is_still_itself_inside_of_a_page(name: str) -> None:
 def test_the_version_tells_all_that_the_picture_depends_on(name: str) -> None:
     version = engine_class(name).version()
 
-    assert fonts.version() in version
+    assert fonts.fonts_version() in version
     assert "edition 1" in version
     assert "None" not in version
     assert engine_class(name).missing() is None

@@ -45,7 +45,9 @@ async def presses() -> AsyncIterator[EnginePools]:
 
 async def made(source: str, output: str, language: str = "markdown", engine: str | None = None, **options: Any) -> Rendered:
     async with presses() as box:
-        return await documents.render(box, documents.plan(RenderRequest(language, output, source.encode(), options, engine)))
+        return await documents.render(
+            box, documents.make_plan(RenderRequest(language, output, source.encode(), options, engine))
+        )
 
 
 async def test_diagrams_are_drawn_into_the_page_as_pictures_with_words() -> None:
@@ -100,19 +102,19 @@ async def test_the_same_document_gives_the_same_bytes() -> None:
 def test_what_nobody_can_make_is_refused_in_words(asked: RenderRequest, words: str) -> None:
     """D8."""
     with pytest.raises(InvalidArgument, match=re.escape(words)) as caught:
-        documents.plan(asked)
+        documents.make_plan(asked)
     assert len(str(caught.value)) < 1000
 
 
 def test_every_engine_that_has_a_part_is_in_the_fingerprint() -> None:
     asked = RenderRequest("markdown", "pdf", b"~~~ mermaid\ngraph TD\n~~~\n\n- list\n\n  ```dot\n  digraph {}\n  ```\n")
-    assert list(documents.engines_of(documents.plan(asked))) == ["markdown", "html", "graphviz", "mermaid"]
-    assert list(documents.engines_of(documents.plan(RenderRequest("markdown", "html", b"plain")))) == ["markdown"]
+    assert list(documents.engines_of(documents.make_plan(asked))) == ["markdown", "html", "graphviz", "mermaid"]
+    assert list(documents.engines_of(documents.make_plan(RenderRequest("markdown", "html", b"plain")))) == ["markdown"]
 
 
 def test_every_engine_describes_itself() -> None:
     for engine in catalogue.engines():
-        assert catalogue.engine(engine.name) is engine
+        assert catalogue.get_engine(engine.name) is engine
         assert engine.sample
         assert engine.makes
         assert "edition" in engine.version()
@@ -136,6 +138,6 @@ async def test_a_source_past_its_limit_is_refused() -> None:
 async def test_pictures_and_words_of_many_callers_do_not_mix() -> None:
     async with presses() as box:
         asked = [RenderRequest("dot", "svg", f"digraph {{ node{n} }}".encode()) for n in range(20)]
-        drawn = await asyncio.gather(*[documents.render(box, documents.plan(one)) for one in asked])
+        drawn = await asyncio.gather(*[documents.render(box, documents.make_plan(one)) for one in asked])
     for number, one in enumerate(drawn):
         assert f">node{number}<" in one.data.decode()

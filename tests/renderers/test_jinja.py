@@ -471,22 +471,25 @@ async def test_a_diagram_that_is_wrong_costs_its_place_and_not_the_page() -> Non
 
 def test_options_are_the_printers_and_the_templates() -> None:
     options = {"data": {"x": 1}, "lang": "de", "title": "T", "margin_top": "5mm"}
-    plan = documents.plan(RenderRequest("jinja", "pdf", b"x", options, "html-browser"))
+    plan = documents.make_plan(RenderRequest("jinja", "pdf", b"x", options, "html-browser"))
 
     assert plan.options == {"data": {"x": 1}, "lang": "de", "title": "T"}
     assert plan.print_options == {"lang": "de", "title": "T", "margin_top": "5mm"}
-    assert documents.plan(RenderRequest("jinja", "pdf", b"x", options)).print_options == {"title": "T", "margin_top": "5mm"}
+    assert documents.make_plan(RenderRequest("jinja", "pdf", b"x", options)).print_options == {
+        "title": "T",
+        "margin_top": "5mm",
+    }
     with pytest.raises(InvalidArgument, match="jinja: there is no option `colour`"):
-        documents.plan(RenderRequest("jinja", "pdf", b"x", {"colour": 1}))
+        documents.make_plan(RenderRequest("jinja", "pdf", b"x", {"colour": 1}))
     with pytest.raises(InvalidArgument, match="for Jinja template it makes pdf"):
-        documents.plan(RenderRequest("jinja", "html", b"x", {}, "html"))
+        documents.make_plan(RenderRequest("jinja", "html", b"x", {}, "html"))
 
 
 def test_the_engines_of_diagrams_in_the_data_are_part_of_the_fingerprint() -> None:
     data = {"notes": [{"text": "x\n```mermaid\ngraph TD\n```"}]}
     request = RenderRequest("jinja", "pdf", b"{{ x }}", {"data": data, "templates": {"a": "```d2\nx\n```"}})
 
-    assert list(documents.engines_of(documents.plan(request))) == ["jinja", "html", "d2", "mermaid"]
+    assert list(documents.engines_of(documents.make_plan(request))) == ["jinja", "html", "d2", "mermaid"]
 
 
 def test_the_same_template_and_data_give_the_same_bytes_whatever_was_rendered_before() -> None:

@@ -71,7 +71,7 @@ def test_labels_are_as_wide_as_our_font_makes_them() -> None:
     box = re.search(r'<foreignObject width="([\d.]+)"', text("mermaid", f"flowchart TD\n  A[{label}]"))
 
     assert box
-    assert float(box[1]) >= textwidth.width(label) * 16 - 0.5
+    assert float(box[1]) >= textwidth.text_width(label) * 16 - 0.5
 
 
 def test_today_is_left_out_and_said_so() -> None:

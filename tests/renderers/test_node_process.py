@@ -159,7 +159,7 @@ def test_an_installation_that_fails_leaves_what_was_there(monkeypatch: pytest.Mo
     folder.mkdir(parents=True)
     (folder / "old").touch()
     monkeypatch.setenv("PRESSROOM_ENGINES", str(folder.parent))
-    monkeypatch.setattr(node_install, "_npm", lambda: [str(npm)])
+    monkeypatch.setattr(node_install, "_npm_command", lambda: [str(npm)])
 
     with pytest.raises(Unusable, match="registry is down"):
         node_install.install()

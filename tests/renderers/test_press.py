@@ -274,7 +274,7 @@ async def test_a_press_that_was_killed_while_it_started_is_replaced(monkeypatch:
 async def test_when_three_presses_died_while_they_started_whoever_waits_is_told_how(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StartsLate, "deaths", 3)
     async with presses() as box:
-        with pytest.raises(EngineCrashed, match=r"the starts late press died while it started \(signal 9, Killed\)"):
+        with pytest.raises(EngineCrashed, match=r"the starts late engine process died while it started \(signal 9, Killed\)"):
             await say(box, "word", StartsLate)
         assert await say(box, "word", StartsLate) == "word"
 
@@ -287,7 +287,9 @@ async def test_an_engine_that_starts_too_slowly_fails_no_order_that_waits_for_it
         assert await asyncio.gather(*(say(box, word, StartsLate) for word in ("one", "two"))) == ["one", "two"]
     monkeypatch.setattr(StartsLate, "deaths", 3)
     async with presses(1) as box:
-        with pytest.raises(EngineCrashed, match="the starts late press did not start: its browser did not answer in time"):
+        with pytest.raises(
+            EngineCrashed, match="the starts late engine process did not start: its browser did not answer in time"
+        ):
             await say(box, "word", StartsLate)
 
 
@@ -414,7 +416,7 @@ async def test_an_order_around_which_three_presses_died_is_given_up() -> None:
     pool._on_process_end(cast("EngineProcess", died))
 
     assert not list(pool._queue)
-    with pytest.raises(EngineCrashed, match="3 presses for toy died around this source"):
+    with pytest.raises(EngineCrashed, match="3 engine processes for toy died around this source"):
         await ticket.future
 
 

@@ -88,7 +88,7 @@ class Box:
             return self._answer(self._render(RenderRequest(language, output, _bytes(source), options, engine)))
 
     async def _render(self, request: RenderRequest) -> Rendered:
-        return await documents.render(self.presses, documents.plan(request))
+        return await documents.render(self.presses, documents.make_plan(request))
 
     def assert_well(self, engine: type[Engine]) -> None:
         """The press is alive, or there is another one, and it still draws what it drew before it met a stranger.
@@ -126,7 +126,7 @@ def _exposed_catalogue() -> Iterator[None]:
     """Whoever asks the catalogue gets the exposed ones: a document is printed and its diagrams are drawn by them."""
     catalogue.engine_for.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalogue, "engine", exposed.engine)
+        patch.setattr(catalogue, "get_engine", exposed.engine)
         yield
     catalogue.engine_for.cache_clear()
 
@@ -263,7 +263,7 @@ def is_missing(name: str) -> bool:
     """Whether an engine cannot work here. Node's packages are installed before it is asked for."""
     if name in _drawn_in_node():
         return node_places.find_node() is None
-    return catalogue.engine(name).missing() is not None
+    return catalogue.get_engine(name).missing() is not None
 
 
 def _drawn_in_node() -> frozenset[str]:

@@ -174,7 +174,7 @@ def test_d2_d3_no_diagram_costs_more_than_its_limit(box: Box, name: str, number:
 )
 def test_d4_d8_an_unknown_language_is_refused(language: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
-        documents.plan(RenderRequest(language, "svg", b"x"))
+        documents.make_plan(RenderRequest(language, "svg", b"x"))
 
     assert "there is no language" in str(refused.value)
     assert len(str(refused.value)) < 1_000

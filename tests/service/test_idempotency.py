@@ -98,8 +98,8 @@ def test_an_answer_is_given_again_for_a_day_and_not_a_millisecond_longer() -> No
     """Also if nothing was kept since, by which the old ones are deleted."""
     clock = ManualClock()
     store = SteppedStore(clock)
-    reply = idempotency.Reply("digest", 202, {}, "{}")
-    store.run(idempotency.keep("scope", "key", reply, KEPT))
+    reply = idempotency.StoredReply("digest", 202, {}, "{}")
+    store.run(idempotency.save_reply("scope", "key", reply, KEPT))
 
     clock.advance(seconds=KEPT / 1000 - 0.001)
     assert store.run(idempotency.find("scope", "key")) == reply

@@ -55,14 +55,14 @@ class Toy(RunningApp):
 
     def pages(self, site: Any) -> Any:
         from pressroom.api.routes import Routes
-        from pressroom.web.navigation import NavItem, Pages
+        from pressroom.web.navigation import AppSection, NavItem
 
         async def show(request: Any) -> Any:
             return request.page("toy/stamps.html", stamps=await self.stamps(request.caller.org_id))
 
         routes = Routes()
         site.get(routes, "/toy", show)
-        return Pages("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
+        return AppSection("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
 
     def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
         rows = yield Statement("toy.find_stamp", {"org_id": viewer.own_org, "name": text})

@@ -100,7 +100,7 @@ class ArtifactsApi:
 
     async def get_blob(self, request: Request, key: str) -> Response:
         """What a link that we signed leads to. In S3 such links lead to the bucket, and never here."""
-        check = getattr(self._service.rendering.blobs, "check", None)
+        check = getattr(self._service.rendering.blobs, "check_link", None)
         if check is None:
             raise NotFound("there is nothing under this link, or its time is over")
         allowed = check(f"/blobs/{key}?{request.url.query}")

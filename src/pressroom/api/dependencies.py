@@ -5,7 +5,7 @@ import logging
 import time
 
 from pressroom import backends
-from pressroom.base.dependencies import DependencyStatus, check
+from pressroom.base.dependencies import DependencyStatus, run_probe
 from pressroom.config import Settings
 
 log = logging.getLogger("pressroom.api")
@@ -37,7 +37,7 @@ class Dependencies:
         return self._check
 
     async def _check_all(self) -> list[DependencyStatus]:
-        statuses = await asyncio.gather(*(check(name, probe) for name, probe in self._probes.items()))
+        statuses = await asyncio.gather(*(run_probe(name, probe) for name, probe in self._probes.items()))
         before = {one.name: one.code for one in self._latest}
         for one in statuses:
             if one.code != before.get(one.name):

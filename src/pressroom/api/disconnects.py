@@ -10,7 +10,8 @@ from pressroom.api.problems import HttpError
 
 
 async def cancel_on_disconnect[T](request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return what the work returns. If the client disconnects first, cancel it, so that its slot and its press are free.
+    """Return what the work returns. If the client disconnects first, cancel it, so that its slot and its engine process are
+    free.
 
     The request's body must have been read.
     """
@@ -23,7 +24,7 @@ async def cancel_on_disconnect[T](request: Request, work: Coroutine[Any, Any, T]
     finally:
         task.cancel()
         gone.cancel()
-        await asyncio.wait({task, gone})  # until the slot and the press are free
+        await asyncio.wait({task, gone})  # until the slot and the engine process are free
 
 
 async def _disconnect(request: Request) -> None:

@@ -72,7 +72,7 @@ class EventsApi:
         org = None if caller.everywhere else caller.org_id or ""
         after = parse_last_event_id(request)
         if after is None:
-            after = await self._service.rendering.database.read(queries.last_event)
+            after = await self._service.rendering.database.read(queries.last_event_id)
         events = self._service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
         still_admitted = partial(self._service.gate.still_admits, request, caller)
         return streams.respond(events, self._service.closing, self._service.metrics, after=after, still_admitted=still_admitted)

@@ -35,7 +35,7 @@ async def act_once(service: Service, request: Request, caller: Caller, body: byt
         if kept is not None:
             return _replay(kept, digest)
         response = await act(tx)
-        await tx.run(partial(idempotency.keep, scope, key, _reply_record(response, digest), KEPT), name="reply")
+        await tx.run(partial(idempotency.save_reply, scope, key, _reply_record(response, digest), KEPT), name="reply")
     return response
 
 
@@ -58,7 +58,7 @@ async def _kept_or_new(service: Service, scope: str, key: str, digest: str, act:
         return _replay(kept, digest)
     response = await act(None)
     if response.status_code < 400:  # a refusal may be over by the next try
-        keep = partial(idempotency.keep, scope, key, _reply_record(response, digest), KEPT)
+        keep = partial(idempotency.save_reply, scope, key, _reply_record(response, digest), KEPT)
         await service.rendering.database.run(keep, name="reply")
     return response
 
@@ -79,12 +79,12 @@ def _digest(request: Request, body: bytes) -> str:
     return hashlib.sha256(f"{request.url.query}\n".encode() + body).hexdigest()
 
 
-def _reply_record(response: Response, digest: str) -> idempotency.Reply:
+def _reply_record(response: Response, digest: str) -> idempotency.StoredReply:
     headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return idempotency.Reply(digest, response.status_code, headers, bytes(response.body).decode())
+    return idempotency.StoredReply(digest, response.status_code, headers, bytes(response.body).decode())
 
 
-def _replay(kept: idempotency.Reply, digest: str) -> Response:
+def _replay(kept: idempotency.StoredReply, digest: str) -> Response:
     if kept.digest != digest:
         raise HttpError(422, "idempotency_key_reused", "this Idempotency-Key was sent with another request; use a new one")
     return Response(kept.body, kept.status, kept.headers | {"Idempotency-Replayed": "true"})

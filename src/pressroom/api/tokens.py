@@ -72,7 +72,7 @@ class Tokens:
         return await self._database.read(tokens.list_all)
 
     async def any_holds(self) -> bool:
-        return await self._database.read(tokens.any_holds)
+        return await self._database.read(tokens.any_valid)
 
     async def revoke(self, name: str) -> None:
         """By its id or its beginning. It is refused from here on; other processes refuse it within seconds."""
@@ -84,7 +84,7 @@ class Tokens:
         if not is_well_formed(secret):
             return None
         token = await self._find(digest_of(secret))
-        if token is None or not token.holds_at(from_ms(self._clock.now_ms())):
+        if token is None or not token.is_valid_at(from_ms(self._clock.now_ms())):
             return None
         self._note_use(token)
         return caller_of(token)

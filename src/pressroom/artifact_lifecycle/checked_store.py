@@ -29,9 +29,9 @@ class CheckedStore:
         self._checking = asyncio.Lock()
 
     @property
-    def check(self) -> Any:
+    def check_link(self) -> Any:
         """Checks a signed link. None for a store whose links lead elsewhere."""
-        return getattr(self._store, "check", None)
+        return getattr(self._store, "check_link", None)
 
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         await self.check_identity()

@@ -97,7 +97,7 @@ class Disk:
         allowed = SignedLink(checked_key(key), checked_media_type(media_type), safe_filename(filename or "") or None)
         return f"{self._base}/{self._signer.sign(allowed, seconds=seconds)}"
 
-    def check(self, url: str) -> SignedLink:
+    def check_link(self, url: str) -> SignedLink:
         """What a link from `url` allows. Raises NotFound if it was changed, is not ours, or its time is over."""
         return self._signer.check_link(url)
 

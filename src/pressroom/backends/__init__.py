@@ -139,7 +139,7 @@ def dependency_probes(settings: Settings, *, write: bool) -> dict[str, dependenc
 
 async def examine_dependencies(settings: Settings, *, write: bool) -> list[HealthFinding]:
     probes = dependency_probes(settings, write=write)
-    statuses = await asyncio.gather(*(dependencies.check(name, probe) for name, probe in probes.items()))
+    statuses = await asyncio.gather(*(dependencies.run_probe(name, probe) for name, probe in probes.items()))
     return [HealthFinding(one.name, one.code is None, one.detail, one.remedy, code=one.code or "") for one in statuses]
 
 

@@ -78,7 +78,7 @@ type Probe = Callable[[], Awaitable[str]]
 """Uses a dependency, and returns what it is, for people. Raises PressroomError if it cannot be used."""
 
 
-async def check(name: str, probe: Probe) -> DependencyStatus:
+async def run_probe(name: str, probe: Probe) -> DependencyStatus:
     """Never raises, and takes no longer than `PROBE_TIMEOUT`."""
     try:
         async with asyncio.timeout(PROBE_TIMEOUT):

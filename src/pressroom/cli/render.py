@@ -68,7 +68,7 @@ async def _render_in_process(request: "RenderRequest") -> "Rendered":
 
     presses = EnginePools(1)
     try:
-        return await documents.render(presses, documents.plan(request))
+        return await documents.render(presses, documents.make_plan(request))
     finally:
         await presses.close()
 

@@ -15,8 +15,8 @@ class ArtifactSettings(DeclaredSettings):
     presses: int = setting(
         0,
         "processes that may render at once for each engine; 0 is one per core. They start when there is work and exit "
-        "after five idle minutes. With two or more, one is kept for interactive renders. Waiting for a press does not "
-        "count against a job's time limit",
+        "after five idle minutes. With two or more, one is kept for interactive renders. Waiting for an engine process does "
+        "not count against a job's time limit",
         between(0, 1000, zero="one per core"),
         aliases=(Alias("RENDER_WORKERS"),),
         file_alias="render_workers",

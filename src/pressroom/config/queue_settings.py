@@ -62,10 +62,10 @@ class QueueSettings(DeclaredSettings):
     )
     workers: int = setting(
         0,
-        "slots: jobs in progress at once in this process; 0 is eight for each press, at least 16. A slot is cheap: "
-        "its job may wait for a press, the database or the artifact store. With two slots or more, one is kept for "
+        "slots: jobs in progress at once in this process; 0 is eight for each engine process, at least 16. A slot is cheap: "
+        "its job may wait for an engine process, the database or the artifact store. With two slots or more, one is kept for "
         "interactive jobs",
-        between(0, 10_000, zero="several for each press"),
+        between(0, 10_000, zero="several for each engine process"),
     )
     lease: float = setting(
         15.0,

@@ -88,7 +88,7 @@ def _raise_requested_failure(job: Any, payload: Any) -> None:
         case "fonts":
             raise Transient(f"the font service answered 503 for {payload['account']}")
         case "crash":
-            raise EngineCrashed(f"the press died with signal 9 after {payload['pages'] * 37} MiB")
+            raise EngineCrashed(f"the engine process died with signal 9 after {payload['pages'] * 37} MiB")
         case "slow":
             raise timeout_error(Kind(job.kind, _raise_requested_failure, timeout=60))
         case "template":

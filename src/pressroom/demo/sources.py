@@ -249,6 +249,6 @@ def available_makers(makers: tuple[tuple[int, Maker], ...]) -> list[tuple[int, M
 
 def _is_renderable(source: DemoSource) -> bool:
     try:
-        return "missing" not in documents.engines_of(documents.plan(source.request)).values()
+        return "missing" not in documents.engines_of(documents.make_plan(source.request)).values()
     except InvalidArgument:
         return False

@@ -1,7 +1,7 @@
-"""The kind `render`: a source becomes an artifact, through the queue, the cache and a press.
+"""The kind `render`: a source becomes an artifact, through the queue, the cache and an engine process.
 
-Bytes first: the press makes them, the artifact store keeps them under their hash. Then one transaction, the one that ends
-the job, writes the artifact, its short link, the cache entry and the outcome.
+Bytes first: the engine process makes them, the artifact store keeps them under their hash. Then one transaction, the one that
+ends the job, writes the artifact, its short link, the cache entry and the outcome.
 """
 
 import logging
@@ -271,7 +271,7 @@ class Rendering:
         return data
 
     def engine_pools_for(self, job: Any) -> EnginePools | CallerEnginePools:
-        """The presses, with the tier and organisation of a job. Waiting for one does not count against its time limit."""
+        """The engine processes, with a job's tier and organisation. Waiting for one does not count against its time limit."""
         if job is None:
             return self.presses
         caller = RenderCaller(job.tier is Tier.BACKGROUND, job.org_id or "", job.pause_time_limit)
@@ -279,7 +279,7 @@ class Rendering:
 
     async def handle(self, job: Any, payload: Any) -> Any:
         request, filename = await self._read_payload(msgspec.convert(payload, RenderJobPayload))
-        plan = documents.plan(request)
+        plan = documents.make_plan(request)
         engines = documents.engines_of(plan)
         try:
             rendered = await documents.render(self.engine_pools_for(job), plan)

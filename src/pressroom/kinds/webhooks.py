@@ -158,7 +158,7 @@ class Webhooks:
         return await self.get(webhook.uid)
 
     async def rotate(self, webhook: Webhook) -> str:
-        """A new secret. For a day every delivery is signed with both, so that receivers can change theirs in peace."""
+        """A new secret. For a day every delivery is signed with both, so that receivers have time to change theirs."""
         refuse_change(webhook)
         secret = rules.new_secret()
         overlap = int(SECRET_OVERLAP.total_seconds() * 1000)

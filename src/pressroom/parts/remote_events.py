@@ -32,4 +32,4 @@ class RemoteEvents(Lifecycle):
         return (events[-1].id if events else last), [event.job_id for event in events]
 
     async def _last_event_id(self) -> int:
-        return await self._backend.database.read(queries.last_event)
+        return await self._backend.database.read(queries.last_event_id)

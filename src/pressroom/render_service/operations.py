@@ -54,7 +54,7 @@ class FirstRender:
         return None if self._has_rendered else await self._check.cause()
 
     async def _render_once(self) -> None:
-        printers = [catalogue.engine(name) for name in PRINTERS]
+        printers = [catalogue.get_engine(name) for name in PRINTERS]
         installed = [printer for printer in printers if printer.missing() is None]
         if not installed:
             raise EngineMissing("no printer is installed")
@@ -95,7 +95,7 @@ class RenderServiceOperations:
             slots=self._service.concurrent,
             busy=self._service.concurrent - self._service.slots.free,
             waiting=self._service.slots.waiting,
-            printers=[_printer(catalogue.engine(name)) for name in PRINTERS],
+            printers=[_printer(catalogue.get_engine(name)) for name in PRINTERS],
             code=cause,
         )
         return reply(told, status=503 if cause else 200)

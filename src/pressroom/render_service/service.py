@@ -60,7 +60,7 @@ class RenderService:
 
     async def render(self, request: Request, wanted: RenderRequest) -> Rendered:
         """In a slot, until the client disconnects. Raises HttpError 429 if too many wait for a slot already."""
-        plan = documents.plan(wanted)
+        plan = documents.make_plan(wanted)
         plan.reader.check(wanted.source, plan.output, plan.options)
         if plan.printer is not None:
             plan.printer.check(b"", "pdf", plan.print_options or {})

@@ -1,8 +1,8 @@
 """Engines render untrusted sources in sandboxed processes: source bytes in, output bytes out, no network and no files.
 
-An `Engine` turns one language into some outputs. It knows nothing of jobs, of pipes or of who asks. The process that asks
-reads only what the class says about itself; the class is instantiated in a sandboxed process (sandbox/engine_process.py) that
-can be killed at any moment.
+An `Engine` turns one language into some outputs. It knows nothing of jobs, of pipes or of who asks. The calling process
+reads only attributes of the class; the class is instantiated in a sandboxed process (sandbox/engine_process.py), which is
+killed at its limits.
 """
 
 import importlib.metadata
@@ -90,16 +90,16 @@ class Engine(ABC):
     packages: ClassVar[tuple[str, ...]] = ()  # the distributions that do the work
     extra: ClassVar[str] = "engines"  # of pressroom, which installs them
     uses_fonts: ClassVar[bool] = False  # ours, which then count as part of its version
-    renders: ClassVar[int] = 2_000  # after so many a press is replaced
-    spoiled = False  # set by an instance that a source has left in a bad state: its press ends after this answer
+    renders: ClassVar[int] = 2_000  # after so many an engine process is replaced
+    spoiled = False  # set by an instance that a source has left in a bad state: its engine process ends after this answer
     edition: ClassVar[str] = "1"  # raise it when our own part of the engine changes what comes out
-    prepared: ClassVar[bytes | None] = None  # in a press: what `prepare` returned, if there is room to share it
+    prepared: ClassVar[bytes | None] = None  # in an engine process: what `prepare` returned, if there is room to share it
 
     @classmethod
     def version(cls) -> str:
         """Everything that the output depends on but the source and the options: part of every fingerprint."""
         installed = [f"{package} {_version_of(package)}" for package in cls.packages]
-        return ", ".join([*installed, f"edition {cls.edition}", *([fonts.version()] if cls.uses_fonts else [])])
+        return ", ".join([*installed, f"edition {cls.edition}", *([fonts.fonts_version()] if cls.uses_fonts else [])])
 
     @classmethod
     def missing(cls) -> Missing | None:
@@ -110,7 +110,7 @@ class Engine(ABC):
 
     @classmethod
     def check(cls, source: bytes, output: str, options: Mapping[str, Any]) -> None:
-        """Refuse what this engine cannot render, without a press. Raises InvalidArgument and TooLarge."""
+        """Refuse what this engine cannot render, without an engine process. Raises InvalidArgument and TooLarge."""
         if output not in cls.makes:
             raise InvalidArgument(f"{cls.name} cannot make {output[:100]!r}; it makes {', '.join(cls.makes)}")
         if len(source) > cls.limits.source:
@@ -143,8 +143,8 @@ class Engine(ABC):
 
     @classmethod
     def prepare(cls) -> bytes | None:
-        """What is costly to make and the same for every press. Called at most once by each process that asks, in a process of
-        its own; every press finds it in `prepared`, and must do without it where that is None.
+        """What is costly to make and the same for every engine process. Called at most once by each process that asks, in a
+        process of its own; every engine process finds it in `prepared`, and must do without it where that is None.
         """
         return None
 
@@ -153,7 +153,7 @@ class Engine(ABC):
         """The source is a str, or bytes of an engine that `takes_bytes`."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to end
-        """Called when the press ends in peace. A press that is killed has no such moment."""
+        """Called when the engine process exits normally, and not when it is killed."""
 
 
 def _explain_option_error(reason: str, engine: type[Engine]) -> str:

@@ -34,12 +34,12 @@ _ENGINES = {
 ALIASES = {"md": "markdown", "graphviz": "dot", "gv": "dot", "mmd": "mermaid", "vegalite": "vega-lite", "puml": "plantuml"}
 
 
-def names() -> list[str]:
+def engine_names() -> list[str]:
     return list(_ENGINES)
 
 
 @cache
-def engine(name: str) -> type[Engine]:
+def get_engine(name: str) -> type[Engine]:
     if name not in _ENGINES:
         raise InvalidArgument(f"there is no engine {name[:100]!r}; there are {', '.join(_ENGINES)}")
     module, _, attribute = _ENGINES[name].partition(":")
@@ -48,7 +48,7 @@ def engine(name: str) -> type[Engine]:
 
 
 def engines() -> Iterator[type[Engine]]:
-    return map(engine, _ENGINES)
+    return map(get_engine, _ENGINES)
 
 
 @cache

@@ -1,7 +1,7 @@
 """From a request to a document: which engines it takes, in which order, and how their work is put together.
 
 Most requests are one engine's work. Markdown and templates take more: the diagrams in them are drawn by their own engines, each
-in its own press, and a PDF is printed from the page that came out.
+in its own engine process, and a PDF is printed from the page that came out.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class PreparedRender(msgspec.Struct, frozen=True):
 
 def prepare(request: RenderRequest) -> PreparedRender:
     """Raises InvalidArgument and TooLarge: an unknown language, output, engine or option, a source past its limit."""
-    planned = plan(request)
+    planned = make_plan(request)
     planned.reader.check(request.source, planned.output, planned.options)
     options = [_with_defaults(planned.reader.Options, planned.options)]
     if planned.printer is not None:
@@ -85,7 +85,7 @@ def _with_defaults(options: type[msgspec.Struct], given: Mapping[str, Any]) -> A
     return msgspec.to_builtins(msgspec.convert(given, options))
 
 
-def plan(request: RenderRequest) -> RenderPlan:
+def make_plan(request: RenderRequest) -> RenderPlan:
     """Which engines make the output. Raises InvalidArgument where none does; the options and the source are not checked yet."""
     language = catalogue.ALIASES.get(request.language, request.language)
     options = dict(request.options)
@@ -96,7 +96,7 @@ def plan(request: RenderRequest) -> RenderPlan:
         if request.engine in PRINTERS:
             title = page_maker.engine.title
             raise InvalidArgument(f"{request.engine} prints; for {title} it makes pdf, not {request.output[:100]!r}")
-    engine = catalogue.engine_for(language, request.output) if request.engine is None else catalogue.engine(request.engine)
+    engine = catalogue.engine_for(language, request.output) if request.engine is None else catalogue.get_engine(request.engine)
     if engine.takes != language:
         raise InvalidArgument(f"{engine.name} takes {engine.takes}, not {language[:100]!r}")
     if engine is Markdown and options.get("flavour", "full") == "full":
@@ -129,7 +129,7 @@ def _plan_printed(request: RenderRequest, page_maker: PageMaker, options: dict[s
     name = request.engine or PRINTERS[0]
     if name not in PRINTERS:
         raise InvalidArgument(f"{name[:100]!r} does not print {reader.title}; {' and '.join(PRINTERS)} do")
-    printer = catalogue.engine(name)
+    printer = catalogue.get_engine(name)
     known = [*reader.Options.__struct_fields__, *printer.Options.__struct_fields__]
     if unknown := options.keys() - set(known):
         raise InvalidArgument(
@@ -170,20 +170,20 @@ def _texts_in(values: list[Any]) -> Iterator[str]:
 
 
 async def render(presses: EnginePools | CallerEnginePools, plan: RenderPlan, draw: Draw | None = None) -> Rendered:
-    """`draw` renders the diagrams in a page; by default in the same presses."""
+    """`draw` renders the diagrams in a page; by default in the same engine processes."""
     rendered = await presses.render(plan.reader, plan.request.source, plan.output, plan.options)
     if plan.options.get("diagrams") or plan.reader is Jinja:
         draw = draw or partial(render_directly, presses)
         theme = "light" if plan.reader is Jinja else plan.options.get("theme", "auto")
-        rendered = await _with_diagrams(draw, rendered, str(theme))
+        rendered = await _insert_diagrams(draw, rendered, str(theme))
     if plan.printer is None:
         return rendered
     printed = await presses.render(plan.printer, rendered.data, "pdf", plan.print_options)
-    warnings = [*rendered.warnings, *_only_new(printed.warnings, rendered.warnings)]
+    warnings = [*rendered.warnings, *_without_known(printed.warnings, rendered.warnings)]
     return Rendered(printed.data, printed.media_type, warnings, rendered.details | printed.details)
 
 
-def _only_new(warnings: Any, before: Any) -> list[Notice]:
+def _without_known(warnings: Any, before: Any) -> list[Notice]:
     """The page that is printed is ours: what is wrong with it was said when the source was read, with its line."""
     said = {warning.code for warning in before}
     return [warning for warning in warnings if warning.code not in said | {"no_alt"}]
@@ -194,17 +194,17 @@ async def render_directly(presses: EnginePools | CallerEnginePools, diagram: Ren
     return await presses.render(engine, diagram.source, diagram.output, dict(diagram.options))
 
 
-async def _with_diagrams(draw: Draw, rendered: Rendered, theme: str) -> Rendered:
+async def _insert_diagrams(draw: Draw, rendered: Rendered, theme: str) -> Rendered:
     diagrams = rendered.details.get("diagrams", [])
     if not diagrams:
         return rendered
-    drawn = await asyncio.gather(*[_draw(draw, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
-    fill = partial(_with_figures, rendered, diagrams, drawn)
+    drawn = await asyncio.gather(*[_draw_or_explain(draw, diagram, theme) for diagram in diagrams[:MOST_DIAGRAMS]])
+    fill = partial(_replace_marks, rendered, diagrams, drawn)
     # A page with ten thousand fences takes most of a second, in which the event loop would be held.
     return await asyncio.to_thread(fill) if len(diagrams) > MOST_DIAGRAMS else fill()
 
 
-def _with_figures(rendered: Rendered, diagrams: list[dict[str, Any]], drawn: Sequence[tuple[str, list[Notice]]]) -> Rendered:
+def _replace_marks(rendered: Rendered, diagrams: list[dict[str, Any]], drawn: Sequence[tuple[str, list[Notice]]]) -> Rendered:
     details = {name: value for name, value in rendered.details.items() if name != "diagrams"}
     warnings = [*rendered.warnings, *(notice for _, notices in drawn for notice in notices)]
     figures = [markup for markup, _ in drawn]
@@ -231,19 +231,19 @@ def _insert_figures(body: str, figures: list[str]) -> bytes:
     return DIAGRAM_MARK.sub(fill, body).encode()
 
 
-async def _draw(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, list[Notice]]:
+async def _draw_or_explain(draw: Draw, diagram: dict[str, Any], theme: str) -> tuple[str, list[Notice]]:
     """A figure, or a box that says what is wrong: one bad diagram does not cost its reader the page."""
     line = diagram.get("line")
     try:
         engine = catalogue.engine_for(diagram["language"], "svg")
-        drawn = await draw(RenderRequest(diagram["language"], "svg", diagram["source"].encode(), _options_of(engine, theme)))
+        drawn = await draw(RenderRequest(diagram["language"], "svg", diagram["source"].encode(), _theme_options(engine, theme)))
     except PressroomError as error:
         return _error_figure(diagram, error, line)
     notices = [_shift_notice(notice, line) for notice in drawn.warnings]
     return _figure_markup(drawn, diagram["language"]), notices
 
 
-def _options_of(engine: type[Engine], theme: str) -> dict[str, Any]:
+def _theme_options(engine: type[Engine], theme: str) -> dict[str, Any]:
     fields = engine.Options.__struct_fields__
     return {name: value for name, value in (("theme", theme), ("labels", "text")) if name in fields}
 

@@ -64,13 +64,13 @@ class Html(Engine):
         if not source.strip():
             raise SourceInvalid("the source is empty")
         title = options.title or _title_of(source)
-        warnings = [*_warnings(source, title)]
+        warnings = [*_find_warnings(source, title)]
         book = self._pluto.Book(media=self._pluto.MEDIA_TYPE_PRINT)
         fetcher = self._fetcher()
         book.custom_resource_fetcher = fetcher
         try:
             sheet = _page_style(options, title or "") + (_PAPER if output == "png" else "")
-            book.load_html(_mend_source(source), user_style=sheet, base_url=_NOWHERE)
+            book.load_html(_repair_source(source), user_style=sheet, base_url=_NOWHERE)
             pages = book.get_page_count()
         except self._pluto.Error as reason:
             raise SourceInvalid(f"the page cannot be laid out: {str(reason)[:300]}") from None
@@ -146,7 +146,7 @@ def _css_string(text: str) -> str:
     return f'"{safe}"'
 
 
-def _warnings(source: str, title: str | None) -> list[Notice]:
+def _find_warnings(source: str, title: str | None) -> list[Notice]:
     warnings = []
     if title is None:
         warnings.append(Notice("no_title", "the document has no title; add <title>, or set `title`"))
@@ -194,12 +194,12 @@ _ZERO_DASHES = re.compile(r"""(stroke-dasharray\s*+[:=]\s*+["']?)(?:0(?:\.0*+)?+
 _CARRIED_SVG = re.compile(r"(data:image/svg\+xml;base64,)([A-Za-z0-9+/=]+)")
 
 
-def _mend_source(source: str) -> str:
+def _repair_source(source: str) -> str:
     """Also inside pictures that the document carries: the library reads those without asking the fetcher."""
-    return _CARRIED_SVG.sub(_mend_embedded_svg, _without_bad_dashes(source.replace("\0", "\N{REPLACEMENT CHARACTER}")))
+    return _CARRIED_SVG.sub(_repair_embedded_svg, _without_bad_dashes(source.replace("\0", "\N{REPLACEMENT CHARACTER}")))
 
 
-def _mend_embedded_svg(match: re.Match[str]) -> str:
+def _repair_embedded_svg(match: re.Match[str]) -> str:
     try:
         markup = base64.b64decode(match[2], validate=True).decode()
     except ValueError:

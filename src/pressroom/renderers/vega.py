@@ -122,7 +122,7 @@ class VegaLite(Vega):
 def parse_spec(source: str, language: str) -> dict[str, Any]:
     """The specification, if it is JSON, of this language, and has its data with it."""
     try:
-        spec = json.loads(source, parse_constant=_no_constant)
+        spec = json.loads(source, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise source_error(source, f"not JSON: {error.msg}", error.lineno, error.colno) from None
     except RecursionError:
@@ -134,14 +134,14 @@ def parse_spec(source: str, language: str) -> dict[str, Any]:
         raise _error_at_text(
             source, str(spec["$schema"]), f"this is a specification of {schema['language']}, not of {language}"
         )
-    for path, url in _urls(spec, "", 0):
+    for path, url in _find_urls(spec, "", 0):
         raise _error_at_text(
             source, url, f"{path} refers to {url[:100]!r}; nothing is fetched: put the data in the specification"
         )
     return spec
 
 
-def _urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[tuple[str, str]]:
+def _find_urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[tuple[str, str]]:
     """Every `url` that is given as text, wherever it stands: of data, of a lookup, of an image in a group in a group.
     In the rows of data, `url` is a column like any other.
     """
@@ -151,16 +151,18 @@ def _urls(node: Any, path: str, depth: int, *, rows: bool = False) -> Iterator[t
         raise SourceInvalid(f"{path} has the character U+{ord(found[0]):04X}, which cannot be drawn")
     if isinstance(node, list):
         for index, inner in enumerate(node):
-            yield from _urls(inner, f"{path}[{index}]", depth + 1, rows=rows)
+            yield from _find_urls(inner, f"{path}[{index}]", depth + 1, rows=rows)
     if isinstance(node, dict):
         for key, inner in node.items():
             here = f"{path}.{key}" if path else key
             if key == "url" and not rows:
-                yield from ((here, url) for url in _text_forms(inner) if not url.lstrip().lower().startswith("data:image/"))
-            yield from _urls(inner, here, depth + 1, rows=rows or key == "values")
+                yield from (
+                    (here, url) for url in _encodings_in_source(inner) if not url.lstrip().lower().startswith("data:image/")
+                )
+            yield from _find_urls(inner, here, depth + 1, rows=rows or key == "values")
 
 
-def _text_forms(url: Any) -> Iterator[str]:
+def _encodings_in_source(url: Any) -> Iterator[str]:
     for value in url if isinstance(url, list) else [url]:
         given = value.get("value", value.get("signal")) if isinstance(value, dict) else value
         if isinstance(given, str):
@@ -203,5 +205,5 @@ def _optional_text(given: Any) -> str | None:
     return text if isinstance(text, str) and text.strip() else None
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise SourceInvalid(f"not JSON: {name} is not a number of JSON")

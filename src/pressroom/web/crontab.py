@@ -31,10 +31,10 @@ def describe_cron(cron: str, after: datetime) -> CronDescription:
         earlier = next(CronSim(cron, moment - timedelta(seconds=1)), None)
     except (CronSimError, ValueError, AssertionError, OverflowError) as reason:
         return CronDescription(error=str(reason) or "it cannot be read")
-    return CronDescription(_explain(simulated), tick, earlier == moment)
+    return CronDescription(_describe_simulated(simulated), tick, earlier == moment)
 
 
-def _explain(simulated: CronSim) -> str:
+def _describe_simulated(simulated: CronSim) -> str:
     try:
         return simulated.explain()
     except Exception:

@@ -46,7 +46,7 @@ class LiveUpdates:
         session = await self._site.sessions.browser(request)
         caller = self._site.sessions.admit(request, session, Scope.VIEWER)
         job_id = request.query_params.get("job")
-        last = await self._service.rendering.database.read(queries.last_event)
+        last = await self._service.rendering.database.read(queries.last_event_id)
         seen = _last_seen_event(request, last)
         if job_id is None:
             events = self._service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
@@ -60,7 +60,7 @@ class LiveUpdates:
             events = self._service.queue.watch(job, after=seen)
 
         is_admitted = partial(self._site.sessions.still_admits, request, session)
-        listener = ChangeListener(events, of_a_job=job_id is not None)
+        listener = ChangeListener(events, single_job=job_id is not None)
         if seen < last:  # something happened between the page and its stream; what, does not matter
             listener.changed.set()
         return StreamingResponse(
@@ -114,12 +114,12 @@ def _last_seen_event(request: Request, default: int) -> int:
 class ChangeListener:
     """Listens to events for one page, and records only that there were some."""
 
-    def __init__(self, events: AsyncGenerator[Event], *, of_a_job: bool) -> None:
+    def __init__(self, events: AsyncGenerator[Event], *, single_job: bool) -> None:
         self.changed = asyncio.Event()
         self.job_ended = False
         self.stream_failed = False
         self._events = events
-        self._of_a_job = of_a_job
+        self._of_a_job = single_job
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._listen())

@@ -20,7 +20,7 @@ class NavItem:
 
 
 @dataclass(frozen=True)
-class Pages:
+class AppSection:
     """The pages of an app: its title and first page for the upper row, its routes, and its entries of the lower row.
 
     All of its addresses begin with `path`; a login may return to them.
@@ -40,7 +40,7 @@ class Pages:
         return max((item for item in self.items if item.is_at(path)), key=lambda item: len(item.path), default=None)
 
 
-DASHBOARD = Pages(
+DASHBOARD = AppSection(
     "Dashboard",
     "/desk",
     (),

@@ -11,7 +11,7 @@ from pressroom.ids import parse_uid
 from pressroom.model import Status, Tier
 from pressroom.store.operators.search import SearchFilter
 from pressroom.web.formatting import format_time
-from pressroom.web.site import refuse
+from pressroom.web.site import page_error
 
 MAX_TEXT_BYTES = 512  # bytes of a name, as a submit allows for the longest
 MAX_SELECTED = 200  # jobs chosen one by one
@@ -97,10 +97,10 @@ def parse_selection(fields: Fields, *, org_id: str | None, now: datetime) -> Job
     if org_id is not None:
         for name in _ALL_ORGS_ONLY:
             if name in fields_by_name:
-                raise refuse(f"{name} is only for those who see all organisations; leave it out")
+                raise page_error(f"{name} is only for those who see all organisations; leave it out")
     since, until = (_parse_time(fields_by_name, name, now) for name in ("from", "until"))
     if since is not None and until is not None and since >= until:
-        raise refuse(
+        raise page_error(
             f"nothing is submitted since {format_time(since)} and before {format_time(until)}; let `from` be the earlier one"
         )
     filter = SearchFilter(
@@ -120,7 +120,7 @@ def parse_selection(fields: Fields, *, org_id: str | None, now: datetime) -> Job
 def parse_number(text: str, name: str) -> int:
     """A job's number as an address carries it, which we wrote ourselves."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise refuse(f"{name} is a number, as the page's own links give it; not {text[:40]!r}")
+        raise page_error(f"{name} is a number, as the page's own links give it; not {text[:40]!r}")
     return int(text)
 
 
@@ -138,9 +138,9 @@ def _filter_fields(fields: Fields) -> FilterFields:
 
 def _check_text(name: str, value: str) -> str:
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise refuse(f"{name} holds a character that no name has")
+        raise page_error(f"{name} holds a character that no name has")
     if len(value.encode()) > MAX_TEXT_BYTES:
-        raise refuse(f"{name} is longer than {MAX_TEXT_BYTES} bytes, and no name is")
+        raise page_error(f"{name} is longer than {MAX_TEXT_BYTES} bytes, and no name is")
     return value
 
 
@@ -148,7 +148,7 @@ def _parse_status(name: str) -> Status:
     try:
         return Status(name)
     except ValueError:
-        raise refuse(f"there is no status {name[:40]!r}; it is one of {', '.join(Status)}") from None
+        raise page_error(f"there is no status {name[:40]!r}; it is one of {', '.join(Status)}") from None
 
 
 def _parse_tier(fields_by_name: FilterFields) -> Tier | None:
@@ -157,7 +157,7 @@ def _parse_tier(fields_by_name: FilterFields) -> Tier | None:
     try:
         return Tier[fields_by_name["tier"][0].upper()]
     except KeyError:
-        raise refuse(f"there is no tier {fields_by_name['tier'][0][:40]!r}; it is interactive or background") from None
+        raise page_error(f"there is no tier {fields_by_name['tier'][0][:40]!r}; it is interactive or background") from None
 
 
 def _parse_org(fields_by_name: FilterFields) -> str | None:
@@ -169,7 +169,7 @@ def _parse_org(fields_by_name: FilterFields) -> str | None:
 def _parse_uids(fields_by_name: FilterFields) -> tuple[str, ...]:
     uids = tuple(_parse_uid(text) for text in fields_by_name.get("uid", ()))
     if len(uids) > MAX_SELECTED:
-        raise refuse(f"{len(uids):,} jobs were selected one by one; up to {MAX_SELECTED} may be, more by a filter")
+        raise page_error(f"{len(uids):,} jobs were selected one by one; up to {MAX_SELECTED} may be, more by a filter")
     return uids
 
 
@@ -181,14 +181,14 @@ def _parse_uid(text: str) -> str:
     try:
         return parse_uid(text)
     except NotFound as reason:
-        raise refuse(str(reason)) from None
+        raise page_error(str(reason)) from None
 
 
 def _parse_failure(fields_by_name: FilterFields) -> str | None:
     if "failure" not in fields_by_name:
         return None
     if not _FAILURE_SIGNATURE.fullmatch(fields_by_name["failure"][0]):
-        raise refuse("failure is the 16 letters by which the failures page names a group")
+        raise page_error("failure is the 16 letters by which the failures page names a group")
     return fields_by_name["failure"][0]
 
 
@@ -207,8 +207,8 @@ def _parse_time(fields_by_name: FilterFields, name: str, now: datetime) -> datet
         return moment.astimezone(UTC) if 1970 <= moment.year < 9999 else _refuse_year(name)
     except (ValueError, OverflowError):
         right = "a time such as 2026-01-31 or 2026-01-31T14:00 (UTC), or a length such as 30min, 2h or 3d"
-        raise refuse(f"{name} is {right}; not {text[:40]!r}") from None
+        raise page_error(f"{name} is {right}; not {text[:40]!r}") from None
 
 
 def _refuse_year(name: str) -> Any:
-    raise refuse(f"{name} lies outside of the years 1970 to 9998")
+    raise page_error(f"{name} lies outside of the years 1970 to 9998")

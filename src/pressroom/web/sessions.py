@@ -143,7 +143,7 @@ class Sessions:
         if row is None:
             return None
         token, is_late = row
-        if not token.holds_at(from_ms(self._clock.now_ms())):
+        if not token.is_valid_at(from_ms(self._clock.now_ms())):
             return None
         if is_late:
             await self._database.run(partial(sessions.touch, digest), name="session", durable=False)

@@ -30,7 +30,7 @@ from pressroom.store.operators.lookup import LookupResult, Viewer
 from pressroom.web import formatting, forms, static
 from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.forms import Form
-from pressroom.web.navigation import DASHBOARD, Pages
+from pressroom.web.navigation import DASHBOARD, AppSection
 from pressroom.web.sessions import BrowserSession, Sessions
 
 log = logging.getLogger("pressroom.web")
@@ -83,7 +83,7 @@ class PageRequest:
         """Where the page that is asked for begins. Empty for the first one. Raises HttpError."""
         cursor = self.http.query_params.get("cursor", "")
         if cursor and not re.fullmatch(pattern, cursor):
-            raise refuse("that is not a cursor; follow the link to the next page")
+            raise page_error("that is not a cursor; follow the link to the next page")
         return cursor
 
     def may(self, scope: Scope) -> bool:
@@ -130,7 +130,7 @@ type Finder = Callable[[str, Viewer], Work[list[LookupResult]]]
 
 
 @cache
-def _templates(apps: tuple[tuple[str, str], ...]) -> Environment:
+def _make_environment(apps: tuple[tuple[str, str], ...]) -> Environment:
     """Shared by all sites of a process: to compile them takes longer than most pages. A template of an app is named with the
     app's name in front (`wiki/article.html`), so that no app can take the place of another's or of the core's."""
     loaders = {name: PackageLoader(package) for name, package in apps if (files(package) / "templates").is_dir()}
@@ -148,7 +148,7 @@ def _templates(apps: tuple[tuple[str, str], ...]) -> Environment:
 
 def compile_templates(apps: Sequence[tuple[str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
     """All of them, for a site with these apps: compiling one during its first request would block the event loop."""
-    templates = _templates(tuple(apps))
+    templates = _make_environment(tuple(apps))
     for name in templates.list_templates(extensions=["html"]):
         if stopping():
             break
@@ -159,19 +159,19 @@ class Site:
     """`apps` are the names and packages of the apps, whose templates and static files may be shown here."""
 
     def __init__(
-        self, service: Service, door: Sessions, tokens: Tokens, webhooks: Webhooks, apps: Sequence[tuple[str, str]] = ()
+        self, service: Service, sessions: Sessions, tokens: Tokens, webhooks: Webhooks, apps: Sequence[tuple[str, str]] = ()
     ) -> None:
         self.service = service
-        self.sessions = door
+        self.sessions = sessions
         self.tokens = tokens
         self.webhooks = webhooks
         self.prefix = urlsplit(service.base_url).path
-        self.sections: list[Pages] = [DASHBOARD]
+        self.sections: list[AppSection] = [DASHBOARD]
         self.finders: list[Finder] = []  # of the apps, for the search box
         self.assets = static.load_assets(tuple(apps))
-        self._templates = _templates(tuple(apps))
+        self._templates = _make_environment(tuple(apps))
 
-    def add_section(self, pages: Pages) -> None:
+    def add_section(self, pages: AppSection) -> None:
         """An app's pages, in the navigation before the dashboard."""
         self.sections.insert(-1, pages)
         self.sessions.return_prefixes.append(pages.path)
@@ -225,7 +225,7 @@ class Site:
             theme=theme if theme in THEMES else "auto",
             notice=notice,
             url=self.url,
-            static=self._static,
+            static=self._static_url,
             **values,
         )
         response = Response(
@@ -238,7 +238,7 @@ class Site:
             response.delete_cookie(NOTICE_COOKIE, path="/")
         return response
 
-    def _static(self, name: str) -> str:
+    def _static_url(self, name: str) -> str:
         return self.prefix + static.asset_path(name, self.assets)
 
     def url(self, path: str, **query: Any) -> str:
@@ -268,7 +268,7 @@ class Site:
 
 def _page_facts(org_id: str | None) -> Work[tuple[int, int]]:
     """What every page shows: the last event, and how many alerts are open."""
-    return (yield from queries.last_event()), (yield from alerts.count_open(org_id))
+    return (yield from queries.last_event_id()), (yield from alerts.count_open(org_id))
 
 
 def _replace_control_characters(text: str) -> bytes:
@@ -297,5 +297,5 @@ def _status_phrase(status: int) -> str:
         return "Trouble"
 
 
-def refuse(message: str, *, status: int = 422, code: str = "invalid_argument") -> HttpError:
+def page_error(message: str, *, status: int = 422, code: str = "invalid_argument") -> HttpError:
     return HttpError(status, code, message)

@@ -31,7 +31,7 @@ def worker_rows(caller: Caller, members: Sequence[WorkerState], active: Iterable
     for job in active:
         jobs.setdefault(job.worker, []).append(job)
     names = display_names(caller, members)
-    return [WorkerRow(names[member.id], _redact(caller, member), jobs.get(member.id, [])) for member in members]
+    return [WorkerRow(names[member.id], _hide_host(caller, member), jobs.get(member.id, [])) for member in members]
 
 
 def display_names(caller: Caller, members: Sequence[WorkerState]) -> dict[str, str]:
@@ -49,5 +49,5 @@ def with_display_names(caller: Caller, members: Sequence[WorkerState], active: I
     ]
 
 
-def _redact(caller: Caller, member: WorkerState) -> WorkerState:
+def _hide_host(caller: Caller, member: WorkerState) -> WorkerState:
     return member if caller.everywhere else msgspec.structs.replace(member, id="", host="", pid=0, running=0)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.navigation import Pages
+    from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
 
 
@@ -43,15 +43,15 @@ class DiagramsApp(RunningApp):
 
         return [*routes.router(service, self.diagrams), *kroki.router(service, self.diagrams)]
 
-    def pages(self, site: "Site") -> "Pages":
+    def pages(self, site: "Site") -> "AppSection":
         from pressroom.apps.diagrams.playground import compare, named_pages
         from pressroom.apps.diagrams.playground import routes as playground
-        from pressroom.web.navigation import NavItem, Pages
+        from pressroom.web.navigation import AppSection, NavItem
 
         named = named_pages.router(site, self.diagrams)
         routes = [*playground.router(site, self.diagrams), *named, *compare.router(site)]
         items = (NavItem("Playground", "/playground"), NavItem("Named diagrams", "/playground/names"))
-        return Pages("Diagrams", "/playground", routes, items)
+        return AppSection("Diagrams", "/playground", routes, items)
 
     def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:
         from pressroom.apps.diagrams.search_box import find_diagrams

@@ -124,5 +124,5 @@ def _add_query_options(render_request: RenderRequest, given: Mapping[str, str]) 
         return render_request
     typed: Mapping[str, Any] = given
     with suppress(InvalidArgument, msgspec.ValidationError):  # the check that follows says what is wrong with them
-        typed = msgspec.to_builtins(msgspec.convert(given, documents.plan(render_request).reader.Options, strict=False))
+        typed = msgspec.to_builtins(msgspec.convert(given, documents.make_plan(render_request).reader.Options, strict=False))
     return msgspec.structs.replace(render_request, options={**render_request.options, **{name: typed[name] for name in given}})

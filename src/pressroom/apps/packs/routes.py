@@ -241,7 +241,7 @@ class PacksApi:
         pack, caller = await self._pack_for_reading(request, pack_id)
         after = parse_last_event_id(request)
         if after is None:
-            after = await self._packs.database.read(queries.last_event)
+            after = await self._packs.database.read(queries.last_event_id)
 
         async def still_admitted() -> bool:
             if caller is not None:

@@ -8,7 +8,7 @@ from pressroom.model import Work
 
 if TYPE_CHECKING:
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.navigation import Pages
+    from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
 
 
@@ -35,12 +35,12 @@ class Wiki(RunningApp):
         """The engines may be others than the last time."""
         await self._batches.mark_stale_articles()
 
-    def pages(self, site: "Site") -> "Pages":
+    def pages(self, site: "Site") -> "AppSection":
         from pressroom.apps.wiki import pages
-        from pressroom.web.navigation import NavItem, Pages
+        from pressroom.web.navigation import AppSection, NavItem
 
         items = (NavItem("Home", "/wiki/Home"), NavItem("All pages", "/wiki/Special:AllPages"))
-        return Pages("Wiki", "/wiki", pages.router(site, self.articles), items)
+        return AppSection("Wiki", "/wiki", pages.router(site, self.articles), items)
 
     def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:
         from pressroom.apps.wiki.search_box import find_articles

@@ -28,7 +28,7 @@ def is_current(renderer: str) -> bool:
 
 def _version_or(name: str, default: str) -> str:
     try:
-        engine = catalogue.engine(name)
+        engine = catalogue.get_engine(name)
         return default if engine.missing() else engine.version()
     except PressroomError:
         return default

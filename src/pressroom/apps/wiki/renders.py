@@ -59,7 +59,7 @@ class ArticleRenders:
         org_id = job.org_id or ""
         url, source = await self._database.read(partial(store.get_source, org_id, target.article, target.revision))
         asked = RenderRequest("markdown", "html", source.encode(), renderers.OPTIONS)
-        plan = documents.plan(asked)
+        plan = documents.make_plan(asked)
         engines = documents.engines_of(plan)
         try:
             draw = partial(diagrams.draw_diagram, self._queue, self._rendering, job)

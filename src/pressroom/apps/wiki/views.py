@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pressroom.apps.wiki.links import article_path
-from pressroom.web.site import PageRequest, refuse
+from pressroom.web.site import PageRequest, page_error
 
 PATIENCE = 10.0  # seconds that a request waits for the render of the page it saves or opens
 
@@ -31,7 +31,7 @@ def _wiki_url(prefix: str, url: str, what: str = "", **params: Any) -> str:
 def parse_number(text: str, least: int = 1) -> int:
     if text.isascii() and text.isdigit() and len(text) < 16 and int(text) >= least:
         return int(text)
-    raise refuse(f"{text[:50]!r} is not a number from {least}")
+    raise page_error(f"{text[:50]!r} is not a number from {least}")
 
 
 def request_trace(request: PageRequest) -> dict[str, str]:

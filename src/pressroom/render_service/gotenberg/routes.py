@@ -130,7 +130,7 @@ async def _print_page(
     limit = HtmlBrowser.limits.source
     page = await asyncio.to_thread(AssetInliner(assets, limit).into_page, source) if assets else source
     request = RenderRequest("html", "pdf", page.encode(), options, HtmlBrowser.name)
-    return await documents.render(presses, documents.plan(request))
+    return await documents.render(presses, documents.make_plan(request))
 
 
 async def _fill_template(presses: CallerEnginePools, source: str, assets: Mapping[str, bytes]) -> str:

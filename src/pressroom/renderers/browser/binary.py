@@ -48,8 +48,9 @@ def readable_paths() -> tuple[Path, ...]:
 def writable_paths() -> tuple[Path, ...]:
     """Chromium's own sandbox makes user namespaces, and their maps are files in /proc.
 
-    Never for root, not even one that a namespace maps to the user `nobody`: to the kernel it still owns /proc/sys and may write
-    it (tried: core_pattern took the write). Its browser does without the sandbox of its own and is held by the press alone.
+    Never for root, not even one that a namespace maps to the user `nobody`: to the kernel it still owns /proc/sys and may
+    write it (tried: core_pattern took the write). Its browser does without the sandbox of its own and is held by the engine
+    process alone.
     """
     return (Path("/proc"),) if os.getuid() != 0 else ()
 

@@ -17,7 +17,7 @@ CHECK_MEMORY_EVERY = 10
 START_TIMEOUT = 120.0
 ANSWER_TIMEOUT = 10.0
 
-# What drawing a page costs at most. The press adds ours to the browser's.
+# What drawing a page costs at most. The engine process adds ours to the browser's.
 PAGE_LIMITS = Limits(source=10 * MB, output=50 * MB, seconds=60.0, memory=2048 * MB)
 
 

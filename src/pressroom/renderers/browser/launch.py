@@ -84,17 +84,17 @@ DETERMINISTIC_RENDERING = (
 
 @dataclass(frozen=True)
 class Confinement:
-    """How the browser is shut in: by a namespace of its own, by its own sandbox, or, inside of a shut press, by that alone."""
+    """How the browser is confined: by its own namespace, its own sandbox, or neither, inside a confined engine process."""
 
     namespace: bool
     sandbox: bool
 
 
-def choose_confinement(user: int, can_nest: bool, shut_in: bool) -> Confinement:
+def choose_confinement(user: int, can_nest: bool, in_sandbox: bool) -> Confinement:
     """Chromium's own sandbox wherever it can be had. It needs a user namespace, and it refuses to work for uid 0."""
     if can_nest:
-        return Confinement(namespace=user == 0 or not shut_in, sandbox=True)
-    if shut_in:
+        return Confinement(namespace=user == 0 or not in_sandbox, sandbox=True)
+    if in_sandbox:
         return Confinement(namespace=False, sandbox=False)
     raise EngineMissing(
         "Chromium's sandbox needs user namespaces, which this machine does not give to this process; "
@@ -133,7 +133,7 @@ class ChromiumProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, binary: Path, network: bool) -> tuple[subprocess.Popen[bytes], DevtoolsConnection]:
-        (self.folder / "fonts.conf").write_text(fonts.configuration(self.folder / "fonts"), encoding="utf-8")
+        (self.folder / "fonts.conf").write_text(fonts.fontconfig_xml(self.folder / "fonts"), encoding="utf-8")
         browser_read_fd, own_write_fd = os.pipe()
         own_read_fd, browser_write_fd = os.pipe()
         try:
@@ -150,7 +150,7 @@ class ChromiumProcess:
         except subprocess.SubprocessError as refused:
             os.close(own_write_fd)
             os.close(own_read_fd)
-            raise EngineMissing(f"Chromium cannot be shut in here: {refused}") from None
+            raise EngineMissing(f"Chromium cannot be confined here: {refused}") from None
         finally:
             os.close(browser_read_fd)
             os.close(browser_write_fd)
@@ -233,7 +233,7 @@ def _can_create_user_namespace() -> bool:
 
 
 def _has_no_network() -> bool:
-    """Whether a press has already taken the network and the identity away from us."""
+    """Whether the confinement of an engine process has already removed the network and the identity."""
     if [name for _, name in socket.if_nameindex() if name != "lo"]:
         return False
     try:

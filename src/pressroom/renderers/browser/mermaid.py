@@ -69,7 +69,7 @@ class MermaidBrowser(Engine):
     @classmethod
     def version(cls) -> str:
         mermaid = node_places.package_version("mermaid")
-        return f"mermaid {mermaid}, {browser_binary.version()}, {fonts.version()}, edition {cls.edition}"
+        return f"mermaid {mermaid}, {browser_binary.version()}, {fonts.fonts_version()}, edition {cls.edition}"
 
     @classmethod
     def missing(cls) -> Missing | None:
@@ -112,14 +112,14 @@ class MermaidBrowser(Engine):
     def _draw(self, source: str, id: str, shade: str, options: MermaidBrowserOptions) -> dict[str, Any]:
         with self._browser.shared_page(self.limits.seconds) as page:
             if self._prepared_for != self._browser.pid:
-                page.load_always(_scripts())
-                page.begin_again()
+                page.add_startup_script(_load_scripts())
+                page.reset()
                 self._prepared_for = self._browser.pid
-            page.wait_for_beginning()
+            page.wait_until_reset()
             page.show(PAGE)
             result: dict[str, Any] = page.run(DRAW, source, id, _configuration(shade, options))
             # The next diagram gets a new world, made between two renders: Mermaid takes 200 ms to load.
-            page.begin_again()
+            page.reset()
         if "error" in result:
             raise _translate_error(source, result)
         return result
@@ -191,7 +191,7 @@ def _as_image(svg: str, width: float, height: float, alt: str) -> str:
     )
 
 
-def _scripts() -> str:
+def _load_scripts() -> str:
     bundle = browser_assets.find_bundle(*BUNDLE)
     if bundle is None:
         raise EngineMissing(f"the npm package mermaid is not installed; {node_places.GET_PACKAGES}")

@@ -39,7 +39,7 @@ class BrowserPage:
             self._session = attached["sessionId"]
             self._listen()
             self._frame = self._block_network(scripts)
-            self._world = self._new_world()
+            self._world = self._create_isolated_world()
         except BaseException:
             self.close()
             raise
@@ -71,21 +71,21 @@ class BrowserPage:
             self._connection.receive_until(lambda: self._loaded)
             self._loaded = False
 
-    def load_always(self, script: str) -> None:
+    def add_startup_script(self, script: str) -> None:
         """Run a script of ours in the world beside every document to come, before anything else is in it."""
         self.call("Runtime.enable")  # without it Chromium takes the script and never runs it
         self.call("Page.addScriptToEvaluateOnNewDocument", source=script, worldName=WORLD)
 
-    def begin_again(self) -> None:
-        """A new document and a new world of scripts, which remember nothing. Goes on at once; `wait_for_beginning` waits."""
+    def reset(self) -> None:
+        """A new document and a new world of scripts, which remember nothing. Goes on at once; `wait_until_reset` waits."""
         self._refused.clear()
-        self._beginning = self._connection.ask("Page.navigate", {"url": "about:blank"}, self._session)
+        self._beginning = self._connection.send_command("Page.navigate", {"url": "about:blank"}, self._session)
         self._connection.flush()
 
-    def wait_for_beginning(self) -> None:
-        document = self._connection.answer(self._beginning)["loaderId"]
+    def wait_until_reset(self) -> None:
+        document = self._connection.wait_for_reply(self._beginning)["loaderId"]
         self._connection.receive_until(lambda: self._document == document and self._loaded)
-        self._world = self._new_world()
+        self._world = self._create_isolated_world()
 
     def stream(self, method: str, limit: int, **params: Any) -> bytes:
         """The bytes that a method makes, read in pieces, so that too many of them are never held."""
@@ -96,14 +96,14 @@ class BrowserPage:
             data += base64.b64decode(piece["data"]) if piece.get("base64Encoded") else piece["data"].encode()
             _refuse_if_longer(len(data), limit)
             if piece["eof"]:
-                self._connection.tell("IO.close", {"handle": handle}, self._session)
+                self._connection.send_without_reply("IO.close", {"handle": handle}, self._session)
                 return bytes(data)
 
-    def decoded(self, data: str, limit: int) -> bytes:
+    def decode_base64(self, data: str, limit: int) -> bytes:
         _refuse_if_longer(len(data) * 3 // 4, limit)
         return base64.b64decode(data)
 
-    def note_refused(self, url: str) -> None:
+    def record_refused_url(self, url: str) -> None:
         if not url.lower().startswith(_OURS) and len(self._refused) < NOTICES:
             self._refused.setdefault(url[:URL_SHOWN])
 
@@ -113,24 +113,24 @@ class BrowserPage:
 
     def close(self) -> None:
         """Does not wait until the context is gone: the next page has one of its own."""
-        self._connection.forget(self._session)
+        self._connection.remove_handlers(self._session)
         with contextlib.suppress(EngineCrashed, Timeout):
-            self._connection.tell("Target.disposeBrowserContext", {"browserContextId": self._context})
+            self._connection.send_without_reply("Target.disposeBrowserContext", {"browserContextId": self._context})
             self._connection.flush()
 
     def _listen(self) -> None:
         handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "Fetch.requestPaused": self._refuse,
-            "Network.requestWillBeSent": lambda event: self.note_refused(event["request"]["url"]),
-            "Network.webSocketCreated": lambda event: self.note_refused(event["url"]),
-            "Network.webTransportCreated": lambda event: self.note_refused(event["url"]),
+            "Fetch.requestPaused": self._on_request_paused,
+            "Network.requestWillBeSent": lambda event: self.record_refused_url(event["request"]["url"]),
+            "Network.webSocketCreated": lambda event: self.record_refused_url(event["url"]),
+            "Network.webTransportCreated": lambda event: self.record_refused_url(event["url"]),
             "Page.frameNavigated": self._on_navigated,
-            "Page.frameRequestedNavigation": lambda event: self.note_refused(event["url"]),
-            "Page.windowOpen": lambda event: self.note_refused(event["url"]),
-            "Page.javascriptDialogOpening": self._dismiss,
+            "Page.frameRequestedNavigation": lambda event: self.record_refused_url(event["url"]),
+            "Page.windowOpen": lambda event: self.record_refused_url(event["url"]),
+            "Page.javascriptDialogOpening": self._on_dialog,
             "Page.loadEventFired": self._on_load,
             "Log.entryAdded": self._on_log,
-            "Target.attachedToTarget": self._close_other,
+            "Target.attachedToTarget": self._on_target_created,
             "Inspector.targetCrashed": self._on_crash,
         }
         for event, handler in handlers.items():
@@ -155,34 +155,36 @@ class BrowserPage:
             ("Log.enable", {}),
             ("Page.enable", {}),
         ]
-        asked = [self._connection.ask(method, params) for method, params in of_browser]
-        asked += [self._connection.ask(method, params, self._session) for method, params in of_page]
-        tree = self._connection.ask("Page.getFrameTree", {}, self._session)
+        asked = [self._connection.send_command(method, params) for method, params in of_browser]
+        asked += [self._connection.send_command(method, params, self._session) for method, params in of_page]
+        tree = self._connection.send_command("Page.getFrameTree", {}, self._session)
         for number in asked:
-            self._connection.answer(number)
-        return str(self._connection.answer(tree)["frameTree"]["frame"]["id"])
+            self._connection.wait_for_reply(number)
+        return str(self._connection.wait_for_reply(tree)["frameTree"]["frame"]["id"])
 
-    def _new_world(self) -> int:
+    def _create_isolated_world(self) -> int:
         return int(self.call("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)["executionContextId"])
 
-    def _refuse(self, event: dict[str, Any]) -> None:
+    def _on_request_paused(self, event: dict[str, Any]) -> None:
         url = event["request"]["url"]
         document = event.get("resourceType") == "Document"
         if url.lower().startswith("data:") and not document:
-            self._connection.tell("Fetch.continueRequest", {"requestId": event["requestId"]}, self._session)
+            self._connection.send_without_reply("Fetch.continueRequest", {"requestId": event["requestId"]}, self._session)
             return
-        self.note_refused(url)
+        self.record_refused_url(url)
         # An aborted navigation leaves the document as it is; a blocked one would put an error page in its place.
         reason = "Aborted" if document else "BlockedByClient"
-        self._connection.tell("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": reason}, self._session)
+        self._connection.send_without_reply(
+            "Fetch.failRequest", {"requestId": event["requestId"], "errorReason": reason}, self._session
+        )
 
-    def _close_other(self, event: dict[str, Any]) -> None:
+    def _on_target_created(self, event: dict[str, Any]) -> None:
         """A window, frame or worker with a process of its own. It waits for us before it begins, and we end it there."""
-        self.note_refused(event["targetInfo"]["url"])
-        self._connection.tell("Target.closeTarget", {"targetId": event["targetInfo"]["targetId"]})
+        self.record_refused_url(event["targetInfo"]["url"])
+        self._connection.send_without_reply("Target.closeTarget", {"targetId": event["targetInfo"]["targetId"]})
 
-    def _dismiss(self, _: dict[str, Any]) -> None:
-        self._connection.tell("Page.handleJavaScriptDialog", {"accept": False}, self._session)
+    def _on_dialog(self, _: dict[str, Any]) -> None:
+        self._connection.send_without_reply("Page.handleJavaScriptDialog", {"accept": False}, self._session)
 
     def _on_load(self, _: dict[str, Any]) -> None:
         self._loaded = True
@@ -193,7 +195,7 @@ class BrowserPage:
 
     def _on_log(self, event: dict[str, Any]) -> None:
         if found := _LOCAL.search(event["entry"].get("text", "")):
-            self.note_refused(found.group(1))
+            self.record_refused_url(found.group(1))
 
     def _on_crash(self, _: dict[str, Any]) -> None:
         raise EngineCrashed("the browser's page crashed")

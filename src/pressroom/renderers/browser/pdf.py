@@ -41,7 +41,7 @@ class HtmlBrowser(Engine):
 
     @classmethod
     def version(cls) -> str:
-        return f"{browser_binary.version()}, {fonts.version()}, edition {cls.edition}"
+        return f"{browser_binary.version()}, {fonts.fonts_version()}, edition {cls.edition}"
 
     @classmethod
     def missing(cls) -> Missing | None:
@@ -68,7 +68,7 @@ class HtmlBrowser(Engine):
             page.call("Emulation.setEmulatedMedia", media=options.media or ("screen" if output == "png" else "print"))
             details: dict[str, Any] = {"title": learned["title"], "lang": learned["lang"]}
             if output == "png":
-                data = self._picture(page, options)
+                data = self._screenshot(page, options)
             else:
                 data, details["pages"] = self._make_deterministic(self._print(page, learned["title"], options))
             return Rendered(data, MEDIA_TYPES[output], [*page.notices, *_accessibility_notices(learned)], details)
@@ -81,14 +81,14 @@ class HtmlBrowser(Engine):
         wanted = {"title": options.title, "lang": options.lang, "scripts": options.javascript}
         learned: dict[str, Any] = page.run(CLEAN, source, policy, wanted)
         for address in learned["removed"]:
-            page.note_refused(address)
+            page.record_refused_url(address)
         page.show(learned["html"])
         return learned
 
     def _print(self, page: BrowserPage, title: str, options: DocumentOptions) -> bytes:
         if options.scale > LARGEST_PRINT:
             raise SourceInvalid(f"option: scale: a PDF is printed at {LARGEST_PRINT:g} at most; only a PNG can be larger")
-        header, footer = self._templates(page, title, options)
+        header, footer = self._header_and_footer(page, title, options)
         width, height = options.paper
         return page.stream(
             "Page.printToPDF",
@@ -109,7 +109,7 @@ class HtmlBrowser(Engine):
             generateDocumentOutline=options.outline,
         )
 
-    def _templates(self, page: BrowserPage, title: str, options: DocumentOptions) -> tuple[str, str]:
+    def _header_and_footer(self, page: BrowserPage, title: str, options: DocumentOptions) -> tuple[str, str]:
         style = (
             f"box-sizing: border-box; width: 100%; padding: 0 {options.margin_right} 0 {options.margin_left}; "
             f"font: 11px/1.3 '{fonts.SANS}', sans-serif; color: #444"
@@ -128,7 +128,7 @@ class HtmlBrowser(Engine):
             raise TooLarge(f"the document has {count:,} pages; the limit is {self.limits.pages:,}")
         return tidy, count
 
-    def _picture(self, page: BrowserPage, options: DocumentOptions) -> bytes:
+    def _screenshot(self, page: BrowserPage, options: DocumentOptions) -> bytes:
         width, height = (float(pixels(side)) for side in (options.width or WINDOW[0], options.height or WINDOW[1]))
         set_viewport(page, self.limits, width, height, options.scale)
         if options.full_page:

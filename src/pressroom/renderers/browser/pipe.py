@@ -60,11 +60,11 @@ class DevtoolsPipe:
             if writable:
                 self._outgoing = self._outgoing[os.write(self._to, self._outgoing[:CHUNK]) :]
             if readable:
-                self._take(os.read(self._from, CHUNK))
+                self._split_messages(os.read(self._from, CHUNK))
         except (BrokenPipeError, ConnectionResetError):
             raise EngineCrashed("the browser is gone") from None
 
-    def _take(self, data: bytes) -> None:
+    def _split_messages(self, data: bytes) -> None:
         if not data:
             raise EngineCrashed("the browser is gone")
         self._incoming += data
@@ -91,10 +91,10 @@ class DevtoolsConnection:
     def on(self, session: str, event: str, handler: Handler) -> None:
         self._handlers[session, event] = handler
 
-    def forget(self, session: str) -> None:
+    def remove_handlers(self, session: str) -> None:
         self._handlers = {key: handler for key, handler in self._handlers.items() if key[0] != session}
 
-    def tell(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> int:
+    def send_without_reply(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> int:
         """Say it and go on. Whatever the browser answers is dropped, unless `answer` asks for it."""
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": params or {}}
@@ -104,15 +104,15 @@ class DevtoolsConnection:
         return self._last
 
     def call(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> dict[str, Any]:
-        return self.answer(self.ask(method, params, session))
+        return self.wait_for_reply(self.send_command(method, params, session))
 
-    def ask(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> int:
+    def send_command(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> int:
         """Say it now and wait later, with `answer`: many questions then cost one round trip."""
-        number = self.tell(method, params, session)
+        number = self.send_without_reply(method, params, session)
         self._awaited.add(number)
         return number
 
-    def answer(self, number: int) -> dict[str, Any]:
+    def wait_for_reply(self, number: int) -> dict[str, Any]:
         self.receive_until(lambda: number in self._answers)
         self._awaited.discard(number)
         said = self._answers.pop(number)

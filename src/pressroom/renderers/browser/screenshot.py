@@ -30,7 +30,7 @@ def take_screenshot(
         page.call("Emulation.setDefaultBackgroundColorOverride", color=NOTHING)
     clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
     shot = page.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-    return page.decoded(shot["data"], limits.output)
+    return page.decode_base64(shot["data"], limits.output)
 
 
 def _refuse_if_too_large(limits: Limits, width: float, height: float) -> None:

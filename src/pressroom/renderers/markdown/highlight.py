@@ -31,13 +31,13 @@ def highlight_code(language: str, code: str) -> str | None:
     spans = []
     for kind, text in lex(code, lexer):
         escaped = html.escape(text, quote=False)
-        name = _class_of(kind)
+        name = _css_class(kind)
         spans.append(f'<span class="{name}">{escaped}</span>' if name else escaped)
     return f'<pre class="code"><code class="language-{html.escape(language)}">{"".join(spans)}</code></pre>'
 
 
 @lru_cache(maxsize=256)
-def _class_of(kind: _TokenType) -> str:
+def _css_class(kind: _TokenType) -> str:
     while kind not in STANDARD_TYPES and kind is not Token:
         kind = kind.parent  # type: ignore[assignment]
     return STANDARD_TYPES[kind]

@@ -37,31 +37,33 @@ class TextMeasurer(merman.MermanTextMeasurer):  # type: ignore[misc]  # merman i
     def measure(self, request: Any) -> Any:
         operation = request.operation
         if operation in LENGTHS:
-            return _result(Kind.LENGTH, length=_text_width(request, " ".join(request.text.split())))
+            return _measurement(Kind.LENGTH, length=_text_width(request, " ".join(request.text.split())))
         if operation in EXTENTS:
             half = _text_width(request, request.text) / 2
-            return _result(Kind.HORIZONTAL_EXTENTS, bbox_left=half, bbox_right=half)
+            return _measurement(Kind.HORIZONTAL_EXTENTS, bbox_left=half, bbox_right=half)
         if operation in METRICS:
             lines = request.text.split("\n")
             height = len(lines) * request.font_size * textwidth.ASCENT_AND_DESCENT
-            return _result(Kind.METRICS, width=_widest(request, lines), height=height, line_count=len(lines))
+            return _measurement(Kind.METRICS, width=_max_line_width(request, lines), height=height, line_count=len(lines))
         if operation is Operation.WRAPPED:
             return _measure_wrapped(request, Kind.METRICS)
         if operation is Operation.WRAPPED_WITH_RAW_WIDTH:
-            return _measure_wrapped(request, Kind.WRAPPED_WITH_RAW_WIDTH, raw_width=_widest(request, request.text.split("\n")))
+            return _measure_wrapped(
+                request, Kind.WRAPPED_WITH_RAW_WIDTH, raw_width=_max_line_width(request, request.text.split("\n"))
+            )
         return None
 
 
 def _measure_wrapped(request: Any, kind: Any, **more: float) -> Any:
     """A label in HTML that must wrap is as wide as it may be; one in SVG is as wide as its longest line."""
     lines = request.text.split("\n")
-    width, limit = _widest(request, lines), request.max_width
+    width, limit = _max_line_width(request, lines), request.max_width
     if limit and width > limit and request.white_space is not merman.MermanTextWhiteSpace.NOWRAP:
         lines = [part for line in lines for part in _wrap_lines(request, line, limit)]
-        width = _widest(request, lines)
+        width = _max_line_width(request, lines)
         if request.wrap_mode is merman.MermanTextWrapMode.HTML_LIKE:
             width = max(width, limit)
-    return _result(kind, width=width, height=len(lines) * request.line_height, line_count=len(lines), **more)
+    return _measurement(kind, width=width, height=len(lines) * request.line_height, line_count=len(lines), **more)
 
 
 def _wrap_lines(request: Any, text: str, limit: float) -> Iterator[str]:
@@ -76,18 +78,18 @@ def _wrap_lines(request: Any, text: str, limit: float) -> Iterator[str]:
     yield line
 
 
-def _widest(request: Any, lines: list[str]) -> float:
+def _max_line_width(request: Any, lines: list[str]) -> float:
     return max(_text_width(request, line) for line in lines)
 
 
 def _text_width(request: Any, text: str) -> float:
     family = (request.font_family or "").lower()
     mono = "mono" in family or "courier" in family
-    em = textwidth.width(text, bold=request.font_weight in BOLD, italic=request.font_style == "italic", mono=mono)
+    em = textwidth.text_width(text, bold=request.font_weight in BOLD, italic=request.font_style == "italic", mono=mono)
     return em * float(request.font_size) + len(text) * float(request.letter_spacing)
 
 
-def _result(kind: Any, **values: Any) -> Any:
+def _measurement(kind: Any, **values: Any) -> Any:
     nothing = {
         "width": 0.0,
         "height": 0.0,

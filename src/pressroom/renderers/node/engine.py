@@ -63,7 +63,7 @@ class NodeEngine(Engine):
 
     def draw(self, source: str, theme: str = "light") -> str:
         """The SVG as its library made it: not yet clean."""
-        answer = self._ask({"language": self.language, "source": source, "theme": theme})
+        answer = self._request_sidecar({"language": self.language, "source": source, "theme": theme})
         if answer.get("shaken"):
             self.close()
         match answer:
@@ -79,13 +79,13 @@ class NodeEngine(Engine):
 
     def close(self) -> None:
         if self._sidecar:
-            self._sidecar.end()
+            self._sidecar.terminate()
             self._sidecar = None
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _request_sidecar(self, request: dict[str, Any]) -> dict[str, Any]:
         self._sidecar = self._sidecar or Sidecar(self.limits)
         try:
-            return self._sidecar.ask(request)
+            return self._sidecar.request(request)
         except BaseException:
             self.close()  # the next source gets a new one
             raise

@@ -28,7 +28,7 @@ def install() -> Path:
     with tempfile.TemporaryDirectory(prefix=".node-", dir=folder.parent) as workshop:
         fresh, old = Path(workshop, "fresh"), Path(workshop, "old")
         fresh.mkdir(mode=0o755)
-        _fill(fresh)
+        _install_packages(fresh)
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)
@@ -37,15 +37,23 @@ def install() -> Path:
 
 def is_installed() -> bool:
     try:
-        return (node_places.packages_folder() / STAMP).read_text(encoding="utf-8") == _digest()
+        return (node_places.packages_folder() / STAMP).read_text(encoding="utf-8") == _lockfile_hash()
     except OSError:
         return False
 
 
-def _fill(folder: Path) -> None:
+def _install_packages(folder: Path) -> None:
     for file in (MANIFEST, LOCK):
         shutil.copyfile(file, folder / file.name)
-    command = [*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"]
+    command = [
+        *_npm_command(),
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--engine-strict=false",
+        "--loglevel=error",
+    ]
     try:
         done = subprocess.run(  # noqa: S603
             command, cwd=folder, capture_output=True, timeout=SECONDS, encoding="utf-8", errors="replace"
@@ -54,10 +62,10 @@ def _fill(folder: Path) -> None:
         raise Unusable(f"npm ci had not ended after {SECONDS} s") from None
     if done.returncode != 0:
         raise Unusable(f"npm ci failed: {(done.stderr or done.stdout).strip()[-2000:]}")
-    (folder / STAMP).write_text(_digest(), encoding="utf-8")
+    (folder / STAMP).write_text(_lockfile_hash(), encoding="utf-8")
 
 
-def _npm() -> list[str]:
+def _npm_command() -> list[str]:
     """npm is a script. The one that came with our Node is run by it; else whatever is on the PATH."""
     node = node_places.find_node()
     if node is None:
@@ -71,5 +79,5 @@ def _npm() -> list[str]:
     return [npm]
 
 
-def _digest() -> str:
+def _lockfile_hash() -> str:
     return hashlib.sha256(LOCK.read_bytes()).hexdigest()

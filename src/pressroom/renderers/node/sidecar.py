@@ -1,8 +1,8 @@
-"""One warm Node process that draws for a press: four bytes of length and JSON to it, the same back.
+"""One warm Node process that draws for an engine process: four bytes of length and JSON in each direction.
 
-It is a child of the press and inherits its walls. The switches below are a second row of them, for machines whose kernel
-lacks the first: Node's own permission model leaves it the files named here, no children and no workers; and no text becomes
-code, which matters most for bytefield, whose sources can get hold of the Function constructor.
+It is a child of the engine process and inherits its confinement. The switches below are a second layer, for machines whose
+kernel lacks the first: Node's own permission model leaves it the files named here, no children and no workers; and no text
+becomes code, which matters most for bytefield, whose sources can get hold of the Function constructor.
 """
 
 import os
@@ -27,7 +27,8 @@ class Sidecar:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        # Not only the end of its input ends it: a Node that is busy does not look. When the press is killed, so is Node.
+        # Not only the end of its input ends it: a Node that is busy does not look. When the engine process is killed, so is
+        # Node.
         self._process = subprocess.Popen(  # noqa: S603
             _command(limits),
             stdin=subprocess.PIPE,
@@ -42,7 +43,7 @@ class Sidecar:
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Its answer. Afterwards, if this raises, the process is of no more use."""
         assert self._process.stdin
         body = msgspec.json.encode(request)
@@ -50,14 +51,14 @@ class Sidecar:
             self._process.stdin.write(LENGTH.pack(len(body)) + body)
             self._process.stdin.flush()
         except OSError:
-            raise self._crashed() from None
+            raise self._crash_error() from None
         (length,) = LENGTH.unpack(self._read(LENGTH.size))
         if length > 2 * self._limits.output:  # JSON doubles an SVG at the worst: every quotation mark is escaped
             raise TooLarge(f"the picture is larger than {self._limits.output:,} bytes")
         answer: dict[str, Any] = msgspec.json.decode(self._read(length), type=dict[str, Any])
         return answer
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         process = self._process
         process.kill()
         process.wait()
@@ -68,10 +69,10 @@ class Sidecar:
         assert self._process.stdout
         data = self._process.stdout.read(size)
         if len(data) < size:
-            raise self._crashed()
+            raise self._crash_error()
         return data
 
-    def _crashed(self) -> EngineCrashed | TooLarge:
+    def _crash_error(self) -> EngineCrashed | TooLarge:
         code = self._process.wait()
         self._said.seek(0)
         last_words = self._said.read(STDERR_KEPT).decode(errors="replace").strip()
@@ -82,7 +83,7 @@ class Sidecar:
 
 def _command(limits: Limits) -> list[str]:
     binary = node_places.find_node()
-    if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the press was started
+    if binary is None and os.environ.get("PRESSROOM_NODE"):  # it was there when the engine process was started
         raise EngineCrashed("Node.js could not be asked for its version")
     if binary is None:
         raise EngineMissing(f"Node.js was not found; {node_places.GET_NODE}")

@@ -83,7 +83,7 @@ def print_numbers(printer: Printer, count: int) -> pikepdf.Pdf:
 
 def print_stamp(printer: Printer, text: str) -> tuple[pikepdf.Pdf, float]:
     """The stamp on one line, and how wide it is."""
-    width = max(textwidth.width(text, bold=True), 1.0) * STAMP_SIZE + STAMP_SIZE
+    width = max(textwidth.text_width(text, bold=True), 1.0) * STAMP_SIZE + STAMP_SIZE
     style = (
         f"@page {{ size: {width:.2f}pt {STAMP_HEIGHT}pt; margin: 0 }} body {{ margin: 0 }}"
         f" div {{ font: bold {STAMP_SIZE}pt/{STAMP_HEIGHT}pt 'Liberation Sans'; color: {_STAMP_COLOUR}; text-align: center;"

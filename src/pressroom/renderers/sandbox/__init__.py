@@ -1,1 +1,1 @@
-"""The box: presses, their pools, and the walls around them."""
+"""The sandbox: engine processes, their pools and their confinement."""

@@ -1,4 +1,4 @@
-"""The inside of a press: shut the door, load one engine, render what comes through the slot.
+"""The inside of an engine process: confine it, load one engine, render what arrives.
 
 Runs as a process of its own. It answers in batches when work is waiting, so that a thousand small documents do not cost a
 thousand wake-ups, and notes in shared memory which order it is at: if it dies, the one it died of is known exactly.
@@ -40,7 +40,7 @@ _BATCH_BYTES = 256 * 1024
 
 
 def main(instructions: dict[str, Any]) -> None:
-    pipe_in, pipe_out = _take_over_pipes()
+    pipe_in, pipe_out = _redirect_standard_streams()
     cursor = mmap.mmap(os.open(instructions["cursor"], os.O_RDWR), CURSOR.size)
     shared = _read_and_close(instructions["prepared"])
     layers = confine(instructions["reads"], instructions["writes"])
@@ -48,7 +48,7 @@ def main(instructions: dict[str, Any]) -> None:
         engine = _load_engine(instructions["module"], instructions["engine"], shared)
         if engine.limits.strict_memory:
             limit_memory(engine.limits.memory)
-        _warm_up(engine)
+        _render_sample(engine)
     except BaseException as error:
         _write_all(pipe_out, encode_frame(_failure_message(0, error)))
         return
@@ -59,7 +59,7 @@ def main(instructions: dict[str, Any]) -> None:
         engine.close()
 
 
-def _take_over_pipes() -> tuple[int, int]:
+def _redirect_standard_streams() -> tuple[int, int]:
     """What a library prints must not get between the answers, and what it starts must not hear the orders."""
     pipe_in, pipe_out = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -77,7 +77,7 @@ def _read_and_close(memory: int | None) -> bytes | None:
         os.close(memory)
 
 
-def _warm_up(engine: Engine) -> None:
+def _render_sample(engine: Engine) -> None:
     """Render the sample, which also loads what is loaded only once. A busy machine may take longer for that than a source has;
     the whole start has a limit of its own, which is watched from outside.
     """
@@ -110,7 +110,7 @@ def _serve_requests(engine: Engine, pipe_in: int, pipe_out: int, cursor: mmap.mm
                 answers.clear()
                 since = time.monotonic()
             if engine.spoiled:
-                break  # what is still waiting is handed to another press
+                break  # what is still waiting is handed to another engine process
         _write_all(pipe_out, answers)
         answers.clear()
         if engine.spoiled:

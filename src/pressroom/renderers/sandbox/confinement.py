@@ -1,7 +1,8 @@
-"""Shut this process in, for good: no network, no files but the few that were named, no way to gain rights.
+"""Confine this process irrevocably: no network, no files except those named, no way to gain privileges.
 
-Called once, at the start of a press, before anything of a stranger is read; whatever the press starts inherits it. Each
-layer stands alone and is used where the kernel has it. A press tells which of them hold, and `pressroom check` shows it.
+Called once, when an engine process starts, before it reads untrusted input; child processes inherit it. The layers are
+independent, and each is used if the kernel supports it. An engine process reports which are in force, and `pressroom check`
+shows them.
 """
 
 import contextlib
@@ -57,7 +58,7 @@ def limit_memory(size: int) -> None:
 
 
 def die_with_parent() -> None:
-    """For a press, and for what it starts (as `preexec_fn`): it is killed when its parent is."""
+    """For an engine process, and for what it starts (as `preexec_fn`): it is killed when its parent is."""
     if sys.platform == "linux":
         _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

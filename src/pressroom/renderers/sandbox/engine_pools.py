@@ -1,4 +1,4 @@
-"""All presses of this process behind one front: say what you have and what you want."""
+"""The pools of engine processes of this process, one for each engine."""
 
 import os
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class EnginePools:
         *,
         caller: RenderCaller = DIRECT_CALLER,
     ) -> Rendered:
-        """Render one source. What is wrong with the request is told before a press is troubled."""
+        """Render one source. Errors in the request are raised before an engine process is used."""
         engine.check(source, output, options or {})
         return await self._pool(engine).render(source, output, dict(options or {}), caller)
 
@@ -48,7 +48,7 @@ class EnginePools:
 
     def _pool(self, engine: type[Engine]) -> ProcessPool:
         if self._closed:
-            raise QueueClosed("the presses are closed")
+            raise QueueClosed("the engine processes are closed")
         pool = self._pools.get(engine)
         if pool is None:
             if not self._has_removed_stale:
@@ -61,7 +61,7 @@ class EnginePools:
 
 
 class CallerEnginePools:
-    """The same presses, with the tier and the organisation of one caller."""
+    """The same engine processes, with the tier and the organisation of one caller."""
 
     def __init__(self, pools: EnginePools, caller: RenderCaller) -> None:
         self._presses = pools

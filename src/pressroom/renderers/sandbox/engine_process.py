@@ -1,7 +1,7 @@
-"""A press: a warm process that renders many sources, and that can be killed at any moment.
+"""An engine process: a warm process that renders many sources. Killing it loses nothing but the render that it is doing.
 
-This is its outside. Orders are sent ahead so that the press never waits for the next one; answers come back in order. If
-it dies, or is killed for taking too long, the one order it was at is blamed and the others are handed back untouched.
+This is the side of its owner. Requests are sent ahead so that the process never waits for the next one; responses come back in
+order. If the process dies, or is killed at its time limit, the request that it was rendering fails and the others are returned.
 """
 
 import asyncio
@@ -102,7 +102,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
             self._cursor = mmap.mmap(file.fileno(), CURSOR.size)
         private = self.folder / "private"
         private.mkdir()
-        (self.folder / "fonts.conf").write_text(fonts.configuration(private), encoding="utf-8")
+        (self.folder / "fonts.conf").write_text(fonts.fontconfig_xml(private), encoding="utf-8")
         _, own = _package_of(self.engine)
         shared = (
             await asyncio.to_thread(prepared_memory, self.engine, _prepare_command(self.engine))
@@ -180,8 +180,8 @@ class EngineProcess(asyncio.SubprocessProtocol):
         try:
             for body in self._frame_decoder.feed(data):
                 self._handle_message(body)
-        except Exception:  # a press that talks nonsense is no longer ours
-            self.kill(EngineCrashed(f"the {self.engine.name} press sent what cannot be understood"))
+        except Exception:  # after a message that cannot be parsed nothing from this process can be trusted
+            self.kill(EngineCrashed(f"the {self.engine.name} engine process sent what cannot be understood"))
             return
         if self.ready:
             self._on_capacity(self)
@@ -204,7 +204,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
                 self._settle(number, error)
 
     def _settle(self, number: int, outcome: Rendered | PressroomError) -> None:
-        ticket = self.waiting.pop(number)  # an unknown number is nonsense: KeyError, and the press is killed
+        ticket = self.waiting.pop(number)  # an unknown number is nonsense: KeyError, and the engine process is killed
         self.rendered += 1
         self.busy_since = time.monotonic()
         if ticket.future.done():
@@ -216,7 +216,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     @property
     def current_ticket(self) -> tuple[Ticket | None, float]:
-        """The order it is at, as the press says, and since when. Without one: the oldest that waits."""
+        """The request that it is rendering, as the process reports it, and since when. If it reports none: None."""
         if self._cursor is not None:
             number, began = CURSOR.unpack_from(self._cursor)
             if ticket := self.waiting.get(number):
@@ -225,16 +225,16 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return None, self.busy_since
 
     def check_time(self, now: float) -> None:
-        """Kill it if the order it is at has had its time."""
+        """Kill it if its current request has reached the time limit."""
         limit = self.engine.limits.seconds
         ticket, since = self.current_ticket
         if ticket is not None and ticket.future.cancelled() and now - since > _CANCELLED_GRACE:
             self.kill(Timeout("its caller was cancelled"))
-        # A press that claims to be at nothing while it sits on orders gets no more time than one that is honest.
+        # A process that has requests and reports none as current gets the same time limit.
         elif (ticket is not None and now - since > limit) or (self.waiting and now - self.busy_since > 2 * limit + 1):
             self.kill(Timeout(f"{self.engine.name} did not finish within {limit:g} s"))
         elif not self.ready and self._loop.time() - self.started > START_WITHIN:
-            self.kill(EngineCrashed(f"the {self.engine.name} press did not start within {START_WITHIN:g} s"))
+            self.kill(EngineCrashed(f"the {self.engine.name} engine process did not start within {START_WITHIN:g} s"))
 
     def check_memory(self) -> None:
         limit = self.engine.limits.memory
@@ -259,7 +259,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return self._closed and self._kill_reason is None
 
     def close(self) -> None:
-        """Let it end in peace: it goes when it hears nothing more."""
+        """Close its input. The process exits when it has answered what it was sent."""
         self.retiring = True
         self._closed = True
         if self._input is not None:
@@ -279,20 +279,20 @@ class EngineProcess(asyncio.SubprocessProtocol):
         if self.ended:
             return
         self.ended = True
-        died = f"the {self.engine.name} press died while it rendered this source ({self.exit_description})"
+        died = f"the {self.engine.name} engine process died while it rendered this source ({self.exit_description})"
         self._fail_current(self._kill_reason or EngineCrashed(died))
         if self._transport is not None:
             self._transport.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         self._on_end(self)
 
-    def _fail_current(self, death: PressroomError) -> None:
+    def _fail_current(self, reason: PressroomError) -> None:
         """The order it was at is answered with its death. If it was killed and did not say where it was, the oldest is."""
         ticket, _ = self.current_ticket
         if ticket is None and self._kill_reason is not None:
             ticket = next(iter(self.waiting.values()), None)
         if ticket is not None and not ticket.future.done():
-            ticket.future.set_exception(death)
+            ticket.future.set_exception(reason)
 
     def take_unfinished(self) -> Sequence[Ticket]:
         """What it had in hand and is not to blame for."""
@@ -328,7 +328,7 @@ def _package_of(engine: type[Engine]) -> tuple[Path, Path]:
 
 
 def _site_packages() -> list[str]:
-    """Where packages are installed. The folder of the application is on the path too, but is none of a press's business."""
+    """Where packages are installed. The folder of the application is on the path too, but an engine process may not read it."""
     return [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
 
 

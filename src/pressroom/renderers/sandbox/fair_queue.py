@@ -1,4 +1,4 @@
-"""Renders that wait for a press, and which of them is next."""
+"""Renders that wait for an engine process, and which of them is next."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from pressroom.renderers import Rendered
 
 
 class RenderCaller(NamedTuple):
-    """The caller of a render, as the queue sorts it. `waiting` surrounds the time in which it waits for a press."""
+    """The caller of a render, as the queue sorts it. `waiting` surrounds the time in which it waits for an engine process."""
 
     is_background: bool = False
     org_id: str = ""
@@ -22,7 +22,7 @@ DIRECT_CALLER = RenderCaller()
 
 
 class Ticket:
-    """One render on its way: what to send to a press, and the future that its caller awaits."""
+    """One render on its way: what to send to an engine process, and the future that its caller awaits."""
 
     __slots__ = ("caller", "future", "is_sent", "on_sent", "options", "output", "sent_at", "source", "tries")
 
@@ -53,7 +53,7 @@ class Ticket:
 
 class TicketQueue:
     """Interactive and background tickets apart. Within each, organisations take turns: next is the one with the fewest tickets
-    in presses, then the one that was served longest ago. Within an organisation it is first in, first out.
+    in engine processes, then the one that was served longest ago. Within an organisation it is first in, first out.
     """
 
     def __init__(self) -> None:
@@ -73,11 +73,13 @@ class TicketQueue:
         self._tickets_like(ticket).append(ticket)
 
     def put_back(self, ticket: Ticket) -> None:
-        """A press had it and died of another: it is the first of its organisation."""
+        """An engine process had it and died of another: it is the first of its organisation."""
         self._tickets_like(ticket).appendleft(ticket)
 
     def pop(self, count_by_org: Callable[[], Counter[str]], *, background: bool) -> Ticket:
-        """`in_presses` counts the tickets that presses have, by organisation. It is called when several organisations wait."""
+        """`in_presses` counts the tickets that engine processes have, by organisation. It is called when several
+        organisations wait.
+        """
         lines = self._tickets_by_org[background]
         if len(lines) == 1:
             org_id = next(iter(lines))

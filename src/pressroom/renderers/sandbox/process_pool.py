@@ -1,4 +1,4 @@
-"""The presses of one engine: as many as there are cores, started when there is work, replaced before they wear out.
+"""The engine processes of one engine: as many as there are cores, started when there is work, replaced before they wear out.
 
 With two or more, one is kept for interactive renders, as a worker keeps a slot: a render cannot be pre-empted, so priority
 alone does not bound how long an interactive one waits.
@@ -20,11 +20,11 @@ from pressroom.renderers.sandbox.fair_queue import DIRECT_CALLER, RenderCaller, 
 log = logging.getLogger("pressroom.renderers")
 
 CHECK_INTERVAL = 0.05
-MAX_SECONDS_AHEAD = 0.01  # seconds of work that a press may have waiting behind the order it is at
+MAX_SECONDS_AHEAD = 0.01  # seconds of work that may be queued in an engine process behind its current request
 MAX_REQUESTS_AHEAD = 64
-MAX_TRIES = 3  # presses that may die around an order without its being to blame
+MAX_TRIES = 3  # engine processes that may die around a request before it fails
 CLOSE_TIMEOUT = 2.0
-CLOSING_MESSAGE = "the presses are closing"
+CLOSING_MESSAGE = "the engine processes are closing"
 
 
 class ProcessPool:
@@ -71,7 +71,9 @@ class ProcessPool:
             await asyncio.gather(self._limits_task, return_exceptions=True)
 
     def _dispatch(self) -> None:
-        """Hand waiting tickets to presses with room, interactive ones first; start another press if that was not enough."""
+        """Hand waiting tickets to engine processes with room, interactive ones first; start another engine process if that
+        was not enough.
+        """
         for background in (False, True):
             while self._queue.has(background=background) and (process := self._least_busy_process(background=background)):
                 ticket = self._queue.pop(self._count_by_org, background=background)
@@ -89,7 +91,9 @@ class ProcessPool:
         return Counter(ticket.caller.org_id for process in self.processes for ticket in process.waiting.values())
 
     def _least_busy_process(self, *, background: bool) -> EngineProcess | None:
-        """The press with the least to do. What is quick is sent ahead by the dozen, what is slow waits here for any of them."""
+        """The engine process with the least to do. What is quick is sent ahead by the dozen, what is slow waits here for any
+        of them.
+        """
         processes = self.processes
         if background and self._size > 1:
             taken = [process for process in processes if process.has_background]
@@ -122,21 +126,23 @@ class ProcessPool:
         try:
             await process.start()
         except OSError as reason:
-            process.failure = EngineCrashed(f"a press for {self.engine.name} cannot be started: {reason.strerror}")
+            process.failure = EngineCrashed(f"an engine process for {self.engine.name} cannot be started: {reason.strerror}")
             self._on_process_end(process)
-        except Exception as reason:  # an engine's own code says what a press may read, and may be wrong
-            log.exception("a press for %s cannot be started", self.engine.name)
-            process.failure = EngineCrashed(f"a press for {self.engine.name} cannot be started: {type(reason).__name__}")
+        except Exception as reason:  # an engine's own code says what an engine process may read, and may be wrong
+            log.exception("an engine process for %s cannot be started", self.engine.name)
+            process.failure = EngineCrashed(
+                f"an engine process for {self.engine.name} cannot be started: {type(reason).__name__}"
+            )
             self._on_process_end(process)
 
     def _on_capacity(self, process: EngineProcess) -> None:
         if process.rendered >= self.engine.renders:
             process.worn = True
-        self._retire_if_worn(process)
+        self._retire_if_used_up(process)
         self._dispatch()
 
-    def _retire_if_worn(self, process: EngineProcess) -> None:
-        """A worn press works on until its replacement is warm."""
+    def _retire_if_used_up(self, process: EngineProcess) -> None:
+        """A process that has rendered enough sources continues until its replacement is warm."""
         if process.worn and not process.retiring:
             fresh = [other for other in self.processes if not other.worn and not other.retiring]
             if any(other.ready for other in fresh):
@@ -153,16 +159,18 @@ class ProcessPool:
         if process.stderr:  # what it said in passing matters only if it came to a bad end
             log.log(
                 logging.DEBUG if process.ended_cleanly else logging.WARNING,
-                "%s press: %s",
+                "%s engine process: %s",
                 self.engine.name,
                 process.stderr[-2000:].decode(errors="replace"),
             )
         for ticket in reversed(process.take_unfinished()):
             ticket.tries += 1
-            if self._closed:  # no press will take it any more
+            if self._closed:  # no engine process will take it any more
                 self._fail(ticket, EngineCrashed(CLOSING_MESSAGE))
             elif ticket.tries >= MAX_TRIES:
-                self._fail(ticket, EngineCrashed(f"{MAX_TRIES} presses for {self.engine.name} died around this source"))
+                self._fail(
+                    ticket, EngineCrashed(f"{MAX_TRIES} engine processes for {self.engine.name} died around this source")
+                )
             else:
                 self._queue.put_back(ticket)
         if process.never_ready:
@@ -172,13 +180,13 @@ class ProcessPool:
         self._dispatch()
 
     def _fail_waiting(self, process: EngineProcess) -> None:
-        """A press has died while it started, which is no order's fault. If something is missing, every waiting order fails with
-        that reason. Anything else may be temporary (the machine was busy, the press was killed): each order is tried with
-        another press before it fails, and what it fails with is retried.
+        """An engine process died while it started, which no request caused. If a package is missing, every waiting request
+        fails with that reason. Anything else may be temporary (the machine was busy, the process was killed): each request is
+        tried with another process before it fails, and its failure is retried.
         """
         is_missing = isinstance(process.failure, EngineMissing)
         why = f"did not start: {process.failure}" if process.failure else f"died while it started ({process.exit_description})"
-        reason = process.failure if is_missing else EngineCrashed(f"the {self.engine.name} press {why}")
+        reason = process.failure if is_missing else EngineCrashed(f"the {self.engine.name} engine process {why}")
         assert reason is not None
         for ticket in self._queue.clear():
             ticket.tries += 1
@@ -196,7 +204,7 @@ class ProcessPool:
             ticket.future.set_exception(type(reason)(*reason.args))
 
     async def _enforce_limits(self) -> None:
-        """Time and memory, looked at while there is work. Without work for long enough the presses go home."""
+        """Time and memory, looked at while there is work. Engine processes exit after the idle time."""
         ticks = 0
         while True:
             busy = list(self._busy_processes())
@@ -218,7 +226,7 @@ class ProcessPool:
         return (process for process in self.processes if process.pid and (process.waiting or not process.ready))
 
     async def _wait_for_work(self) -> bool:
-        """Wait for work; False if none came for as long as an idle press is kept."""
+        """Wait for work; False if none came for as long as an idle engine process is kept."""
         self._work_arrived.clear()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._work_arrived.wait(), self._idle_timeout)

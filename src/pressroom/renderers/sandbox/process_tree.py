@@ -1,4 +1,4 @@
-"""The processes of a press, seen from outside: who belongs to it, what they hold, and how all of them end."""
+"""An engine process and its descendants: find them, measure their memory, kill all of them."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ def kill_process_tree(pid: int) -> None:
 
 
 def remove_stale_folders() -> int:
-    """Remove what presses of dead processes left behind: a process that is killed cannot tidy up."""
+    """Remove what engine processes of dead processes left behind: a process that is killed cannot tidy up."""
     removed = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         owner = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]

@@ -1,4 +1,4 @@
-"""What a press and the process that owns it say to each other: frames of MessagePack, each with its length in front."""
+"""Messages between an engine process and its owner: frames of MessagePack, each with its length in front."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class EngineRequest(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ProcessReady(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """The engine is loaded and has rendered its sample. `layers` are the walls that hold."""
+    """The engine is loaded and has rendered its sample. `layers` are the restrictions that are in force."""
 
     layers: list[str]
 
@@ -34,7 +34,7 @@ class RenderSuccess(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class RenderFailure(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    number: int  # 0: the press could not start
+    number: int  # 0: the engine process could not start
     code: str
     message: str
     line: int | None = None
@@ -69,7 +69,7 @@ def encode_frame(message: EngineRequest | ChildMessage) -> bytes:
 
 
 class FrameDecoder:
-    """Cuts a stream of bytes into frames. A frame above the limit is a press that lies."""
+    """Cuts a stream of bytes into frames. Raises EngineCrashed for a frame above the limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -83,7 +83,7 @@ class FrameDecoder:
         while len(buffer) - start >= 4:
             size = int.from_bytes(buffer[start : start + 4], "little")
             if size > self._limit:
-                raise EngineCrashed("the press sent more than it may")
+                raise EngineCrashed("the engine process sent more than it may")
             if len(buffer) - start - 4 < size:
                 break
             frames.append(bytes(buffer[start + 4 : start + 4 + size]))

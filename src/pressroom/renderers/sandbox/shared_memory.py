@@ -1,7 +1,7 @@
-"""What is costly to make and the same for every press of an engine, such as compiled code: made once for this process.
+"""What is costly to make and the same for every engine process of an engine, such as compiled code: made once for this process.
 
-It may be native code, so no press may change what another gets. It is made outside of them, in a process of its own that reads
-no source, and kept in memory that is sealed against writing, never in a file.
+It may be native code, so no engine process may change what another gets. It is made outside of them, in a process of its own
+that reads no source, and kept in memory that is sealed against writing, never in a file.
 """
 
 import fcntl
@@ -28,7 +28,8 @@ def has_prepare_step(engine: type[Engine]) -> bool:
 
 
 def prepared_memory(engine: type[Engine], command: Sequence[str]) -> int | None:
-    """A file descriptor to read it from, or None: then each press makes its own. The first call takes as long as it takes.
+    """A file descriptor to read it from, or None: then each engine process makes its own. The first call takes as long as it
+    takes.
 
     `command` runs `main` for the engine.
     """
@@ -42,16 +43,16 @@ def _run_prepare(engine: type[Engine], command: Sequence[str]) -> int | None:
     try:
         completed = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PREPARE_TIMEOUT)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as reason:
-        log.warning("%s could not be prepared, so that its presses start slowly: %s", engine.name, reason)
+        log.warning("%s could not be prepared, so that its engine processes start slowly: %s", engine.name, reason)
         return None
     if completed.returncode != 0 or not completed.stdout:
         stderr = completed.stderr[-2000:].decode(errors="replace")
-        log.warning("%s could not be prepared, so that its presses start slowly: %s", engine.name, stderr)
+        log.warning("%s could not be prepared, so that its engine processes start slowly: %s", engine.name, stderr)
         return None
-    return _seal(completed.stdout)
+    return _make_sealed_memory(completed.stdout)
 
 
-def _seal(data: bytes) -> int:
+def _make_sealed_memory(data: bytes) -> int:
     memory = os.memfd_create("pressroom-prepared", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with os.fdopen(os.dup(memory), "wb") as file:
         file.write(data)
@@ -61,7 +62,7 @@ def _seal(data: bytes) -> int:
 
 
 def read_memory(memory: int) -> bytes:
-    """All presses share one offset in it, so none is moved."""
+    """All engine processes share one offset in it, so none is moved."""
     return os.pread(memory, os.fstat(memory).st_size, 0)
 
 

@@ -53,9 +53,9 @@ class CleanSvg:
             | ({"role": "img", "aria-labelledby": " ".join(id for id, _, _ in named)} if named else {})
         )
         names = "".join(f"<{tag} {write_attributes({'id': id})}>{escape(text)}</{tag}>" for id, tag, text in named)
-        return f"<svg {write_attributes(root)}>{names}{self._backdrop(background)}{self.body}</svg>"
+        return f"<svg {write_attributes(root)}>{names}{self._background_rect(background)}{self.body}</svg>"
 
-    def _backdrop(self, color: str | None) -> str:
+    def _background_rect(self, color: str | None) -> str:
         if color is None:
             return ""
         x, y, width, height = (_format_number(side) for side in self.box)
@@ -71,7 +71,7 @@ def clean_svg(
     """
     filter = _SvgFilter(svg, prefix, by_engine)
     try:
-        filter.read()
+        filter.filter_document()
     except expat.ExpatError as error:
         if by_engine:
             raise SourceInvalid("this source makes the engine draw what is not well-formed SVG") from error
@@ -112,13 +112,13 @@ class _SvgFilter:
         self._cost = DrawingCost()
         self._parser = expat.ParserCreate("utf-8", " ")
         self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._text
-        self._parser.ProcessingInstructionHandler = self._instruction
-        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._on_start
+        self._parser.EndElementHandler = self._on_end
+        self._parser.CharacterDataHandler = self._on_text
+        self._parser.ProcessingInstructionHandler = self._on_processing_instruction
+        self._parser.StartDoctypeDeclHandler = self._on_doctype
 
-    def read(self) -> None:
+    def filter_document(self) -> None:
         self._parser.Parse(self._svg.encode(errors="replace"), True)
         if self._cost.total() > MAX_DRAWN:
             raise TooLarge(f"<use>, patterns and masks repeat the picture into more than {MAX_DRAWN:,} elements")
@@ -126,17 +126,17 @@ class _SvgFilter:
     def text_of(self, tag: str) -> str | None:
         return " ".join("".join(self._captured.get(tag, ())).split()) or None
 
-    def _doctype(self, _name: str, system: str | None, public: str | None, has_subset: int) -> None:
+    def _on_doctype(self, _name: str, system: str | None, public: str | None, has_subset: int) -> None:
         # The document type that drawing programs write is harmless and never fetched. Any other one can only declare entities.
         plain = system is None if public is None else public.startswith("-//W3C//DTD SVG ")
         if has_subset or not plain:
-            raise self._invalid("a document type with declarations is not accepted; remove the <!DOCTYPE ...>")
+            raise self._invalid_error("a document type with declarations is not accepted; remove the <!DOCTYPE ...>")
 
-    def _instruction(self, target: str, data: str) -> None:
+    def _on_processing_instruction(self, target: str, data: str) -> None:
         if target == "xml-stylesheet":
             self._note_blocked("a style sheet", data)
 
-    def _start(self, name: str, given: dict[str, str]) -> None:
+    def _on_start(self, name: str, given: dict[str, str]) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise TooLarge(f"the picture has more than {MAX_ELEMENTS:,} elements")
@@ -147,7 +147,7 @@ class _SvgFilter:
             return
         space, _, tag = name.rpartition(" ")
         if not self._open:
-            self._begin(space, tag, given)
+            self._open_element(space, tag, given)
             return
         if len(self._open) == 1 and space == SVG and tag in ("title", "desc"):
             self._capturing = self._captured.setdefault(tag, []) if tag not in self._captured else []
@@ -159,10 +159,10 @@ class _SvgFilter:
         if self._capturing is None:
             self._write_start(space, tag, given)
 
-    def _begin(self, space: str, tag: str, given: dict[str, str]) -> None:
+    def _open_element(self, space: str, tag: str, given: dict[str, str]) -> None:
         if (space, tag) != (SVG, "svg"):
             hint = f'; add xmlns="{SVG}"' if tag == "svg" and not space else ""
-            raise self._invalid(f"the root element must be an <svg> of SVG{hint}")
+            raise self._invalid_error(f"the root element must be an <svg> of SVG{hint}")
         self._open.append((space, tag))
         self._cost.enter_element(given)
         kept = dict(self._kept_attributes(space, tag, given))
@@ -197,7 +197,7 @@ class _SvgFilter:
         if tag == "style":
             self._style = []
 
-    def _end(self, _name: str) -> None:
+    def _on_end(self, _name: str) -> None:
         if self._skipped:
             self._skipped -= 1
             return
@@ -213,9 +213,9 @@ class _SvgFilter:
             css = "".join(self._style)
             self.out.append(escape(svgrules.clean_css(css, self._note_blocked, self._prefix_id)))
             self._style = None
-        self._close(space, tag)
+        self._close_element(space, tag)
 
-    def _close(self, space: str, tag: str) -> None:
+    def _close_element(self, space: str, tag: str) -> None:
         """Empty elements of SVG are closed at once. Those of HTML are not, because a page would read on inside of them."""
         last = self.out[-1]
         empty = last.startswith(f"<{tag}") and last.endswith(">") and not last.startswith("</") and not last.endswith("/>")
@@ -224,7 +224,7 @@ class _SvgFilter:
         else:
             self.out.append(f"</{tag}>")
 
-    def _text(self, text: str) -> None:
+    def _on_text(self, text: str) -> None:
         if self._skipped or len(self._open) <= 1:
             return
         if self._capturing is not None:
@@ -242,19 +242,19 @@ class _SvgFilter:
             elif bare == "href" and where in ("", XLINK):
                 if where and "href" in given:
                     continue
-                if (target := self._reference(tag, value)) is not None:
+                if (target := self._clean_reference(tag, value)) is not None:
                     yield "href", target
-            elif not where and (kept := self._attribute(space, bare, value)) is not None:
+            elif not where and (kept := self._clean_attribute(space, bare, value)) is not None:
                 yield bare, kept
 
-    def _attribute(self, space: str, name: str, value: str) -> str | None:
+    def _clean_attribute(self, space: str, name: str, value: str) -> str | None:
         low = name.lower()
         if low.startswith("on"):
             self._note_removed(f"the event handler {name[:40]}")
             return None
         if space == XHTML:
             if low == "src":
-                return self._reference("img", value)
+                return self._clean_reference("img", value)
             if not (low in svgrules.HTML_ATTRIBUTES or low.startswith(("aria-", "data-"))):
                 return None
         elif low in svgrules.FETCHING:
@@ -265,7 +265,7 @@ class _SvgFilter:
             return svgrules.clean_css(value, self._note_blocked, self._prefix_id)
         return value
 
-    def _reference(self, tag: str, value: str) -> str | None:
+    def _clean_reference(self, tag: str, value: str) -> str | None:
         if value.strip().startswith("#"):
             return "#" + self._prefix_id(value.strip()[1:])
         if tag == "a":
@@ -282,17 +282,17 @@ class _SvgFilter:
         return f"{self._prefix}{id}"
 
     def _note_blocked(self, what: str, target: str) -> None:
-        self._notice("blocked_fetch", f"{what} was left out because it is not embedded: {target.strip()[:100]}")
+        self._add_notice("blocked_fetch", f"{what} was left out because it is not embedded: {target.strip()[:100]}")
 
     def _note_removed(self, what: str) -> None:
-        self._notice("unsafe_removed", f"{what} was left out because it could run as a program")
+        self._add_notice("unsafe_removed", f"{what} was left out because it could run as a program")
 
-    def _notice(self, code: str, message: str) -> None:
+    def _add_notice(self, code: str, message: str) -> None:
         line = None if self._by_engine else self._parser.CurrentLineNumber
         if len(self.notices) < MAX_NOTICES:
             self.notices.setdefault((code, message), Notice(code, message, line))
 
-    def _invalid(self, message: str) -> SourceInvalid:
+    def _invalid_error(self, message: str) -> SourceInvalid:
         if self._by_engine:
             return SourceInvalid(message)
         return source_error(self._svg, message, self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1)

@@ -31,7 +31,7 @@ def to_png(svg: str, zoom: float) -> bytes:
             zoom=zoom,
             dpi=96,
             skip_system_fonts=True,
-            font_files=[str(file) for file in fonts.files()],
+            font_files=[str(file) for file in fonts.font_files()],
             font_family=fonts.SANS,
             sans_serif_family=fonts.SANS,
             serif_family=fonts.SANS,
@@ -59,10 +59,10 @@ def _nearest_font(families: str) -> str:
 @cache
 def vl_convert() -> Any:
     """The library, knowing our fonts and no others: it would look through those of the machine first."""
-    if "FONTCONFIG_FILE" not in os.environ:  # a press has one
+    if "FONTCONFIG_FILE" not in os.environ:  # an engine process has one
         folder = Path(tempfile.mkdtemp(prefix="pressroom-fonts-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        (folder / "fonts.conf").write_text(fonts.configuration(folder), encoding="utf-8")
+        (folder / "fonts.conf").write_text(fonts.fontconfig_xml(folder), encoding="utf-8")
         os.environ["FONTCONFIG_FILE"] = str(folder / "fonts.conf")
     import vl_convert
 
@@ -72,8 +72,8 @@ def vl_convert() -> Any:
 
 @contextmanager
 def translate_panics(given: type[Exception] | tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """What Rust makes of a picture that it cannot draw. A panic is no Exception to Python, and would take the press with it.
-    The exceptions that are `given` pass: the caller knows better what they mean.
+    """What Rust makes of a picture that it cannot draw. A panic is no Exception to Python, and would take the engine process
+    with it. The exceptions that are `given` pass: the caller knows better what they mean.
     """
     try:
         yield

@@ -77,7 +77,7 @@ def finish_picture(
     first = pictures[0]
     title = options.title or first.title
     notices = [*first.notices, *more, *([] if title else [NO_TITLE])]
-    data = _convert(pictures, output, options, limits, label)
+    data = _encode_picture(pictures, output, options, limits, label)
     details = {"width": round(first.width, 3), "height": round(first.height, 3), "title": title}
     return Rendered(check_output_size(data, limits), MEDIA_TYPES[output], notices, details)
 
@@ -102,7 +102,7 @@ def png_scale(width: float, height: float, options: PictureOptions, limits: Limi
     return scale
 
 
-def _convert(pictures: list[CleanSvg], output: str, options: PictureOptions, limits: Limits, label: str) -> bytes:
+def _encode_picture(pictures: list[CleanSvg], output: str, options: PictureOptions, limits: Limits, label: str) -> bytes:
     first, backdrop = pictures[0], background_color(output, options)
     if len(pictures) > 1:
         return _combine_themes(*pictures, label=label, background=backdrop).encode()

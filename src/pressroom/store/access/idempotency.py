@@ -7,23 +7,23 @@ from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
 
-class Reply(msgspec.Struct, frozen=True):
+class StoredReply(msgspec.Struct, frozen=True):
     digest: str
     status: int
     headers: dict[str, str]
     body: str
 
 
-def find(scope: str, key: str) -> Work[Reply | None]:
+def find(scope: str, key: str) -> Work[StoredReply | None]:
     moment = yield from now()
     rows = yield Statement("find_reply", {"scope": scope, "key": key, "now": moment})
     if not rows:
         return None
     digest, status, headers, body = rows[0]
-    return Reply(digest, status, msgspec.json.decode(headers, type=dict[str, str]), body)
+    return StoredReply(digest, status, msgspec.json.decode(headers, type=dict[str, str]), body)
 
 
-def keep(scope: str, key: str, reply: Reply, ttl: int) -> Work[None]:
+def save_reply(scope: str, key: str, reply: StoredReply, ttl: int) -> Work[None]:
     moment = yield from now()
     yield Statement("delete_old_replies", {"now": moment})
     yield Statement(

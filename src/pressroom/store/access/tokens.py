@@ -24,7 +24,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: datetime | None
     used_at: datetime | None
 
-    def holds_at(self, moment: datetime) -> bool:
+    def is_valid_at(self, moment: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or moment < self.expires_at)
 
 
@@ -83,7 +83,7 @@ def touch(uid: str) -> Work[None]:
     yield Statement("touch_token", {"uid": uid, "now": moment, "at_most_every": USED_AT_MOST_EVERY})
 
 
-def any_holds() -> Work[bool]:
+def any_valid() -> Work[bool]:
     moment = yield from now()
     rows = yield Statement("any_token", {"now": moment})
     return bool(rows[0][0])

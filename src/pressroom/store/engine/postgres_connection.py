@@ -314,10 +314,11 @@ class PostgresConnection:
             self.raw.close()
 
     def _rollback_and_deallocate(self, text: str) -> None:
-        """Roll back, and end every prepared statement: the server has none, and neither we nor psycopg believe in one.
+        """Roll back, and deallocate every prepared statement on the server, here and in psycopg.
 
-        psycopg believes in those that it sent in a pipeline, even if the server never came to them. It forgets them after a
-        ROLLBACK, but it looks at the answer only if it has not kept count of the text: it keeps none of two statements in one.
+        psycopg records statements that it sent in a pipeline as prepared, even if the server never ran them. It forgets them
+        after a ROLLBACK, but only if it does not count the text as a statement to prepare, and it never counts two statements
+        in one text.
         """
         self._session_names.clear()
         self._execute_simple(text if self.is_pooled else f"{text}; DEALLOCATE ALL")

@@ -95,13 +95,13 @@ def list_filtered_events(
     after: int, org_id: str | None, kind: str | None, key_prefix: str | None = None, span: int = 2_000
 ) -> Work[tuple[list[Event], int]]:
     """Events of some jobs, and how far was looked: where nothing was chosen, the next look begins further on all the same."""
-    last = min((yield from last_event()), after + span)
+    last = min((yield from last_event_id()), after + span)
     chosen = {"org_id": org_id, "kind": kind, "key_prefix": key_prefix}
     rows = yield Statement("chosen_events_after", {"after": after, "last": last, **chosen})
     return [event_of(row) for row in rows], max(after, last)
 
 
-def last_event() -> Work[int]:
+def last_event_id() -> Work[int]:
     ((last,),) = yield Statement("last_event")
     return int(last)
 

@@ -38,7 +38,7 @@ def successor_of(id: int) -> Work[str | None]:
 
 
 def require_claim(rows: list[Row], id: int) -> Row:
-    """The row of a fenced write, or the news that the claim was lost."""
+    """The row that a fenced write returned. Raises ClaimLost if it returned none."""
     if not rows:
         raise ClaimLost(f"job {id} was given to another worker or ended; this one's write was refused")
     return rows[0]

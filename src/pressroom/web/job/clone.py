@@ -19,9 +19,9 @@ MAX_EDITABLE_BYTES = 1024 * 1024  # bytes of source that a text area can bear; a
 class FormFieldError(InvalidArgument):
     """What stands in a field of the form cannot be read. `line` and `column` are places in that field."""
 
-    def __init__(self, field: str, message: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(self, field_name: str, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
-        self.field = field
+        self.field = field_name
         self.line = line
         self.column = column
 

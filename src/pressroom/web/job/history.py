@@ -76,7 +76,7 @@ def history_lines(events: Sequence[Event], started_at: datetime) -> list[History
                 last.at,
                 last.at - started_at,
                 _describe_events(group),
-                _tone(last),
+                _event_tone(last),
                 last.data.get("attempt"),
                 last.data.get("worker"),
             )
@@ -94,7 +94,7 @@ def _group_key(event: Event) -> tuple[Any, ...]:
             return (event.id,)
 
 
-def _tone(event: Event) -> str:
+def _event_tone(event: Event) -> str:
     if event.type == "item" and event.data.get("state") == "failed":
         return "bad"
     return _TONES.get(event.type, "")

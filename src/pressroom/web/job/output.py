@@ -15,7 +15,7 @@ from pressroom.model import Job
 from pressroom.renderers import Notice
 from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactFile
-from pressroom.web.site import PageRequest, refuse
+from pressroom.web.site import PageRequest, page_error
 
 MAX_THUMBNAIL_BYTES = 512 * 1024  # bytes; a list of fifty pictures should not be a download
 MAX_TEXT_BYTES = 64 * 1024  # bytes of text that a page shows
@@ -68,15 +68,15 @@ class JobOutput(msgspec.Struct, frozen=True, kw_only=True):
 def parse_render_result(job: Job) -> JobOutput:
     result = job.result if isinstance(job.result, dict) else {}
     return JobOutput(
-        artifact=_convert_or(str, result.get("artifact"), None),
-        short_link=_convert_or(str, result.get("short_link"), None),
-        warnings=_convert_or(list[Notice], result.get("warnings"), []),
-        engines=_convert_or(dict[str, str], result.get("engines"), {}),
-        details=_convert_or(dict[str, Any], result.get("details"), {}),
+        artifact=_convert_or_default(str, result.get("artifact"), None),
+        short_link=_convert_or_default(str, result.get("short_link"), None),
+        warnings=_convert_or_default(list[Notice], result.get("warnings"), []),
+        engines=_convert_or_default(dict[str, str], result.get("engines"), {}),
+        details=_convert_or_default(dict[str, Any], result.get("details"), {}),
     )
 
 
-def _convert_or[T](target_type: Any, value: Any, default: T) -> T:
+def _convert_or_default[T](target_type: Any, value: Any, default: T) -> T:
     try:
         return cast("T", msgspec.convert(value, target_type))
     except msgspec.ValidationError:
@@ -98,7 +98,7 @@ def preview_type(media_type: str) -> str:
             return ""
 
 
-def sort_outputs(job: Job, artifacts: Sequence[Artifact]) -> list[Artifact]:
+def output_first(job: Job, artifacts: Sequence[Artifact]) -> list[Artifact]:
     """What it made, the output first. A long source is kept as an artifact as well, and is not one of them."""
     source = job.payload.get("source_artifact") if isinstance(job.payload, dict) else None
     return sorted((one for one in artifacts if one.uid != source), key=lambda one: (one.name != OUTPUT, one.name))
@@ -163,7 +163,7 @@ async def _requested_artifact(request: PageRequest, job: Job) -> Artifact:
     """One of the artifacts of this job, by `?name=`, and one of its files, by `?file=`."""
     query = request.http.query_params
     database = request.site.service.rendering.database
-    found = sort_outputs(job, await database.read(partial(artifacts.of_job, job.uid)))
+    found = output_first(job, await database.read(partial(artifacts.of_job, job.uid)))
     name = query.get("name")
     artifact = next((one for one in found if name in (None, one.name)), None)
     if artifact is None:
@@ -192,5 +192,5 @@ def _file_as_artifact(bundle: Artifact, part: ArtifactFile) -> Artifact:
 def _is_thumb(request: PageRequest) -> bool:
     query = request.http.query_params.get("thumb", "0")
     if query not in ("0", "1"):
-        raise refuse("thumb is 1, or left out")
+        raise page_error("thumb is 1, or left out")
     return query == "1"

@@ -55,14 +55,14 @@ def lines_around_error(source: str | None, error: Mapping[str, Any]) -> list[Sou
     if not 1 <= number <= len(lines):
         return []
     first, last = max(1, number - CONTEXT_LINES), min(len(lines), number + CONTEXT_LINES)
-    around = [SourceLine(at, _shorten(lines[at - 1])) for at in range(first, last + 1)]
+    around = [SourceLine(at, _shorten_line(lines[at - 1])) for at in range(first, last + 1)]
     around[number - first] = _mark_column(number, lines[number - 1], column if isinstance(column, int) else None)
     return around
 
 
 def _mark_column(number: int, text: str, column: int | None) -> SourceLine:
     if column is None or not 1 <= column <= len(text) + 1:
-        return SourceLine(number, _shorten(text), is_it=True)
+        return SourceLine(number, _shorten_line(text), is_it=True)
     at = column - 1
     start = max(0, at - MAX_LINE_WIDTH // 2)
     stop = max(start + MAX_LINE_WIDTH, at + 1)
@@ -71,5 +71,5 @@ def _mark_column(number: int, text: str, column: int | None) -> SourceLine:
     return SourceLine(number, before, text[at : at + 1] or " ", after, is_it=True)
 
 
-def _shorten(text: str) -> str:
+def _shorten_line(text: str) -> str:
     return text if len(text) <= MAX_LINE_WIDTH else text[:MAX_LINE_WIDTH] + "…"

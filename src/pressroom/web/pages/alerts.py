@@ -14,7 +14,7 @@ from pressroom.model import Work
 from pressroom.store.alerts import alerts as store
 from pressroom.store.alerts.alerts import Alert, no_such_alert
 from pressroom.store.jobs import transitions
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PAGE_SIZE = 50
 STATES = {"open": True, "acknowledged": False}
@@ -67,7 +67,7 @@ async def ack_all(request: PageRequest) -> Response:
     """All that are open and were when the page was shown, of the kind that was chosen there; not only those of one page."""
     until, kind = request.form.get("until"), request.form.get("kind")
     if not re.fullmatch("[0-9]{1,16}", until):
-        raise refuse("until is the time of the look in milliseconds; go back to the page and press the button there")
+        raise page_error("until is the time of the look in milliseconds; go back to the page and press the button there")
     _check_kind(kind)
     entry = request.make_audit_entry("alert.ack_all", kind or "every kind")
     count = await request.site.service.queue.alerts.ack_all(entry, org_id=request.org_id, kind=kind or None, until=int(until))
@@ -84,11 +84,11 @@ def _parse_query(request: PageRequest) -> tuple[str, str, int]:
     query = request.http.query_params
     state, kind, cursor = query.get("state") or "open", query.get("kind", ""), request.cursor(NUMBER)
     if state not in STATES:
-        raise refuse(f"state is one of {', '.join(STATES)}")
+        raise page_error(f"state is one of {', '.join(STATES)}")
     _check_kind(kind)
     return state, kind, int(cursor) if cursor else store.NEWEST
 
 
 def _check_kind(kind: str) -> None:
     if len(kind) > 100 or not kind.isprintable():
-        raise refuse("kind is the name of a kind, of up to 100 letters")
+        raise page_error("kind is the name of a kind, of up to 100 letters")

@@ -10,7 +10,7 @@ from pressroom.api.access import Scope
 from pressroom.api.paging import NUMBER
 from pressroom.api.routes import Routes
 from pressroom.store.operators import audit
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PAGE_SIZE = 50
 MAX_LENGTH = 500
@@ -39,7 +39,7 @@ async def show(request: PageRequest) -> Response:
 def _check_text(name: str, given: str) -> str:
     given = given.strip()
     if len(given) > MAX_LENGTH or not given.isprintable():
-        raise refuse(f"{name} is one line of up to {MAX_LENGTH} printable characters; it is compared exactly")
+        raise page_error(f"{name} is one line of up to {MAX_LENGTH} printable characters; it is compared exactly")
     return given
 
 
@@ -55,7 +55,7 @@ def list_changes(before: Any, after: Any) -> list[tuple[str, str | None, str | N
             for name in names
             if _value_or_absent(was, name) != _value_or_absent(has, name)
         ]
-    return [("", None if before is None else _shorten(before), None if after is None else _shorten(after))]
+    return [("", None if before is None else _shorten_value(before), None if after is None else _shorten_value(after))]
 
 
 _ABSENT = object()
@@ -66,9 +66,9 @@ def _value_or_absent(values: dict[str, Any], name: str) -> Any:
 
 
 def _value_text(values: dict[str, Any], name: str) -> str | None:
-    return _shorten(values[name]) if name in values else None
+    return _shorten_value(values[name]) if name in values else None
 
 
-def _shorten(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"

@@ -24,7 +24,7 @@ from pressroom.submission.scope import may_repeat
 from pressroom.web import selection
 from pressroom.web.formatting import format_count
 from pressroom.web.selection import Fields, JobSelection
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 TYPED_COUNT_ABOVE = 100  # jobs; for more, the person types how many
 SAMPLE_SIZE = 10
@@ -177,7 +177,7 @@ def _parse_action(fields: Fields) -> Action:
     for action in ACTIONS:
         if given == action:
             return action
-    raise refuse(f"action is {' or '.join(ACTIONS)}, not {given[:40]!r}")
+    raise page_error(f"action is {' or '.join(ACTIONS)}, not {given[:40]!r}")
 
 
 def _parse_selection(request: PageRequest, fields: Fields) -> JobSelection:
@@ -192,7 +192,7 @@ def _selected_fields(request: PageRequest) -> Fields:
             return [(name, value) for name, value in fields if name != "uid"]
         case "chosen":
             if not request.form.all("uid"):
-                raise refuse("no job is selected: go back and tick some, or act on all that match")
+                raise page_error("no job is selected: go back and tick some, or act on all that match")
             return [(name, value) for name, value in fields if name in ("uid", "action")]
         case other:
-            raise refuse(f"which is chosen or matching, not {other[:40]!r}")
+            raise page_error(f"which is chosen or matching, not {other[:40]!r}")

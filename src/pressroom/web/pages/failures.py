@@ -22,7 +22,7 @@ from pressroom.store.operators.failures import (
 )
 from pressroom.web.formatting import format_time
 from pressroom.web.selection import DEFAULT_ORG
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PAGE_SIZE = 25  # groups
 CONTEXT_LINES = 2  # lines before and after the one that is wrong
@@ -95,9 +95,9 @@ async def show_one(request: PageRequest, print: str) -> Response:
         story=story,
         sample=sample,
         message=message_of(sample),
-        bars=_bars(story.columns, story.span),
+        bars=_chart_bars(story.columns, story.span),
         origin=_describe_origin(story.origin),
-        excerpt=await _excerpt(request.site, sample),
+        excerpt=await _source_excerpt(request.site, sample),
         titles=TITLES,
     )
 
@@ -106,15 +106,15 @@ def _parse_query(request: PageRequest) -> FailureQuery:
     given = request.http.query_params
     window, sort = given.get("window") or "24h", given.get("sort") or "last"
     if window not in WINDOWS:
-        raise refuse(f"window is one of {', '.join(WINDOWS)}")
+        raise page_error(f"window is one of {', '.join(WINDOWS)}")
     if sort not in ORDERS:
-        raise refuse(f"sort is one of {', '.join(ORDERS)}")
+        raise page_error(f"sort is one of {', '.join(ORDERS)}")
     page = given.get("page") or "1"
     if not re.fullmatch("[1-9][0-9]{0,3}", page):
-        raise refuse("page is a number from 1 to 9999")
+        raise page_error("page is a number from 1 to 9999")
     kind, org = given.get("kind", ""), given.get("org", "")
     if len(kind) > 100 or len(org) > 512 or "\0" in kind + org:
-        raise refuse("kind has up to 100 letters, org up to 512, and neither has a NUL")
+        raise page_error("kind has up to 100 letters, org up to 512, and neither has a NUL")
     return FailureQuery(window, sort, kind, org, int(page))
 
 
@@ -140,7 +140,7 @@ def _group_row(
         "share": group.count / groups.total,
         "first": origin.first.ended if origin else None,
         "origin": _describe_origin(origin),
-        "bars": _bars(group.columns, groups.span),
+        "bars": _chart_bars(group.columns, groups.span),
     }
 
 
@@ -148,7 +148,7 @@ def message_of(failure: FailureSample) -> str:
     return normalize_message(failure.error.get("message", "")) or "(no message)"
 
 
-def _bars(columns: list[int], span: WindowBars) -> list[tuple[str, int, int]]:
+def _chart_bars(columns: list[int], span: WindowBars) -> list[tuple[str, int, int]]:
     return [(format_time(span.bar_start(index)), count, 0) for index, count in enumerate(columns)]
 
 
@@ -179,7 +179,7 @@ def _short_version(version: str) -> str:
     return "; ".join(f"{name}: {rest.split(', ')[0]}" if rest else name for name, rest in parse_engines(version).items())
 
 
-async def _excerpt(site: Site, failure: FailureSample) -> list[tuple[int, str, bool]]:
+async def _source_excerpt(site: Site, failure: FailureSample) -> list[tuple[int, str, bool]]:
     """The lines around the one that is wrong, each with its number; from the error if the source is not with the job."""
     line = failure.error.get("line")
     if not isinstance(line, int) or line < 1:

@@ -11,7 +11,7 @@ from pressroom.api.tokens import is_well_formed
 from pressroom.model import Work
 from pressroom.store.operators import lookup
 from pressroom.store.operators.lookup import LookupResult, Viewer
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 MAX_LENGTH = 2_000
 
@@ -25,7 +25,7 @@ def router(site: Site) -> Routes:
 async def show(request: PageRequest) -> Response:
     text = request.http.query_params.get("q", "").strip()
     if len(text) > MAX_LENGTH or not text.isprintable():
-        raise refuse(f"what is looked for is one line of up to {MAX_LENGTH:,} printable characters")
+        raise page_error(f"what is looked for is one line of up to {MAX_LENGTH:,} printable characters")
     if not text:
         return _results_page(request, "")
     if is_well_formed(text):
@@ -33,7 +33,7 @@ async def show(request: PageRequest) -> Response:
     if _is_address(text):
         if urlsplit(text).netloc not in request.site.sessions.own_hosts(request.http) | {""}:
             return _results_page(request, text, is_elsewhere=True)
-        path = _path_in(request, text)
+        path = _own_path_of(request, text)
         if request.site.sessions.safe_return_path(path) == path:
             return request.redirect(path)
         term = _search_term_in(path)
@@ -103,7 +103,7 @@ def _is_address(text: str) -> bool:
     return text.startswith(("/", "http://", "https://")) and not text.startswith("//")
 
 
-def _path_in(request: PageRequest, address: str) -> str:
+def _own_path_of(request: PageRequest, address: str) -> str:
     parts = urlsplit(address)
     return parts.path.removeprefix(request.site.prefix) + (f"?{parts.query}" if parts.query else "")
 

@@ -41,7 +41,7 @@ def router(site: Site) -> Routes:
 
 async def _show(request: PageRequest, id: str) -> Response:
     service = request.site.service
-    unit = partial(load_job_details, _uid(id), request.org_id, with_deeds=request.may(Scope.OPERATOR))
+    unit = partial(load_job_details, _parse_job_id(id), request.org_id, with_deeds=request.may(Scope.OPERATOR))
     details = await service.rendering.database.read(unit)
     job = details.job
     kind = service.queue.kinds.get(job.kind)
@@ -51,7 +51,7 @@ async def _show(request: PageRequest, id: str) -> Response:
     events = [*details.first, *details.last]
     attempts, other_errors = history.summarise_attempts(events, job.errors)
     shown_attempts = history.select_attempts(attempts)
-    previews = [await output.load_preview(service, one, job) for one in output.sort_outputs(job, details.made)]
+    previews = [await output.load_preview(service, one, job) for one in output.output_first(job, details.made)]
     return request.page(
         "job.html",
         file=details,
@@ -68,7 +68,7 @@ async def _show(request: PageRequest, id: str) -> Response:
         other_errors=other_errors,
         located=partial(source_lines.lines_around_error, text),
         source=None if text is None else source_lines.excerpt_of(text),
-        wrong_lines=_wrong_lines(job),
+        wrong_lines=_error_lines(job),
         payload=payload[:_MAX_PAYLOAD_CHARACTERS],
         payload_is_cut=len(payload) > _MAX_PAYLOAD_CHARACTERS,
         outputs=previews,
@@ -99,7 +99,7 @@ def _plain_result(job: Job) -> str | None:
     return None if has_file or job.result is None else clone.format_json(job.result)[:_MAX_PAYLOAD_CHARACTERS]
 
 
-def _wrong_lines(job: Job) -> set[int]:
+def _error_lines(job: Job) -> set[int]:
     return {error["line"] for error in job.errors if isinstance(error.get("line"), int)}
 
 
@@ -211,10 +211,10 @@ def _clone_page(request: PageRequest, job: Job, draft: clone.CloneForm, error: P
 
 
 async def _own_job(request: PageRequest, id: str) -> Job:
-    return await request.read(partial(get_own_job, _uid(id), request.org_id))
+    return await request.read(partial(get_own_job, _parse_job_id(id), request.org_id))
 
 
-def _uid(id: str) -> str:
+def _parse_job_id(id: str) -> str:
     try:
         return parse_uid(id)
     except NotFound:

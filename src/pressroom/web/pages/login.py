@@ -9,7 +9,7 @@ from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.errors import PressroomError
 from pressroom.web import forms
-from pressroom.web.site import THEME_COOKIE, THEMES, PageRequest, Site, refuse
+from pressroom.web.site import THEME_COOKIE, THEMES, PageRequest, Site, page_error
 
 _YEAR_SECONDS = 365 * 24 * 3600
 
@@ -65,7 +65,7 @@ class LoginPages:
     async def choose_theme(self, request: PageRequest) -> Response:
         theme = request.form.get("theme")
         if theme not in THEMES:
-            raise refuse(f"a theme is one of {', '.join(THEMES)}")
+            raise page_error(f"a theme is one of {', '.join(THEMES)}")
         back = urlsplit(request.http.headers.get("referer", ""))
         path = back.path.removeprefix(self._site.prefix) + (f"?{back.query}" if back.query else "")
         response = RedirectResponse(self._site.prefix + self._site.sessions.safe_return_path(path), 303)

@@ -14,7 +14,7 @@ from pressroom.store.operators.figures import KindState, MinuteEndings
 from pressroom.store.operators.overview import Waiting
 from pressroom.web import dashboard
 from pressroom.web.dashboard import DashboardData
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,6 @@ def _parse_slots(given: str) -> int | None:
         return None
     if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST_SLOTS:
         return int(text)
-    raise refuse(
+    raise page_error(
         f"slots is a whole number from 1 to {MOST_SLOTS:,}, or empty for no limit; to let none of a kind start, pause it"
     )

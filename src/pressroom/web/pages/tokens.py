@@ -12,7 +12,7 @@ from pressroom.errors import InvalidArgument, NotFound
 from pressroom.model import from_ms
 from pressroom.store.access.tokens import Token
 from pressroom.store.operators import lookup
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PAGE_SIZE = 100
 STATES = ("valid", "all")
@@ -44,11 +44,11 @@ async def create(request: PageRequest) -> Response:
     form = request.form
     scope, everywhere, org = _parse_scope(form.get("scope")), form.get("orgs") == "all", form.get("org").strip() or None
     if form.get("lifetime") not in LIFETIMES:
-        raise refuse(f"a lifetime is one of {', '.join(filter(None, LIFETIMES))}, or nothing")
+        raise page_error(f"a lifetime is one of {', '.join(filter(None, LIFETIMES))}, or nothing")
     _, lifetime = LIFETIMES[form.get("lifetime")]
     if not request.caller.everywhere:
         if everywhere or org not in (None, request.caller.org_id):
-            raise refuse("you make tokens of your own organisation only", status=403, code="forbidden")
+            raise page_error("you make tokens of your own organisation only", status=403, code="forbidden")
         org = request.caller.org_id
     ttl = None if lifetime is None else lifetime // timedelta(milliseconds=1)
     try:
@@ -88,7 +88,7 @@ async def _tokens_page(request: PageRequest, *, status: int = 200, wrong: str = 
     query = request.http.query_params
     state, named = query.get("state", "valid"), query.get("name", "")
     if state not in STATES:
-        raise refuse(f"state is one of {', '.join(STATES)}")
+        raise page_error(f"state is one of {', '.join(STATES)}")
     cursor = request.cursor("[0-9A-Z]{26}")
     tokens = await request.read(partial(_list_tokens, request.org_id, state, cursor, named))
     return request.page(
@@ -117,7 +117,7 @@ def _parse_scope(name: str) -> Scope:
     try:
         return Scope[name.upper()]
     except KeyError:
-        raise refuse(f"a scope is one of {', '.join(scope.name.lower() for scope in Scope)}") from None
+        raise page_error(f"a scope is one of {', '.join(scope.name.lower() for scope in Scope)}") from None
 
 
 def token_organisation(token: Token) -> str:
@@ -127,7 +127,7 @@ def token_organisation(token: Token) -> str:
 def _token_state(request: PageRequest, token: Token) -> str:
     if token.revoked_at is not None:
         return "revoked"
-    return "valid" if token.holds_at(from_ms(request.site.sessions.now_ms())) else "expired"
+    return "valid" if token.is_valid_at(from_ms(request.site.sessions.now_ms())) else "expired"
 
 
 def _audit_fields(token: Token) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pressroom.notify.addresses import AddressRefused
 from pressroom.store.jobs.queries import BEYOND
 from pressroom.store.operators import lookup
 from pressroom.store.webhooks.webhooks import Webhook, WebhookDelivery
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PAGE_SIZE = 50
 STATES = ("waiting", "delivered", "failed", "cancelled")
@@ -152,7 +152,7 @@ def _parse_new_webhook(request: PageRequest) -> NewWebhook:
 def _parse_delivery_filter(request: PageRequest) -> tuple[str | None, int]:
     state = request.http.query_params.get("state", "")
     if state and state not in STATES:
-        raise refuse(f"state is one of {', '.join(STATES)}")
+        raise page_error(f"state is one of {', '.join(STATES)}")
     cursor = request.cursor(NUMBER)
     return state or None, int(cursor) if cursor else BEYOND
 

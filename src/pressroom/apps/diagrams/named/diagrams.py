@@ -154,7 +154,7 @@ class NamedDiagrams:
 def theme_of(version: Version, requested: str | None) -> str:
     """The theme to show: the one that is asked for, the version's own, or '' where the engine knows none."""
     text = version.text
-    options = documents.plan(RenderRequest(text.format, "svg", b"", text.options, text.engine)).reader.Options
+    options = documents.make_plan(RenderRequest(text.format, "svg", b"", text.options, text.engine)).reader.Options
     if "theme" not in options.__struct_fields__:
         return ""
     return requested or str(text.options.get("theme", "light"))

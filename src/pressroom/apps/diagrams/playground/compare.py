@@ -10,7 +10,7 @@ from pressroom.apps.diagrams.named.diagrams import NamedDiagrams
 from pressroom.apps.diagrams.playground.comparison_sides import ComparisonSide, side_of_link, side_of_version
 from pressroom.apps.diagrams.playground.named_pages import parse_version
 from pressroom.web.line_diff import diff_lines_in_thread
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 
 def router(site: Site) -> Routes:
@@ -33,7 +33,7 @@ class ComparisonPage:
         if not left and not right:
             return await _render_sides(request)
         if not left or not right:
-            raise refuse("two short links are compared: give both, as ?left=LINK&right=LINK")
+            raise page_error("two short links are compared: give both, as ?left=LINK&right=LINK")
         sides = [await side_of_link(request, link) for link in (left, right)]
         return await _render_sides(request, *sides, left=left, right=right)
 

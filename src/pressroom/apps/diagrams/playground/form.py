@@ -10,7 +10,7 @@ from pressroom.apps.diagrams.playground import languages
 from pressroom.apps.diagrams.playground.languages import Language
 from pressroom.kinds.rendering import RenderJobPayload
 from pressroom.renderers.documents import RenderRequest
-from pressroom.web.site import refuse
+from pressroom.web.site import page_error
 
 OUTPUTS = ("svg", "png", "pdf", "html")
 LINK_LIMIT = 4_000  # characters of a link; some programs cut longer ones
@@ -103,7 +103,7 @@ def form_of_payload(payload: RenderJobPayload, source: str) -> PlaygroundForm:
 def form_of_text(text: DiagramText, output: str = "svg") -> PlaygroundForm:
     language = languages.find_language(text.format)
     if language is None:
-        raise refuse(f"there is no language {text.format[:SHORT]!r} here any more")
+        raise page_error(f"there is no language {text.format[:SHORT]!r} here any more")
     options = dict(text.options)
     theme = str(options.pop("theme", ""))
     return PlaygroundForm(
@@ -122,7 +122,7 @@ def _find_language(name: str | None) -> Language:
     found = languages.find_language(name)
     if found is None:
         known = ", ".join(language.name for language in languages.languages())
-        raise refuse(f"there is no language {name[:SHORT]!r}; there are {known}")
+        raise page_error(f"there is no language {name[:SHORT]!r}; there are {known}")
     return found
 
 
@@ -131,7 +131,7 @@ def _checked_choice(name: str, value: str | None, offered: Sequence[str]) -> str
         return ""
     if value not in offered:
         there = f"there are {', '.join(offered)}" if offered else f"this language has no {name} to choose"
-        raise refuse(f"{name}: there is no {value[:SHORT]!r} here; {there}")
+        raise page_error(f"{name}: there is no {value[:SHORT]!r} here; {there}")
     return value
 
 
@@ -141,4 +141,4 @@ def _parse_options(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError) as reason:
-        raise refuse(f'the options are a JSON object such as {{"scale": 3}}; {reason}') from None
+        raise page_error(f'the options are a JSON object such as {{"scale": 3}}; {reason}') from None

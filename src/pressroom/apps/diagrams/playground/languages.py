@@ -84,6 +84,6 @@ def _language(name: str) -> Language:
 
 def _list_outputs(engines: Sequence[type[Engine]]) -> list[str]:
     made = list(dict.fromkeys(output for engine in engines for output in engine.makes if output != "json"))
-    if engines[0].takes in PAGE_MAKERS and any(catalogue.engine(printer).missing() is None for printer in PRINTERS):
+    if engines[0].takes in PAGE_MAKERS and any(catalogue.get_engine(printer).missing() is None for printer in PRINTERS):
         made.append("pdf")  # printed from its page
     return made

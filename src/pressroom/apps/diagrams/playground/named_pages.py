@@ -21,7 +21,7 @@ from pressroom.errors import PreconditionFailed, PressroomError
 from pressroom.model import from_ms
 from pressroom.renderers.documents import RenderRequest
 from pressroom.web.line_diff import diff_lines_in_thread
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 SHOWN = 50
 
@@ -105,5 +105,5 @@ def parse_version(text: str | None, field: str = "version") -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise refuse(f"{field} is the number of a version, such as 3; not {text[:40]!r}")
+        raise page_error(f"{field} is the number of a version, such as 3; not {text[:40]!r}")
     return int(text)

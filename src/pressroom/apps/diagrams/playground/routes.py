@@ -17,7 +17,7 @@ from pressroom.apps.diagrams.renders import NAME, Diagrams
 from pressroom.apps.diagrams.responses import RenderFailed
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import Expired, PressroomError, WaitTimeout
-from pressroom.web.site import PageRequest, Site, refuse
+from pressroom.web.site import PageRequest, Site, page_error
 
 PATIENCE = 15.0  # seconds that a request waits for the render that is to be kept
 SOURCE = "source"  # instead of an output: download the source itself
@@ -102,7 +102,7 @@ class PlaygroundPages:
         form = read_supported_form(request.form.get)
         wanted = request.form.get("as")
         if wanted != SOURCE and wanted not in form.language_info.outputs:
-            raise refuse(f"{form.language} can be downloaded as {', '.join([*form.language_info.outputs, SOURCE])}")
+            raise page_error(f"{form.language} can be downloaded as {', '.join([*form.language_info.outputs, SOURCE])}")
         stem = request.form.get("opened") or form.language
         if wanted == SOURCE:
             return _attachment(form.source.encode(), "text/plain; charset=utf-8", f"{stem}.{form.language_info.file_suffix}")

@@ -95,7 +95,7 @@ def find_registry_problems(body: str) -> Iterator[ConfigProblem]:
 
 def _find_entry_problems(place: int, entry: RegistryEntry) -> Iterator[ConfigProblem]:
     try:
-        catalogue.engine(entry.engine).check(b"", "pdf", entry.options)
+        catalogue.get_engine(entry.engine).check(b"", "pdf", entry.options)
     except (InvalidArgument, TooLarge) as error:
         yield ConfigProblem(code="invalid_options", message=str(error), path=f"/{place}/options")
     for number, path in enumerate(entry.required):
