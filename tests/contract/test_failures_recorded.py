@@ -152,7 +152,7 @@ async def test_every_look_is_understood_by_the_server(on_server: str, statement:
     async with floor(on_server):
         pass
     text = translate_parameters(load("postgres")[statement])
-    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.null_tested}
+    values = VALUES | {f"{name}__is_null": VALUES[name] is None for name in text.tested}
     with psycopg.connect(f"{on_server}?options=-csearch_path%3D{SCHEMA}") as connection:
         connection.execute(text.sql, values)  # type: ignore[arg-type]
 

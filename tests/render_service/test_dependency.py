@@ -9,7 +9,7 @@ import pytest
 
 from pressroom import Pressroom, backends, kind
 from pressroom.api.worker_endpoint import make_worker_endpoint
-from pressroom.base.dependencies import check
+from pressroom.base.dependencies import run_probe
 from pressroom.config import Settings
 from pressroom.model import Status
 from pressroom.serving import make_service
@@ -20,7 +20,7 @@ from tests.servers import free_ports
 
 async def code_of(**settings: Any) -> str | None:
     probes = backends.dependency_probes(Settings(**settings), write=False)
-    return (await check("render", probes["render"])).code
+    return (await run_probe("render", probes["render"])).code
 
 
 async def test_each_problem_of_the_render_service_has_a_code() -> None:
