@@ -97,7 +97,7 @@ def test_of_another_machine_we_know_nothing() -> None:
 
 
 def test_a_process_that_ended_is_dead() -> None:
-    program = "from pressroom.worker import process; print(process.identity())"
+    program = "from pressroom.worker import process; print(process.process_identity())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert process.is_dead(done.stdout.strip())

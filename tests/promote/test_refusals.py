@@ -156,8 +156,8 @@ def test_a_writer_that_comes_between_the_look_and_the_lock_is_in_the_way(
     path, found, noted = str(home / "press.db"), iter([[], ["worker late"], [], []]), []
     asked: list[bool] = []
 
-    def find(path: str, *, besides_us: bool = False) -> list[str]:
-        asked.append(besides_us)
+    def find(path: str, *, exclude_self: bool = False) -> list[str]:
+        asked.append(exclude_self)
         return next(found)
 
     monkeypatch.setattr(sqlite_writers, "find_writers", find)

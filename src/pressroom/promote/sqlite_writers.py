@@ -14,7 +14,7 @@ from pressroom.worker.process import is_alive, is_dead, is_simulated
 
 
 def find_writers(path: str, *, exclude_self: bool = False) -> list[str]:
-    """A name for each, for people. `besides_us` leaves out this process, which has the file open itself."""
+    """A name for each, for people. `exclude_self` leaves out this process, which has the file open itself."""
     return [*_workers(path), *_processes(path, exclude_self=exclude_self)]
 
 
