@@ -30,7 +30,7 @@ ATTEMPT = "worker/run.py:Attempt.run"  # runs the handler of a job
 
 # What a render should need once in the process that takes the request, and once in the worker.
 COUNTED = {
-    "planned": ("/documents.py:plan",),
+    "planned": ("/documents.py:make_plan",),
     "checked": (":Engine.check",),
     "engines found": ("/documents.py:engines_of",),
     "fingerprinted": ("fingerprint.py:fingerprint",),
