@@ -82,9 +82,9 @@ class Queue(Lifecycle):
     async def open(self) -> None:
         self.listeners = JobListeners()
         self._admission = Admission(self._max_queued)
+        vars(self).pop("_database", None)  # of the last time that it was open
         self._batcher = SubmitBatcher(self._database, self._insert_unit, self._announce_submitted)
         self._submit_failed = False
-        vars(self).pop("_database", None)  # of the last time that it was open
         self._accepting = True
 
     def refuse_submits(self) -> None:

@@ -13,12 +13,17 @@ import httpx
 import pytest
 
 from pressroom.api.access import Scope
-from pressroom.ids import new_uid
+from pressroom.ids import as_uuid, new_uid
 from tests.service.access_stage import Stage, on_stage, without_ids
 
 SECRET = "crimson-canary"  # in all that the other organisation writes
 SOURCE = f'digraph {{ a [label="{SECRET}"] }}'
 DIAGRAM = {"source": SOURCE, "format": "dot"}
+ALERT = """
+INSERT INTO alert (org_id, kind, subject, code, message, count, job_uid, job_id, first_at, last_at, notified_at)
+VALUES ('theirs', 'shout', :secret, 'boom', :secret, 1, :job, 1, 1, 1, 1)
+RETURNING id
+"""
 RENDER = {"kind": "render", "payload": {"language": "dot", "output": "svg", "source": SOURCE}}
 
 
@@ -32,12 +37,15 @@ class Theirs:
     diagram: str = SECRET
     webhook: str = ""
     delivery: str = ""
+    pack: str = ""
+    file: str = ""
+    alert: int = 0
 
     @property
     def names(self) -> list[str]:
         """By which an answer would give them away."""
         uids = [uid.removeprefix("job_") for uid in self.jobs.values()]
-        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook, self.delivery))]
+        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook, self.delivery, self.pack))]
 
 
 @dataclass
@@ -75,12 +83,28 @@ async def _furnish(them: httpx.AsyncClient, *, render: bool) -> Theirs:
     return theirs
 
 
+async def _furnish_packs(stage: Stage, them: httpx.AsyncClient, theirs: Theirs) -> None:
+    """A pack with a document, and an alert."""
+    configuration = stage.press.app("packs").configuration
+    await configuration.put("theirs", "template:offer", f"<p>{SECRET}</p>", author="them")
+    await configuration.put("theirs", "documents_registry", '[{"doc_id": "offer", "title": "Offer"}]', author="them")
+    made = await them.post("/packs", json={"data": {"x": SECRET}, "title": SECRET}, headers={"Pressroom-User": SECRET})
+    theirs.pack = made.json()["pack_id"]
+    job = (await them.post(f"/packs/{theirs.pack}/render/offer", headers={"Pressroom-User": SECRET})).json()["job_id"]
+    theirs.file = (await them.get(f"/jobs/{job}?wait=60")).json()["file_id"]
+    async with stage.press.transaction() as tx:
+        ((theirs.alert,),) = await tx.execute(ALERT, {"secret": SECRET, "job": new_uid()})
+
+
 @asynccontextmanager
 async def scene(database: str, *, render: bool = False) -> AsyncIterator[Scene]:
     async with on_stage(database) as stage:
         ours, others = [await stage.token(Scope.ADMIN, org) for org in ("ours", "theirs")]
         async with stage.client(ours) as us, stage.client(others) as them:
-            yield Scene(stage, await _furnish(them, render=render), us, them)
+            theirs = await _furnish(them, render=render)
+            if render:
+                await _furnish_packs(stage, them, theirs)
+            yield Scene(stage, theirs, us, them)
 
 
 type Trial = Callable[[Scene], Awaitable[None]]
@@ -210,6 +234,23 @@ async def a_name_of_theirs_is_free_for_us(scene: Scene) -> None:
     assert (await scene.them.get(f"/diagrams/{SECRET}")).status_code == 200
 
 
+async def a_pack_of_ours_is_made_with_nothing_of_theirs(scene: Scene) -> None:
+    """Their registry and templates are not ours."""
+    ours = (await scene.us.post("/packs", json={"data": {}})).json()["pack_id"]
+    refused = await scene.us.post(f"/packs/{ours}/render/offer")
+    assert (refused.status_code, refused.json()["code"]) == (409, "REGISTRY_EMPTY")
+    _assert_silent(refused, scene.theirs)
+
+
+def shows_a_user_of_theirs(path: str) -> Trial:
+    async def trial(scene: Scene) -> None:
+        answer = await scene.us.get(path, headers={"Pressroom-User": SECRET})
+        assert answer.status_code == 200
+        _assert_silent(answer, scene.theirs)
+
+    return trial
+
+
 async def a_webhook_of_ours_is_not_told_of_theirs(scene: Scene) -> None:
     made = await scene.us.post("/webhooks", json={"url": "https://8.8.8.8/ours", "events": ["job.completed"]})
     assert made.status_code == 201, made.text
@@ -298,6 +339,25 @@ TRIALS: dict[str, Trial] = {
     "resume_kind": kinds_are_for_those_who_see_all,
     "scale_kind": kinds_are_for_those_who_see_all,
     "list_workers": workers_are_for_those_who_see_all,
+    "list_alerts": all_of(shows("/alerts"), shows("/alerts?open=false"), shows("/alerts?kind=shout")),
+    "ack_alert": about("POST", "/alerts/{alert}/ack"),
+    "create_pack": a_pack_of_ours_is_made_with_nothing_of_theirs,
+    "list_packs": all_of(shows("/packs"), shows(f"/packs?user={SECRET}"), shows("/packs?status=ready")),
+    "list_my_packs": shows_a_user_of_theirs("/me/packs"),
+    "list_my_files": shows_a_user_of_theirs("/me/files"),
+    "list_my_documents": shows_a_user_of_theirs("/me/documents"),
+    "get_pack": about("GET", "/packs/{pack}"),
+    "delete_pack": about("DELETE", "/packs/{pack}"),
+    "restore_pack": about("POST", "/packs/{pack}/restore"),
+    "put_pack_data": about("PUT", "/packs/{pack}/data", json={"data": {}}),
+    "make_pack_link": about("POST", "/packs/{pack}/link"),
+    "withdraw_pack_link": about("DELETE", "/packs/{pack}/link"),
+    "render_pack": about("POST", "/packs/{pack}/render"),
+    "render_document": about("POST", "/packs/{pack}/render/offer"),
+    "list_documents": about("GET", "/packs/{pack}/documents"),
+    "list_document_versions": about("GET", "/packs/{pack}/documents/offer"),
+    "watch_pack": about("GET", "/packs/{pack}/events"),
+    "download_file": about("GET", "/files/{file}/download"),
 }
 
 
@@ -366,6 +426,8 @@ def _pairs(path: str, theirs: Theirs) -> list[tuple[str, str]]:
         return [(path.format(job=job), path.format(job=f"job_{new_uid()}")) for job in theirs.jobs.values()]
     kept = {"artifact": theirs.artifact, "diagram": SECRET, "webhook": theirs.webhook, "delivery": theirs.delivery}
     never = {name: _of_the_same_form(value) for name, value in kept.items()}
+    kept |= {"pack": theirs.pack, "file": theirs.file, "alert": str(theirs.alert)}
+    never |= {"pack": str(as_uuid(new_uid())), "file": str(as_uuid(new_uid())), "alert": "9"}
     return [(path.format(**kept), path.format(**never))]
 
 

@@ -16,6 +16,8 @@ TEXTS = {  # a source, a payload, or an article
     "/kroki/",
     "/kroki/{type}",
     "/kroki/{type}/{format}",
+    "/packs",
+    "/packs/{pack_id}/data",
     "/playground",
     "/playground/preview",
     "/playground/frame",

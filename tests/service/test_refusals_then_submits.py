@@ -32,6 +32,12 @@ from tests.web.browsing import FORM, Person, member
 
 type Refusal = tuple[int, str]
 NOT_PROVOKED: dict[Refusal, str] = {
+    **{
+        (400, f"{what}"): "only the render service answers it, which has no queue; tests/render_service"
+        for what in ("invalid_form", "invalid_field", "unsupported_field")
+    },
+    (422, "render_http_4xx"): "how an attempt ends at a render service; tests/apps/packs/test_render_service.py",
+    (409, "set_by_settings"): "only a service with ALERT_WEBHOOK_URL meets it; tests/service/test_alerts.py",
     (409, "not_publishable"): "only the configuration of packs raises it; tests/apps/packs/test_configuration.py",
     (400, "refused"): "a base class; only its branches are raised",
     (503, "unavailable"): "a base class; only its branches are raised",
@@ -56,6 +62,8 @@ COMPUTED: dict[str, set[Refusal]] = {
     "apps/diagrams/requests.py": {(400, "unsupported_output")},
     "apps/diagrams/render_endpoint.py": {(429, "backpressure")},
     "web/site.py": set(),
+    "render_service/service.py": set(),  # tests/render_service
+    "render_service/gotenberg/routes.py": set(),
 }
 # How PostgreSQL fails in the middle of a submit whose subject is the name.
 FAILURES = """

@@ -205,10 +205,12 @@ def test_every_operation_shows_a_request_and_an_answer_that_are_as_it_says(serve
 
 async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: str) -> None:
     async with on_stage(database) as stage, stage.client(await stage.token(everywhere=True)) as client:
+        pack = (await client.post("/packs", json={"data": {}})).json()["pack_id"]
         for path, method, operation in _places(stage.app.document):
             for media_type, content in _bodies(operation):
                 body = content["example"]
                 where = path.replace("{name}", "map").replace("{kind}", "render")
+                where = where.replace("{pack_id}", pack)
                 where = where.replace("{type}", "graphviz").replace("{format}", "svg")
                 query = {} if media_type == "application/json" else {"format": "dot"}
                 sent = body if isinstance(body, str) else json.dumps(body)
@@ -229,7 +231,9 @@ def test_a_job_may_be_shown_in_the_words_of_its_app(server: Server) -> None:
         ("/jobs/{id}/cancel", "post", "202"),
     ):
         content = server.document["paths"][path][method]["responses"][status]["content"]["application/json"]
-        assert content["schema"] == {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("JobView", "DiagramView")]}
+        assert content["schema"] == {
+            "anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("JobView", "DiagramView", "PackJobView")]
+        }
 
 
 @on_file

@@ -24,6 +24,7 @@ SCOPES = {
     "desk.bulk": None,
     "wiki.render": None,
     "wiki.rerender": None,
+    "packs.render": None,
 }
 INTERNAL = [name for name, scope in SCOPES.items() if scope is None]
 

@@ -75,7 +75,7 @@ def router(service: Service) -> Routes:
     routes = Routes("operations")
     api = AlertsApi(service)
     routes.add("/alerts", api.list_alerts, "GET", **_LIST_ALERTS)
-    routes.add("/alerts/{id}/ack", api.ack_alert, "POST", **_ACK_ALERT)
+    routes.add("/alerts/{id}/ack", api.ack_alert, "POST", small_body=True, **_ACK_ALERT)
     return routes
 
 

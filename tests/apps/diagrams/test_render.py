@@ -206,7 +206,7 @@ async def test_a_format_has_other_names(staged: Staging, easel: Easel) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
-    ({"format": "cobol"}, "unsupported_format", "there are markdown, html, mermaid, dot, d2"),
+    ({"format": "cobol"}, "unsupported_format", "there are markdown, html, jinja, mermaid, dot, d2"),
     ({"format": None}, "format_missing", "mermaid"),
     ({"outputType": "gif"}, "unsupported_output", "it can be svg, png, pdf"),
     ({"options": {"colour": "red"}}, "invalid_argument", "there is no option `colour`; there are title"),

@@ -118,7 +118,7 @@ async def test_a_promoted_database_may_have_oban_in_another_schema(
     async with Pressroom(file, kinds=[Kind("echo", echo)], workers=None) as small:
         waiting = await small.submit("echo", "from the file")
         settings = small.settings
-    how: dict[str, Any] = {"artifacts_to_s3": False, "wait": 0, "tell": lambda *_: None, "note": lambda _: None}
+    how: dict[str, Any] = {"artifacts_to_s3": False, "wait": 0, "on_progress": lambda *_: None, "on_wait": lambda _: None}
     promote.promote(settings, BUILT_IN_SCHEMA, on_server, **how)
     async with open_press(Kind("echo", echo)) as press:
         assert await press.wait(waiting, timeout=60) == "from the file"

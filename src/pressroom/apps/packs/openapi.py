@@ -95,7 +95,9 @@ _VERSION = {
 _PACK_ID = path("pack_id", PACK, "The pack")
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
 _USER = header("Pressroom-User", "The user of the application for whom its server asks; 403 if the pack is another's")
-_REQUIRED_USER = header("Pressroom-User", "The user of the application for whom its server asks")
+_REQUIRED_USER = header("Pressroom-User", "The user of the application for whom its server asks", minLength=1) | {
+    "required": True
+}
 _LINK = query("link", {"type": "string"}, "The pack's link, instead of a token")
 _BOOLEAN = {"enum": ["", "1", "true", "0", "false"]}
 _CHANGED: dict[int | str, Any] = {412: json_response(Problem, "The data has a newer version", media_type=MEDIA_TYPE)}

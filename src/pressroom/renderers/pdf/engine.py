@@ -61,7 +61,7 @@ class Pdf(Engine):
             if output == "json":
                 return self._reading.compare(parts)
             if output == "txt":
-                return self._reading.read_text(parts)
+                return self._reading.extract_text(parts)
             draw = self._pictures.overlay_page if compares else self._pictures.draw_page
             return draw(parts, options.page, options.width, self.limits)
 

@@ -15,7 +15,7 @@ from pressroom.renderers.pdf.merging import own_title
 from pressroom.renderers.pdf.parts import Part, blaming
 
 
-def read_text(parts: Sequence[Part]) -> Rendered:
+def extract_text(parts: Sequence[Part]) -> Rendered:
     """The text of all pages, a form feed between two of them."""
     pages = [page for part in parts for page in page_texts(part)]
     return Rendered("\f".join(pages).encode(), MEDIA_TYPES["txt"], (), {"pages": len(pages)})
