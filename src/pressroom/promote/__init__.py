@@ -90,7 +90,7 @@ def promote(
     on_progress: Tell,
     on_wait: Callable[[str], None],
 ) -> Promotion:
-    """Copy everything, verify it, and mark the source. May be killed anywhere and run again. `on_wait` says what it waits for."""
+    """Copy everything, verify it, and mark the source. May be killed anywhere and run again."""
     target_class = _check_preconditions(settings, artifacts_to_s3=artifacts_to_s3)
     with target_class(target_url, schema) as target, closing(lock_source(settings.path, schema, wait, on_wait)) as source:
         target.lock()
