@@ -50,7 +50,6 @@ _OPEN = query("open", {"type": "boolean"}, "Only open ones, or only acknowledged
 _KIND = query("kind", {"type": "string", "minLength": 1, "maxLength": 100}, "Only of this kind")
 _ID = path("id", str(examples.ALERT["id"]), "The alert", pattern=f"^{NUMBER}$")
 _LIST_ALERTS: dict[str, Any] = {
-    "operation_id": "list_alerts",
     "responses": responses(
         {
             200: json_response(
@@ -65,7 +64,6 @@ _LIST_ALERTS: dict[str, Any] = {
     "openapi": {"parameters": [_OPEN, _KIND, LIMIT, cursor_parameter(NUMBER)]},
 }
 _ACK_ALERT: dict[str, Any] = {
-    "operation_id": "ack_alert",
     "responses": responses(
         {200: json_response(AlertView, "Acknowledged, now or before", example=examples.ACKED_ALERT)}, *(401, 403, 404)
     ),
