@@ -1,7 +1,7 @@
 """The library for the holder of a pack's link, without a login: this pack alone, its documents and their files, and no data.
 
-Documents that are hidden from holders do not exist here, and locked ones are only named. A link that is wrong, withdrawn or over
-leads to a plain page that says so.
+Documents that are hidden from holders do not exist here, and locked ones are only named. A link that is wrong, withdrawn or
+over leads to a plain page that says so.
 """
 
 from collections.abc import Awaitable, Callable

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -145,10 +146,10 @@ class PackPages:
         return request.redirect(f"/library/{pack.id}", "The pack is restored.")
 
 
-def count_due(documents: "list[ListedDocument] | Any") -> DueDocuments:
+def count_due(documents: Sequence[ListedDocument]) -> DueDocuments:
     available = [one for one in documents if one.document.is_available]
     missing = [one for one in available if one.renders is None or one.renders.latest.status not in ACTIVE]
-    outdated = [one for one in available if one.outdated and one.renders.latest.status == "ready"]
+    outdated = [one for one in available if one.outdated and one.renders and one.renders.latest.status == "ready"]
     return DueDocuments(len(missing), len(outdated))
 
 

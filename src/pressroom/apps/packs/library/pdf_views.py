@@ -89,8 +89,9 @@ class PdfViews:
         async with self._slots.hold_slot(org_id):
             parts = [await self._rendering.read_all(file) for file in files]
             source = parts[0] if len(parts) == 1 else _pack(parts)
+            request = RenderRequest("pdf", output, source, options, "pdf")
             try:
-                rendered = await self._rendering.preview(documents.prepare(RenderRequest("pdf", output, source, options)))
+                rendered = await self._rendering.preview(documents.prepare(request))
             except (SourceInvalid, TooLarge, EngineMissing):
                 return b""
             return rendered.data
