@@ -1,4 +1,4 @@
-"""Every page of the desk and the playground with a day's work in it: `./dev screenshots desk`.
+"""Every page of the dashboard and the apps with a day's work in it: `./dev screenshots desk`.
 
 `pressroom demo` fills a database, `pressroom serve` shows it, and a browser photographs each page of the table below in light
 and dark, wide and narrow. A page that is not there, or that says something in the console, is told and the others go on.
@@ -21,6 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from pressroom import Pressroom
+from pressroom.apps.packs.store import PackFilter
 from pressroom.config import Settings
 from pressroom.model import Job, Status
 from tests.servers import free_ports
@@ -45,6 +46,8 @@ class Known:
     webhook: str
     delivery: str
     diagram: str
+    packs: dict[str, str]  # ids by the first word of the title
+    pack_link: str
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,20 @@ def shots(known: Known) -> list[Shot]:
         Shot("playground-error", "/playground", _typed(WRONG)),
         Shot("names", "/playground/names"),
         Shot("compare", f"/playground/compare?name={known.diagram}"),
+        Shot("library", "/library"),
+        Shot("library-search", "/library?q=spring&status=failed"),
+        Shot("library-none", "/library?q=nothing-of-the-kind"),
+        Shot("library-deleted", "/library/deleted"),
+        Shot("pack", f"/library/{known.packs['Anna']}?data=2"),
+        Shot("pack-failed", f"/library/{known.packs['Ben']}"),
+        Shot("pack-queued", f"/library/{known.packs['Carla']}"),
+        Shot("pack-new", f"/library/{known.packs['Dario']}"),
+        Shot("document", f"/library/{known.packs['Anna']}/offer"),
+        Shot("document-failed", f"/library/{known.packs['Ben']}/offer"),
+        Shot("document-compare", f"/library/{known.packs['Anna']}/offer/compare"),
+        Shot("pack-by-link", f"/library/p/{known.pack_link}"),
+        Shot("document-by-link", f"/library/p/{known.pack_link}/offer"),
+        Shot("nowhere-by-link", "/library/p/0000000000000"),
         Shot("nowhere", "/desk/jobs/job_01JD0000000000000000000000"),
     ]
 
@@ -125,7 +142,7 @@ def _take(context: BrowserContext, shot: Shot, path: Path) -> Iterator[str]:
     try:
         answer = page.goto(shot.path, wait_until="load")
         status = 0 if answer is None else answer.status
-        if status >= 400 and shot.name != "nowhere":
+        if status >= 400 and not shot.name.startswith("nowhere"):
             yield f"was answered with {status}"
         shot.then(page)
         page.screenshot(path=path, full_page=True)
@@ -135,7 +152,7 @@ def _take(context: BrowserContext, shot: Shot, path: Path) -> Iterator[str]:
         yield str(reason).splitlines()[0]
     finally:
         page.close()
-    if shot.name != "nowhere":
+    if not shot.name.startswith("nowhere"):
         yield from said
 
 
@@ -150,6 +167,8 @@ async def look(home: Path) -> Known:
         async with database.transaction() as tx:
             groups = await tx.execute("SELECT print FROM job_failure GROUP BY print ORDER BY count(*) DESC LIMIT 1")
             diagrams = await tx.execute("SELECT diagram.name FROM diagram ORDER BY id LIMIT 1 OFFSET 2")
+        library = press.app("packs").packs
+        packs = {one.pack.title.split()[0]: one.pack.id for one in (await library.list(None, PackFilter()))[0]}
         hooks = await press.webhooks.list(None, after="", limit=50)
         deliveries = [
             one for hook in hooks for one in await press.webhooks.deliveries(hook, state="failed", before=1 << 60, limit=5)
@@ -164,6 +183,8 @@ async def look(home: Path) -> Known:
             webhook=f"wh_{delivery.webhook if delivery else hooks[0].uid}",
             delivery=delivery.uid if delivery else "none",
             diagram=str(diagrams[0][0]) if diagrams else "none",
+            packs=packs,
+            pack_link=(await library.make_link(None, packs["Anna"]))[1],
         )
 
 

@@ -70,11 +70,13 @@ def found_token(page: str) -> str:
 
 
 def routes_of(stage: Stage, *, changing: bool) -> list[tuple[str, str]]:
-    """Every route of the desk and the playground, those that are added later too: (method, path with its parameters)."""
+    """Every route of the desk and of the apps' pages, those that are added later too: (method, path with its parameters).
+
+    Without the pages of packs that are read by a link: they need no login."""
     found = {
         (method, route.path)
         for route in stage.app.routes
-        if re.match(r"/(desk|playground|wiki)(/|$)", route.path)
+        if re.match(r"/(desk|playground|wiki|library)(/(?!p/)|$)", route.path)
         for method in route.methods
     }
     return sorted((method, path) for method, path in found if (method not in ("GET", "HEAD", "OPTIONS")) == changing)

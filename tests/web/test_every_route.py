@@ -32,6 +32,8 @@ CHANGED = (
     "alert",
     "diagram_version",
     "wiki_revision",
+    "packs_pack",
+    "packs_render",
 )
 
 # Markup, an attribute that wants out of its quotes, and a terminal's colour.
@@ -78,6 +80,7 @@ async def test_strangers_are_shown_the_way_in(file: str) -> None:  # C
 
     del answers[LOGIN], answers["/desk/static/{tag}/{name:path}"]
     assert answers.pop("/desk/live").status_code == 401
+    assert answers.pop("/library/live").status_code == 401
     assert len(answers) >= 8
     for path, answer in answers.items():
         assert answer.status_code == 303, path

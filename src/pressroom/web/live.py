@@ -47,7 +47,7 @@ class LiveUpdates:
         caller = self._site.sessions.admit(request, session, Scope.VIEWER)
         job_id = request.query_params.get("job")
         last = await self._service.rendering.database.read(queries.last_event_id)
-        seen = _last_seen_event(request, last)
+        seen = last_seen_event(request, last)
         if job_id is None:
             events = self._service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
         else:
@@ -63,12 +63,15 @@ class LiveUpdates:
         listener = ChangeListener(events, single_job=job_id is not None)
         if seen < last:  # something happened between the page and its stream; what, does not matter
             listener.changed.set()
-        return StreamingResponse(
-            _stream_changes(listener, self._service, is_admitted), media_type="text/event-stream", headers=_HEADERS
-        )
+        return stream_changes(listener, self._service, is_admitted)
 
 
-async def _stream_changes(
+def stream_changes(listener: "ChangeListener", service: Service, is_admitted: Callable[[], Awaitable[bool]]) -> Response:
+    """What the listener hears, for one page of ours or of an app. `is_admitted` says whether its caller may still read it."""
+    return StreamingResponse(_frames(listener, service, is_admitted), media_type="text/event-stream", headers=_HEADERS)
+
+
+async def _frames(
     listener: "ChangeListener", service: Service, is_admitted: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
     """Also ends when the caller was logged out or its token revoked: the browser reconnects and gets 401."""
@@ -105,7 +108,7 @@ def _change_event(*, last: bool) -> bytes:
     return b"event: changed\ndata: %s\n\n" % (b"for the last time" if last else b"")
 
 
-def _last_seen_event(request: Request, default: int) -> int:
+def last_seen_event(request: Request, default: int) -> int:
     """The last event that is on the page, if it says so: what came between the page and its stream is news as well."""
     seen = request.query_params.get("after", "")
     return int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else default

@@ -182,6 +182,17 @@ class Site:
 
         routes.add(path, answer, "GET", "HEAD")
 
+    def get_public(self, routes: Routes, path: str, handle: Handler) -> None:
+        """A page without a login: its handler decides by itself what may be read, as by a link that only its holders know.
+
+        `PageRequest.caller` is not to be used there.
+        """
+
+        async def answer(request: Request, **path_params: str) -> Response:
+            return await self._handle_request(request, handle, path_params, None)
+
+        routes.add(path, answer, "GET", "HEAD")
+
     def post(self, routes: Routes, path: str, handle: Handler, *, needs: Scope = Scope.OPERATOR, small: bool = True) -> None:
         """A route that changes something: its handler gets only forms of this site, from callers with the scope `needs`.
 
@@ -194,12 +205,13 @@ class Site:
         routes.add(path, answer, "POST", small_body=small)
 
     async def _handle_request(
-        self, http: Request, handle: Handler, path_params: Mapping[str, str], needs: Scope, *, posts: bool = False
+        self, http: Request, handle: Handler, path_params: Mapping[str, str], needs: Scope | None, *, posts: bool = False
     ) -> Response:
         session = await self.sessions.browser(http)
         request = PageRequest(self, http, session)
         try:
-            self.sessions.admit(http, session, needs)
+            if needs is not None:
+                self.sessions.admit(http, session, needs)
             unit = partial(_page_facts, request.org_id if session.caller else "")
             request.last_event, request.open_alerts = await self.service.rendering.database.read(unit)
             if posts:
@@ -208,7 +220,8 @@ class Site:
             response = await handle(request, **path_params)
         except PressroomError as error:
             response = self.error_page(request, error)
-        self.sessions.set_cookie_if_new(http, session, response)
+        if needs is not None:
+            self.sessions.set_cookie_if_new(http, session, response)
         return response
 
     def page(self, request: PageRequest, template: str, *, status: int = 200, **values: Any) -> Response:

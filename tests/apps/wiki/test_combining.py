@@ -6,7 +6,8 @@ import unicodedata
 import pytest
 
 from pressroom.apps.wiki import search_terms
-from pressroom.apps.wiki.combining_marks import (
+from pressroom.apps.wiki.model import TITLE_LIMIT, clean_line, clean_source, clean_url, make_draft
+from pressroom.base.combining_marks import (
     DECOMPOSE_INTO_MARKS,
     LAST,
     MAX_MARKS,
@@ -14,7 +15,6 @@ from pressroom.apps.wiki.combining_marks import (
     decompose_without_marks,
     stream_safe,
 )
-from pressroom.apps.wiki.model import TITLE_LIMIT, clean_line, clean_source, clean_url, make_draft
 from pressroom.errors import InvalidArgument, TooLarge
 from tests.cost import cpu_of
 from tests.service.access_stage import on_stage
@@ -84,13 +84,6 @@ def test_every_mark_of_this_unicode_is_known() -> None:
             assert letter in DECOMPOSE_INTO_MARKS, hex(number)
         elif number > 0x7F and number < 0x3000:
             assert not _any_marks().search(letter), hex(number)
-
-
-@pytest.mark.parametrize("size", [1, 999, 19_999, 20_001, 45_000])
-def test_text_is_indexed_in_parts_without_cutting_words(size: int) -> None:
-    text = " ".join(f"wörd{number}" for number in range(size))
-
-    assert search_terms.index_text(text) == " ".join(f"word{number}" for number in range(size))[: search_terms.MAX_INDEXED]
 
 
 async def test_an_article_of_marks_is_made_ready_and_its_address_refused_in_little_time(file: str) -> None:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import Pages
+    from pressroom.web.site import Site
 
 
 class PacksApp(RunningApp):
@@ -30,6 +34,9 @@ class PacksApp(RunningApp):
 
         self.configuration = Configuration(self._core.database, self.packs.compositions)
 
+    async def on_leading(self) -> None:
+        await self.packs.index_for_search()
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job
 
@@ -39,6 +46,26 @@ class PacksApp(RunningApp):
         from pressroom.apps.packs import routes
 
         return routes.router(service, self)
+
+    def pages(self, site: "Site") -> "Pages":
+        from pressroom.api.access import Scope
+        from pressroom.apps.packs.library import routes
+        from pressroom.web.navigation import NavItem, Pages
+
+        items = (NavItem("Packs", "/library"), NavItem("Deleted", "/library/deleted", Scope.OPERATOR))
+        return Pages("Library", "/library", routes.router(site, self), items)
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.packs.search_box import find_packs
+
+        return (yield from find_packs(text, viewer))
+
+
+async def _fill_demo(app: RunningApp) -> None:
+    from pressroom.apps.packs.demo import fill_demo
+
+    assert isinstance(app, PacksApp)
+    await fill_demo(app)
 
 
 def _add_commands(add: AddCommand) -> None:
@@ -54,4 +81,5 @@ APP = App(
     settings=PacksSettings,
     commands=_add_commands,
     about="documents made from data: packs, their templates and batches",
+    demo=_fill_demo,
 )

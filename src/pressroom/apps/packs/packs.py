@@ -1,5 +1,6 @@
 """The service of packs: routes, pages and commands make, render and list packs through it."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 import msgspec
 
 from pressroom import artifact_lifecycle
-from pressroom.apps.packs import store
+from pressroom.apps.packs import search, store
 from pressroom.apps.packs.access import EffectiveDocument, effective_documents
 from pressroom.apps.packs.composition import Composition, Compositions, Published
 from pressroom.apps.packs.config import versions
@@ -28,7 +29,7 @@ from pressroom.apps.packs.input_check import find_missing
 from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id
 from pressroom.apps.packs.renders import NAME
 from pressroom.apps.packs.settings import PacksSettings
-from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, UserFile
+from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, StateCounts, UserFile
 from pressroom.base import json_text
 from pressroom.errors import InvalidArgument, StoreUnavailable
 from pressroom.kinds.rendering import Rendering
@@ -41,6 +42,8 @@ from pressroom.submission.request import Request
 
 SNAPSHOT = "config_snapshot"
 DEEPEST = 64
+INDEXED_AT_ONCE = 50
+COUNTED = 1_000  # packs, for the counts by state
 TRIES = 5  # if the configuration or the data changes between planning and submitting
 
 
@@ -105,6 +108,7 @@ class Packs:
             title=draft.title,
             lang=draft.lang,
             data=self._encode(draft.data),
+            data_words=await _find_words(draft.data),
             author=author,
         )
         return await self.database.run(partial(store.insert_pack, org_id or "", new), name="packs")
@@ -124,9 +128,9 @@ class Packs:
     async def save_data(
         self, org_id: str | None, pack_id: str, data: dict[str, Any], author: str, *, expected: int | None = None
     ) -> Pack:
-        text = self._encode(data)
+        text, words = self._encode(data), await _find_words(data)
         return await self.database.run(
-            partial(store.save_data, org_id or "", parse_id(pack_id), text, author, expected), name="packs"
+            partial(store.save_data, org_id or "", parse_id(pack_id), text, words, author, expected), name="packs"
         )
 
     async def delete(self, org_id: str | None, pack_id: str) -> None:
@@ -158,6 +162,14 @@ class Packs:
         found = await self.database.read(unit)
         return found[:limit], found[limit - 1].pack.id if len(found) > limit else None
 
+    async def count_by_state(self, org_id: str | None) -> StateCounts:
+        """How many of the newest packs have a document in each state."""
+        return await self.database.read(partial(store.count_packs_by_state, org_id or "", COUNTED))
+
+    async def list_deleted(self, org_id: str | None, limit: int = 200) -> Sequence[Pack]:
+        """Packs that can be restored, deleted last first."""
+        return await self.database.read(partial(store.list_deleted_packs, org_id or "", limit))
+
     async def files_of_user(self, org_id: str | None, user_id: str) -> Sequence[UserFile]:
         """The newest ready file of each document of a user's packs."""
         return await self.database.read(partial(store.list_files_of_user, org_id or "", user_id))
@@ -169,6 +181,18 @@ class Packs:
     async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> Sequence[PackRender]:
         """Of one document, newest first."""
         return await self.database.read(partial(store.list_renders, pack.id, doc_id, before=before, limit=limit))
+
+    async def find_render(self, pack: Pack, doc_id: str, number: int) -> PackRender | None:
+        return await self.database.read(partial(store.find_render, pack.id, doc_id, number))
+
+    async def kept_versions(self, pack: Pack, doc_id: str) -> frozenset[int]:
+        """Numbers of the versions of a document whose files are still kept."""
+        return await self.database.read(partial(store.list_kept_versions, pack.id, doc_id))
+
+    async def index_for_search(self) -> None:
+        """Add packs of older databases to the search index, some at a time."""
+        while await self.database.run(partial(search.index_packs, INDEXED_AT_ONCE), name="packs"):
+            pass
 
     def events(self, pack: Pack, after: int) -> AsyncGenerator[Event]:
         """The events of the pack's jobs, after one of them."""
@@ -433,6 +457,11 @@ def key_prefix(pack_id: str) -> str:
 def _check_text(name: str, text: str) -> None:
     if len(text) > 200 or "\0" in text:
         raise InvalidArgument(f"{name} is text of at most 200 characters")
+
+
+async def _find_words(data: dict[str, Any]) -> str:
+    """In a thread: the data may be long."""
+    return await asyncio.to_thread(search.data_words, data)
 
 
 def _depth(value: Any) -> int:

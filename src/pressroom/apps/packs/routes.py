@@ -105,7 +105,8 @@ class PacksApi:
         status = asked.get("status", "")
         if status not in ("", *_STATUSES):
             raise HttpError(422, "invalid_argument", f"status is one of {', '.join(_STATUSES)}")
-        wanted = PackFilter(user_id=asked.get("user", ""), session_id=asked.get("session", ""), status=status)
+        user, session, text = (asked.get(name, "").replace("\0", " ") for name in ("user", "session", "q"))
+        wanted = PackFilter(user_id=user, session_id=session, status=status, text=text)
         return await self._pack_list(request, caller, wanted)
 
     async def list_my_packs(self, request: Request) -> Response:

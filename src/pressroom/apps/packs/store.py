@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
+from pressroom.apps.packs import search
 from pressroom.apps.packs.access import Overlay
 from pressroom.apps.packs.errors import DataConflict, PackNotFound
 from pressroom.apps.packs.model import Pack, PackRender, RenderTarget, to_uuid
+from pressroom.base.search_terms import query_terms
 from pressroom.errors import NotFound
 from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
@@ -37,6 +39,7 @@ class NewPack(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     lang: str
     data: str
+    data_words: str  # for search
     author: str
 
 
@@ -46,6 +49,7 @@ def insert_pack(org_id: str, new: NewPack) -> Work[Pack]:
     fields = {"session_id": new.session_id or id, "user_id": new.user_id, "title": new.title, "lang": new.lang}
     yield Statement("packs.insert_pack", {"id": id, "org_id": org_id, "now": moment, **fields})
     yield from _insert_data(id, 1, new.data, new.author, moment)
+    yield from search.save_words(id, new.title, new.user_id, fields["session_id"], new.data_words)
     return (yield from get_pack(org_id, id))
 
 
@@ -72,8 +76,9 @@ def _pack_of(id: str, rows: Sequence[Row]) -> Pack:  # noqa: ARG001
     return Pack(*rows[0])
 
 
-def save_data(org_id: str, id: str, data: str, author: str, expected: int | None) -> Work[Pack]:
-    """As the next version. The same data again makes none. Raises DataConflict if `expected` is not the newest version."""
+def save_data(org_id: str, id: str, data: str, words: str, author: str, expected: int | None) -> Work[Pack]:
+    """As the next version. The same data again makes none. `words` are those for search. Raises DataConflict if `expected` is
+    not the newest version."""
     pack = yield from lock_pack(org_id, id)
     if expected is not None and expected != pack.data_version:
         raise DataConflict(expected, pack.data_version)
@@ -83,6 +88,7 @@ def save_data(org_id: str, id: str, data: str, author: str, expected: int | None
     moment = yield from now()
     yield from _insert_data(id, pack.data_version + 1, data, author, moment)
     yield Statement("packs.set_pack_data_version", {"id": id, "number": pack.data_version + 1, "now": moment})
+    yield from search.save_words(id, pack.title, pack.user_id, pack.session_id, words)
     return (yield from get_pack(org_id, id))
 
 
@@ -198,11 +204,13 @@ def _overlay_of_row(row: Row) -> Overlay:
 
 
 class PackFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """What is empty does not filter. `status` is that of the newest render of any document."""
+    """What is empty does not filter. `status` is that of the newest render of any document. The words of `text` are searched
+    for in title, user, session and data; the last may be a prefix."""
 
     user_id: str = ""
     session_id: str = ""
     status: str = ""
+    text: str = ""
 
 
 class PackSummary(msgspec.Struct, frozen=True):
@@ -217,12 +225,35 @@ AFTER_ALL = "g"  # sorts behind every UUID
 
 def list_packs(org_id: str, wanted: PackFilter, *, before: str = "", limit: int = 50) -> Work[list[PackSummary]]:
     """Newest first."""
-    place = {"org_id": org_id, "before": before or AFTER_ALL, "limit": limit, **msgspec.structs.asdict(wanted)}
+    filters = {"user_id": wanted.user_id, "session_id": wanted.session_id, "status": wanted.status}
+    place = {"org_id": org_id, "before": before or AFTER_ALL, "limit": limit, **filters}
+    statement = Statement("packs.list_packs", place)
+    if wanted.text:
+        if not (words := query_terms(wanted.text)):
+            return []
+        statement = Statement("packs.search_packs", {**place, "words": compact(words)})
     found = []
-    for row in (yield Statement("packs.list_packs", place)):
+    for row in (yield statement):
         states = yield Statement("packs.count_document_states", {"pack": row[0]})
         found.append(PackSummary(Pack(*row), {state: int(count) for state, count in states}))
     return found
+
+
+class StateCounts(msgspec.Struct, frozen=True):
+    """How many of the newest `packs` packs have a document in each state."""
+
+    packs: int = 0
+    states: dict[str, int] = {}
+
+
+def count_packs_by_state(org_id: str, limit: int) -> Work[StateCounts]:
+    rows = yield Statement("packs.count_packs_by_state", {"org_id": org_id, "limit": limit})
+    return StateCounts(int(rows[0][2]) if rows else 0, {state: int(count) for state, count, _ in rows})
+
+
+def list_deleted_packs(org_id: str, limit: int) -> Work[list[Pack]]:
+    """Those that can be restored, deleted last first."""
+    return [Pack(*row) for row in (yield Statement("packs.list_deleted_packs", {"org_id": org_id, "limit": limit}))]
 
 
 class UserFile(msgspec.Struct, frozen=True):
@@ -270,6 +301,11 @@ def list_renders(pack: str, doc_id: str, *, before: int = BEYOND, limit: int = 1
 def find_render(pack: str, doc_id: str, number: int) -> Work[PackRender | None]:
     rows = yield Statement("packs.find_render", {"pack": pack, "doc_id": doc_id, "number": number})
     return _render_of_row(rows[0]) if rows else None
+
+
+def list_kept_versions(pack: str, doc_id: str) -> Work[frozenset[int]]:
+    """Numbers of the versions whose files are still kept."""
+    return frozenset(number for (number,) in (yield Statement("packs.list_kept_versions", {"pack": pack, "doc_id": doc_id})))
 
 
 def find_render_of_job(job_uid: str) -> Work[PackRender | None]:

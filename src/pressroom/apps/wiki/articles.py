@@ -13,6 +13,7 @@ from pressroom.apps.wiki.renders import NAME, ArticleRenders, RenderPayload
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
 from pressroom.apps.wiki.search_terms import ExcerptPart
 from pressroom.apps.wiki.store import RenderedPage, RevisionSummary, SaveResult
+from pressroom.base.search_terms import query_terms
 from pressroom.errors import Ended, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
 from pressroom.queue import Queue
@@ -219,7 +220,7 @@ class Articles:
 
     async def search(self, org_id: str | None, text: str, page: int = 1) -> "tuple[Sequence[ArticleSearchResult], bool]":
         """Articles that have all of the words, the best first; and whether there are more."""
-        terms = search_terms.query_terms(text)
+        terms = query_terms(text)
         if not terms:
             return [], False
         hits = await self._database.read(

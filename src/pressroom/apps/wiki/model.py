@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki.combining_marks import stream_safe
 from pressroom.apps.wiki.search_terms import ArticleTerms, article_terms
+from pressroom.base.combining_marks import stream_safe
 from pressroom.errors import InvalidArgument, TooLarge
 from pressroom.model import from_ms
 from pressroom.renderers.markdown.engine import Markdown

@@ -3,7 +3,7 @@
 from pressroom.apps.wiki import store
 from pressroom.apps.wiki.links import article_path
 from pressroom.apps.wiki.model import Article, clean_url
-from pressroom.apps.wiki.search_terms import query_terms
+from pressroom.base.search_terms import query_terms
 from pressroom.errors import InvalidArgument
 from pressroom.model import Work
 from pressroom.store.operators.lookup import SHOWN, LookupResult, Viewer

@@ -114,13 +114,13 @@ document.addEventListener("keydown", (event) => {
   }
   const places = { o: "/desk", j: "/desk/jobs", f: "/desk/failures", q: "/desk/queues", w: "/desk/workers", p: "/playground" };
   if (before === "g" && places[event.key]) {
-    const home = document.querySelector(".brand"); // is at /desk, behind the prefix of this service
-    location.assign(home.pathname.slice(0, -"/desk".length) + places[event.key]);
+    const home = document.querySelector("a.brand"); // is at /desk, behind the prefix of this service
+    if (home) location.assign(home.pathname.slice(0, -"/desk".length) + places[event.key]);
   } else if (event.key === "/") {
     event.preventDefault();
     document.getElementById("find")?.focus();
   } else if (event.key === "?") {
-    document.getElementById("keys").showModal();
+    document.getElementById("keys")?.showModal();
   } else if (event.key === "j" && before !== "g") {
     step(1);
   } else if (event.key === "k") {

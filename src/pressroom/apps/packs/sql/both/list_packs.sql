@@ -1,21 +1,7 @@
--- Newest first, with how many of their documents are in each state. Packs of a status are found by their newest renders.
-SELECT packs_pack.id, packs_pack.org_id, packs_pack.session_id, packs_pack.user_id, packs_pack.title, packs_pack.lang,
-       packs_pack.link_digest, packs_pack.link_expires_at, packs_pack.data_version, packs_pack.date_created, packs_pack.date_changed,
-       packs_pack.date_deleted
+-- Newest first.
+SELECT /* pack_columns */
   FROM packs_pack
  WHERE packs_pack.org_id = :org_id AND packs_pack.date_deleted IS NULL AND packs_pack.id < :before
-   AND (:user_id = '' OR packs_pack.user_id = :user_id)
-   AND (:session_id = '' OR packs_pack.session_id = :session_id)
-   AND (:status = '' OR EXISTS (
-        SELECT 1
-          FROM packs_document
-          JOIN packs_render ON packs_render.pack = packs_document.pack AND packs_render.doc_id = packs_document.doc_id
-                           AND packs_render.number = packs_document.latest
-          LEFT JOIN job ON job.uid = packs_render.job_uid AND packs_render.outcome IS NULL
-         WHERE packs_document.pack = packs_pack.id
-           AND :status = CASE WHEN packs_render.outcome = 'ready' THEN 'ready'
-                              WHEN packs_render.outcome IS NOT NULL THEN 'failed'
-                              WHEN job.status = 'in_progress' THEN 'rendering'
-                              ELSE 'queued' END))
+   AND /* pack_filters */
  ORDER BY packs_pack.id DESC
  LIMIT :limit

@@ -5,13 +5,12 @@ import unicodedata
 
 import pytest
 
-from pressroom.apps.wiki.combining_marks import MAX_MARKS, _any_marks, _excess_marks, decompose_without_marks, stream_safe
-from pressroom.apps.wiki.files import _FENCED, _HEADING, _find_heading
-from pressroom.apps.wiki.search_terms import _WORD, fold_text, split_words
+from pressroom.base import search_terms
+from pressroom.base.combining_marks import MAX_MARKS, _any_marks, _excess_marks, decompose_without_marks, stream_safe
+from pressroom.base.search_terms import WORD, fold_text, split_words
 
 ALPHABET = ["a", " ", "é", "日", "\u0300", "\u0315", "\u0f73", "\n", "ß", "\U0001e8d0"]
 OF_WORDS = [*ALPHABET, "_", "-", "`", "²", "½", "\u3000", "。", "ﷺ", "İ", "한", "\ud800", "7", "\x1c", "\x00"]
-OF_PAGES = ["# One", "#", "#Two #", "```", "``", "~~~", "~~~~ sh", "text", "", " # x", "```# Three", "a ``` b"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -28,14 +27,11 @@ def test_texts_of_all_mixtures_are_split_as_by_the_plain_rule(seed: int) -> None
     dice = random.Random(seed)
     text = "".join(dice.choice(OF_WORDS) * dice.choice([1, 1, 1, 2, 99, 101, 250]) for _ in range(300))
 
-    assert split_words(text) == _WORD.findall(fold_text(text))
+    assert split_words(text) == WORD.findall(fold_text(text))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_heading_of_a_page_is_the_first_outside_of_fences(seed: int) -> None:
-    dice = random.Random(seed)
+@pytest.mark.parametrize("size", [1, 999, 19_999, 20_001, 45_000])
+def test_text_is_indexed_in_parts_without_cutting_words(size: int) -> None:
+    text = " ".join(f"wörd{number}" for number in range(size))
 
-    for _ in range(100):
-        text = "\n".join(dice.choices(OF_PAGES, k=dice.randint(1, 8)))
-        found, plain = _find_heading(text), _HEADING.search(_FENCED.sub("", text))
-        assert (found and found[1]) == (plain and plain[1]), text
+    assert search_terms.index_text(text) == " ".join(f"word{number}" for number in range(size))[: search_terms.MAX_INDEXED]

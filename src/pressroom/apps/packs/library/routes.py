@@ -1,0 +1,52 @@
+"""Every page of the library under its address.
+
+The names of documents stand behind a pack's id, so the pages and pictures of one document lie a step deeper, and `p`, `deleted`
+and `live` are no ids of packs.
+"""
+
+from typing import TYPE_CHECKING
+
+from pressroom.api.access import Scope
+from pressroom.api.routes import Routes
+from pressroom.apps.packs.library.comparison_page import ComparisonPage
+from pressroom.apps.packs.library.document_page import DocumentPages
+from pressroom.apps.packs.library.link_pages import LinkPages
+from pressroom.apps.packs.library.live import PackUpdates
+from pressroom.apps.packs.library.pack_page import PackPages
+from pressroom.apps.packs.library.packs_page import PackLists
+from pressroom.apps.packs.library.pdf_views import PdfViews
+from pressroom.web.site import Site
+
+if TYPE_CHECKING:
+    from pressroom.apps.packs.app import PacksApp
+
+
+def router(site: Site, app: "PacksApp") -> Routes:
+    routes = Routes()
+    views = PdfViews(site.service.rendering)
+    lists, packs, documents = PackLists(app), PackPages(app), DocumentPages(app, views)
+    comparison, by_link, updates = ComparisonPage(app, views), LinkPages(app, views), PackUpdates(site, app)
+
+    site.get(routes, "/library", lists.show)
+    site.get(routes, "/library/deleted", lists.show_deleted, needs=Scope.OPERATOR)
+    routes.add("/library/live", updates.stream, "GET")
+
+    site.get_public(routes, "/library/p/{link}", by_link.show)
+    site.get_public(routes, "/library/p/{link}/{doc_id}", by_link.show_document)
+    site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/download", by_link.download)
+    site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/picture", by_link.send_picture)
+
+    site.get(routes, "/library/{pack_id}", packs.show)
+    site.post(routes, "/library/{pack_id}/render", packs.render_all, needs=Scope.SUBMITTER)
+    site.post(routes, "/library/{pack_id}/{doc_id}/render", packs.render_one, needs=Scope.SUBMITTER)
+    site.post(routes, "/library/{pack_id}/link", packs.make_link, needs=Scope.SUBMITTER)
+    site.post(routes, "/library/{pack_id}/withdraw", packs.withdraw_link, needs=Scope.SUBMITTER)
+    site.post(routes, "/library/{pack_id}/delete", packs.delete)
+    site.post(routes, "/library/{pack_id}/restore", packs.restore)
+
+    site.get(routes, "/library/{pack_id}/{doc_id}", documents.show)
+    site.get(routes, "/library/{pack_id}/{doc_id}/compare", comparison.show)
+    site.get(routes, "/library/{pack_id}/{doc_id}/overlay", comparison.send_overlay)
+    site.get(routes, "/library/{pack_id}/{doc_id}/{number}/download", documents.download)
+    site.get(routes, "/library/{pack_id}/{doc_id}/{number}/picture", documents.send_picture)
+    return routes

@@ -1,0 +1,19 @@
+-- As list_packs, of the packs that have all words, the last of which may be only begun. Of a common word, so many of the newest packs are looked at.
+WITH asked AS MATERIALIZED (
+    SELECT to_tsquery('pg_catalog.simple', string_agg('''' || value || '''', ' & ') || ':*') AS words
+      FROM json_array_elements_text(:words::json)
+), found AS MATERIALIZED (
+    SELECT packs_text.pack
+      FROM asked, packs_text
+      JOIN packs_pack ON packs_pack.id = packs_text.pack
+     WHERE packs_text.index @@ asked.words
+       AND packs_pack.org_id = :org_id AND packs_pack.date_deleted IS NULL AND packs_pack.id < :before
+     ORDER BY packs_text.id DESC
+     LIMIT 5000
+)
+SELECT /* pack_columns */
+  FROM found
+  JOIN packs_pack ON packs_pack.id = found.pack
+ WHERE /* pack_filters */
+ ORDER BY packs_pack.id DESC
+ LIMIT :limit
