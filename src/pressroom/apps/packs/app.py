@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
+        from pressroom.apps.packs import purging
         from pressroom.apps.packs.packs import Packs
         from pressroom.apps.packs.renders import DocumentRendering
 
@@ -23,17 +24,20 @@ class PacksApp(RunningApp):
         self.settings: PacksSettings = core.app_settings
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
         self.packs = Packs(core.queue, core.rendering, self.settings)
-        self.kinds = (self._renders.kind,)
+        self._purging = purging.DeletedPacks(self.settings)
+        self.kinds = (self._renders.kind, self._purging.kind)
+        self.schedules = (purging.SCHEDULE,)
 
     async def open(self) -> None:
         from pressroom.apps.packs.config.configuration import Configuration
 
+        self._purging.open(self._core.database)
         self.configuration = Configuration(self._core.database, self.packs.compositions)
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job
 
-        return {kind.name: format_job for kind in self.kinds}
+        return {self._renders.kind.name: format_job}
 
     def routes(self, service: "Service") -> "Iterable[Route]":
         from pressroom.apps.packs import routes

@@ -19,7 +19,7 @@ from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 53
-PURGED_AT_ONCE = 100
+PURGED_AT_ONCE = 20
 
 
 class DataVersion(msgspec.Struct, frozen=True):
