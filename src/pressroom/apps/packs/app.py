@@ -30,9 +30,11 @@ class PacksApp(RunningApp):
 
     async def open(self) -> None:
         from pressroom.apps.packs.config.configuration import Configuration
+        from pressroom.apps.packs.config.dry_run import DryRuns
 
         self._purging.open(self._core.database)
         self.configuration = Configuration(self._core.database, self.packs.compositions)
+        self.dry_runs = DryRuns(self._core.database, self.rendering, self.packs.compositions)
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job
@@ -41,8 +43,9 @@ class PacksApp(RunningApp):
 
     def routes(self, service: "Service") -> "Iterable[Route]":
         from pressroom.apps.packs import routes
+        from pressroom.apps.packs.admin import routes as admin_routes
 
-        return routes.router(service, self)
+        return (*routes.router(service, self), *admin_routes.router(service, self))
 
 
 def _add_commands(add: AddCommand) -> None:
