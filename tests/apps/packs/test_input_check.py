@@ -12,12 +12,13 @@ from pressroom.apps.packs.input_check import FieldUse, find_missing
     [
         (["person.name"], {"person": {"name": "Anna"}}, []),
         (["person.name"], {"person": {}}, ["person.name"]),
-        (["person.name", "person.age"], {}, ["person"]),
+        (["person.name", "person.age"], {}, ["person.name", "person.age"]),
         (["person.name"], {"person": "Anna"}, ["person.name"]),
         (["person.name"], {"person": {"name": None}}, []),
         (["items[].price"], {"items": []}, []),
-        (["items[].price"], {"items": [{"price": 1}, {}, {}]}, ["items[1].price"]),
-        (["items[].price"], {"items": {}}, ["items[]"]),
+        (["items[].price"], {"items": [{"price": 1}, {}, {}]}, ["items[1].price", "items[2].price"]),
+        (["items[0].price"], {"items": [{"price": 1}]}, []),  # was refused: there is no field named "items[0]"
+        (["items[0].price"], {"items": []}, ["items[0].price"]),
         (["items[].tags[].name"], {"items": [{"tags": [{"name": 1}]}, {"tags": [{}]}]}, ["items[1].tags[0].name"]),
         (["items[]"], {"items": [1]}, []),
     ],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
+        from pressroom.apps.packs import purging
         from pressroom.apps.packs.packs import Packs
         from pressroom.apps.packs.renders import DocumentRendering
 
@@ -27,12 +28,17 @@ class PacksApp(RunningApp):
         self.settings: PacksSettings = core.app_settings
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
         self.packs = Packs(core.queue, core.rendering, self.settings)
-        self.kinds = (self._renders.kind,)
+        self._purging = purging.DeletedPacks(self.settings)
+        self.kinds = (self._renders.kind, self._purging.kind)
+        self.schedules = (purging.SCHEDULE,)
 
     async def open(self) -> None:
         from pressroom.apps.packs.config.configuration import Configuration
+        from pressroom.apps.packs.config.dry_run import DryRuns
 
+        self._purging.open(self._core.database)
         self.configuration = Configuration(self._core.database, self.packs.compositions)
+        self.dry_runs = DryRuns(self._core.database, self.rendering, self.packs.compositions)
 
     async def on_leading(self) -> None:
         await self.packs.index_for_search()
@@ -40,12 +46,13 @@ class PacksApp(RunningApp):
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job
 
-        return {kind.name: format_job for kind in self.kinds}
+        return {self._renders.kind.name: format_job}
 
     def routes(self, service: "Service") -> "Iterable[Route]":
         from pressroom.apps.packs import routes
+        from pressroom.apps.packs.admin import routes as admin_routes
 
-        return routes.router(service, self)
+        return (*routes.router(service, self), *admin_routes.router(service, self))
 
     def pages(self, site: "Site") -> "Pages":
         from pressroom.api.access import Scope

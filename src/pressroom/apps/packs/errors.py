@@ -82,3 +82,28 @@ class TemplateUnusable(Refused):
 
     def __init__(self, doc_id: str, reason: str) -> None:
         super().__init__(f"the document {doc_id!r} cannot be made: {reason}")
+
+
+class RenderJobNotFound(NotFound):
+    """The same words for a malformed id, an unknown one, and another organisation's."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such render job")
+
+
+class InvalidStatus(Refused):
+    """Only what has failed can be requested again."""
+
+    code = "INVALID_STATUS"
+    status = 400
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"only a failed render job can be requeued; this one is {status}")
+
+
+class AlreadyInProgress(Refused):
+    code = "ALREADY_IN_PROGRESS"
+    status = 409
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is queued or in progress already; wait until it has ended")

@@ -12,11 +12,13 @@ import msgspec
 from pressroom import artifact_lifecycle
 from pressroom.apps.packs import search, store
 from pressroom.apps.packs.access import EffectiveDocument, effective_documents
+from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.composition import Composition, Compositions, Published
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
 from pressroom.apps.packs.config.registry import RegistryEntry, parse_registry
 from pressroom.apps.packs.errors import (
+    AlreadyInProgress,
     AnotherUsersPack,
     DocumentDisabled,
     DocumentLocked,
@@ -26,7 +28,7 @@ from pressroom.apps.packs.errors import (
     UnknownDocument,
 )
 from pressroom.apps.packs.input_check import find_missing
-from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id
+from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id, to_uuid
 from pressroom.apps.packs.renders import NAME
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, StateCounts, UserFile
@@ -244,8 +246,31 @@ class Packs:
 
         return await self._render(pack, doc_id, choose, requested_by, options)
 
+    async def render_again(
+        self, pack: Pack, failed: PackRender, *, requested_by: str, actor: Actor, **submit_options: Any
+    ) -> RenderAnswer:
+        """A document whose render failed, with the versions of now. The new render names the old one.
+
+        Raises AlreadyInProgress if the document is queued or rendering, and what says why it cannot be made.
+        """
+
+        def choose(plan: PackPlan, renders: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
+            if renders[failed.doc_id].latest.status in ("queued", "rendering"):
+                raise AlreadyInProgress(failed.doc_id)
+            _require_available(plan, failed.doc_id)
+            return [failed.doc_id], []
+
+        options = {"tier": Tier.BACKGROUND, **submit_options}
+        return await self._render(pack, failed.doc_id, choose, requested_by, options, (failed, actor))
+
     async def _render(
-        self, pack: Pack, doc_id: str | None, choose: Any, requested_by: str, options: dict[str, Any]
+        self,
+        pack: Pack,
+        doc_id: str | None,
+        choose: Any,
+        requested_by: str,
+        options: dict[str, Any],
+        requeue: tuple[PackRender, Actor] | None = None,
     ) -> RenderAnswer:
         for _ in range(TRIES):
             plan = await self._plan(pack, doc_id)
@@ -253,7 +278,7 @@ class Packs:
             async with self._queue.transaction() as tx:
                 renders = await tx.run(partial(_confirm, plan, self._settings), name="packs")
                 if renders is not None:
-                    return await self._submit(tx, plan, renders, choose, snapshot, requested_by, options)
+                    return await self._submit(tx, plan, renders, choose, snapshot, requested_by, options, requeue)
             pack = await self.get(pack.org_id, pack.id)
         raise StoreUnavailable("the configuration or the data of the pack keeps changing; try again")
 
@@ -306,6 +331,7 @@ class Packs:
         snapshot: ArtifactDraft,
         requested_by: str,
         options: dict[str, Any],
+        requeue: tuple[PackRender, Actor] | None,
     ) -> RenderAnswer:
         chosen, skipped = choose(plan, renders)
         if not chosen:
@@ -322,10 +348,13 @@ class Packs:
                 snapshot=snapshot.uid,
                 requested_by=requested_by,
                 max_attempts=options.get("max_attempts") or self._settings.max_attempts,
+                retry_of=requeue[0].job_id if requeue else None,
             )
             for target, job in zip(targets, submitted, strict=True)
         ]
         await tx.run(partial(_record, plan.pack, rows, snapshot), name="packs")
+        if requeue:
+            await tx.run(partial(_record_requeue, rows[0], *requeue), name="audit")
         jobs = [RequestedDocument(row.target.doc_id, row.job_uid, row.target.render_request.number) for row in rows]
         return RenderAnswer(plan.pack, jobs, skipped, snapshot.uid)
 
@@ -360,6 +389,12 @@ def _confirm(plan: PackPlan, settings: PacksSettings) -> Work[dict[str, Document
 def _record(pack: Pack, rows: Sequence[NewPackRender], snapshot: ArtifactDraft) -> Work[None]:
     yield from store.insert_renders(rows)
     yield from artifacts.record(snapshot, org_id=pack.org_id or None, holder=store.snapshot_holder(pack.id))
+
+
+def _record_requeue(row: NewPackRender, failed: PackRender, actor: Actor) -> Work[None]:
+    before = {"job_id": failed.job_id, "version": failed.number, "status": failed.outcome}
+    after = {"job_id": to_uuid(row.job_uid), "version": row.target.render_request.number}
+    yield from actor.record("render.requeue", f"{failed.pack}/{failed.doc_id}", before=before, after=after)
 
 
 def _list_documents(pack: Pack, settings: PacksSettings) -> Work[list[ListedDocument]]:

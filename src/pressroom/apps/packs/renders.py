@@ -42,6 +42,7 @@ class DocumentRendering:
             retention=timedelta(days=7),
             settling=self.settle,
             pool="render",
+            alert=True,  # R30
             message_fields=message_fields,
         )
 

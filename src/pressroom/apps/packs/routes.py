@@ -12,14 +12,14 @@ from pressroom import artifact_lifecycle
 from pressroom.api import idempotency, streams
 from pressroom.api.access import Caller, Scope
 from pressroom.api.events import parse_last_event_id
-from pressroom.api.json_body import decode_json
-from pressroom.api.problems import HttpError, request_id_of
+from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.apps.packs import openapi
 from pressroom.apps.packs.errors import PackNotFound
 from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
+from pressroom.apps.packs.request_parts import decode_body, parse_flag, trace_of
 from pressroom.apps.packs.store import PackFilter, list_data_versions, read_data
 from pressroom.apps.packs.views import (
     DataSent,
@@ -87,7 +87,7 @@ class PacksApi:
         """A pack from its data. Nothing is rendered yet."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
-        draft = _decode(body, PackDraft)
+        draft = decode_body(body, PackDraft)
         if user := _user_of(request):
             draft = msgspec.structs.replace(draft, user=user)
 
@@ -161,7 +161,7 @@ class PacksApi:
     async def put_pack_data(self, request: Request, pack_id: str) -> Response:
         """Replace the data of a pack. Earlier versions stay: each render names the one that it was made from."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
-        sent = _decode(await request.body(), DataSent)
+        sent = decode_body(await request.body(), DataSent)
         await self._packs.get(caller.org_id, pack_id, user=_user_of(request))
         expected = _parse_expected_version(request.headers.get("if-match"))
         pack = await self._packs.save_data(caller.org_id, pack_id, sent.data, caller.name, expected=expected)
@@ -191,10 +191,10 @@ class PacksApi:
                 caller.org_id,
                 pack_id,
                 requested_by=caller.name,
-                force=_flag(request, "force"),
-                outdated=_flag(request, "outdated"),
+                force=parse_flag(request, "force"),
+                outdated=parse_flag(request, "outdated"),
                 user=_user_of(request),
-                trace=_trace(request),
+                trace=trace_of(request),
             )
             return reply(render_answer_view(answer))
 
@@ -211,7 +211,7 @@ class PacksApi:
                 doc_id,
                 requested_by=caller.name,
                 user=_user_of(request),
-                trace=_trace(request),
+                trace=trace_of(request),
             )
             (job,) = answer.jobs
             return reply(
@@ -267,7 +267,7 @@ class PacksApi:
         filename = f"{render.doc_id}.pdf"
         url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=filename)
         url = f"{self._service.base_url}{url}" if url.startswith("/") else url
-        if _flag(request, "redirect"):
+        if parse_flag(request, "redirect"):
             return RedirectResponse(url, 302, _NO_STORE)
         return reply(FileLink(url, max_lifetime(url) or LINK_SECONDS), headers=_NO_STORE)
 
@@ -288,15 +288,6 @@ class PacksApi:
         return (await self._service.gate.caller(request, Scope.VIEWER)).org_id, None
 
 
-def _decode[T](body: bytes, kind: type[T]) -> T:
-    try:
-        return decode_json(body, kind)
-    except msgspec.ValidationError as error:
-        raise HttpError(422, "invalid_body", str(error)) from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise HttpError(400, "invalid_json", f"the body is not JSON: {error}") from None
-
-
 def _user_of(request: Request) -> str | None:
     """The application's user for whom its server asks. Its token is trusted to say so."""
     return request.headers.get(USER) or None
@@ -314,17 +305,6 @@ def _parse_limit(request: Request) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= 200):
         raise HttpError(422, "invalid_argument", "limit is a whole number from 1 to 200")
     return int(text)
-
-
-def _trace(request: Request) -> dict[str, str]:
-    return {"request_id": request_id_of(request)}
-
-
-def _flag(request: Request, name: str) -> bool:
-    text = request.query_params.get(name, "false").lower()
-    if text not in ("", "1", "true", "0", "false"):
-        raise HttpError(422, "invalid_argument", f"{name} is true or false")
-    return text in ("", "1", "true")
 
 
 def _parse_expected_version(condition: str | None) -> int | None:

@@ -21,7 +21,7 @@ from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 53
-PURGED_AT_ONCE = 100
+PURGED_AT_ONCE = 20
 
 
 class DataVersion(msgspec.Struct, frozen=True):
@@ -171,9 +171,17 @@ def list_overlays_of(pack: Pack) -> Work[list[Overlay]]:
     return [_overlay_of_row(row) for row in rows]
 
 
-def list_overlays(org_id: str, doc_id: str = "", limit: int = 1_000) -> Work[list[Overlay]]:
-    rows = yield Statement("packs.list_overlays", {"org_id": org_id, "doc_id": doc_id, "limit": limit})
+def list_overlays(org_id: str, doc_id: str = "", scope_id: str = "", limit: int = 1_000) -> Work[list[Overlay]]:
+    """All of an organisation, or those of a document, of a user, session or pack."""
+    wanted = {"org_id": org_id, "doc_id": doc_id, "scope_id": scope_id, "limit": limit}
+    rows = yield Statement("packs.list_overlays", wanted)
     return [_overlay_of_row(row) for row in rows]
+
+
+def find_overlay(org_id: str, doc_id: str, scope: str, scope_id: str) -> Work[Overlay | None]:
+    place = {"org_id": org_id, "doc_id": doc_id, "scope": scope, "scope_id": scope_id}
+    rows = yield Statement("packs.find_overlay", place)
+    return _overlay_of_row(rows[0]) if rows else None
 
 
 def save_overlay(org_id: str, overlay: Overlay, author: str) -> Work[None]:
@@ -282,7 +290,7 @@ def list_document_renders(pack: str) -> Work[dict[str, DocumentRenders]]:
     """By document: of those that were ever requested."""
     by_document: dict[str, list[PackRender]] = {}
     for row in (yield Statement("packs.list_document_renders", {"pack": pack})):
-        render = _render_of_row(row)
+        render = render_of_row(row)
         by_document.setdefault(render.doc_id, []).append(render)
     found = {}
     for doc_id, renders in by_document.items():
@@ -295,12 +303,12 @@ def list_document_renders(pack: str) -> Work[dict[str, DocumentRenders]]:
 def list_renders(pack: str, doc_id: str, *, before: int = BEYOND, limit: int = 100) -> Work[list[PackRender]]:
     """Of one document, newest first."""
     place = {"pack": pack, "doc_id": doc_id, "before": before, "limit": limit}
-    return [_render_of_row(row) for row in (yield Statement("packs.list_renders_of_document", place))]
+    return [render_of_row(row) for row in (yield Statement("packs.list_renders_of_document", place))]
 
 
 def find_render(pack: str, doc_id: str, number: int) -> Work[PackRender | None]:
     rows = yield Statement("packs.find_render", {"pack": pack, "doc_id": doc_id, "number": number})
-    return _render_of_row(rows[0]) if rows else None
+    return render_of_row(rows[0]) if rows else None
 
 
 def list_kept_versions(pack: str, doc_id: str) -> Work[frozenset[int]]:
@@ -310,12 +318,12 @@ def list_kept_versions(pack: str, doc_id: str) -> Work[frozenset[int]]:
 
 def find_render_of_job(job_uid: str) -> Work[PackRender | None]:
     rows = yield Statement("packs.find_render_of_job", {"job_uid": job_uid})
-    return _render_of_row(rows[0]) if rows else None
+    return render_of_row(rows[0]) if rows else None
 
 
 def find_render_of_file(file_id: str) -> Work[PackRender | None]:
     rows = yield Statement("packs.find_render_of_file", {"file_id": file_id})
-    return _render_of_row(rows[0]) if rows else None
+    return render_of_row(rows[0]) if rows else None
 
 
 def latest_numbers(pack: str) -> Work[dict[str, int]]:
@@ -330,6 +338,7 @@ class NewPackRender(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: str | None
     requested_by: str
     max_attempts: int
+    retry_of: str | None = None
 
 
 def insert_renders(renders: Iterable[NewPackRender]) -> Work[None]:
@@ -352,6 +361,7 @@ def insert_renders(renders: Iterable[NewPackRender]) -> Work[None]:
                 "snapshot": new.snapshot,
                 "requested_by": new.requested_by,
                 "max_attempts": new.max_attempts,
+                "retry_of": new.retry_of,
                 "now": moment,
             },
         )
@@ -415,7 +425,7 @@ def settle_ended(target: RenderTarget, job_uid: str, outcome: str, error: dict[s
     )
 
 
-def _render_of_row(row: Row) -> PackRender:
+def render_of_row(row: Row) -> PackRender:
     values = dict(zip(PackRender.__struct_fields__, row, strict=True))
     for name in ("config", "error", "engines"):
         values[name] = json.loads(values[name]) if values[name] else None

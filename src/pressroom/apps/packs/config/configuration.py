@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
+from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.composition import Compositions
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.checks import find_problems, require_body, require_key
@@ -19,25 +20,24 @@ class Configuration:
         self._database = database
         self._compositions = compositions
 
-    async def save(self, org_id: str | None, key: str, body: str, *, author: str, comment: str = "") -> ConfigVersion:
+    async def save(
+        self, org_id: str | None, key: str, body: str, *, author: str, comment: str = "", actor: Actor | None = None
+    ) -> ConfigVersion:
         """A draft as the next version, whatever it says; `validate` finds out whether it can be used."""
         unit = partial(
-            versions.add_version,
-            org_id or "",
-            require_key(key),
-            require_body(body),
-            comment=comment[:500],
-            author=author,
+            _save, org_id or "", require_key(key), require_body(body), comment=comment[:500], author=author, actor=actor
         )
         return await self._database.run(unit, name="packs")
 
-    async def validate(self, org_id: str | None, key: str, number: int) -> ConfigVersion:
+    async def validate(self, org_id: str | None, key: str, number: int, *, actor: Actor | None = None) -> ConfigVersion:
         """Check a version, and keep what was found. One that is or was published stays as it is."""
         others, body = await self._database.read(partial(_read_for_check, org_id or "", key, number))
         problems = await find_problems(key, body, others, self._compositions)
-        return await self._database.run(partial(versions.set_problems, org_id or "", key, number, problems), name="packs")
+        return await self._database.run(partial(_set_problems, org_id or "", key, number, problems, actor), name="packs")
 
-    async def publish(self, org_id: str | None, key: str, number: int) -> tuple[ConfigVersion, int | None]:
+    async def publish(
+        self, org_id: str | None, key: str, number: int, *, actor: Actor | None = None
+    ) -> tuple[ConfigVersion, int | None]:
         """Check a version and publish it. Also returns the number of the one before. Raises NotPublishable.
 
         Documents that are being made use the versions that they were requested with.
@@ -46,7 +46,7 @@ class Configuration:
         if checked.status == "invalid":
             first = checked.problems[0]
             raise NotPublishable(f"version {number} of {key} has {len(checked.problems)} problems: {first.message}")
-        before = await self._database.run(partial(versions.publish, org_id or "", key, number), name="packs")
+        before = await self._database.run(partial(_publish, org_id or "", key, number, actor), name="packs")
         return await self.get(org_id, key, number), before
 
     async def put(self, org_id: str | None, key: str, body: str, *, author: str, comment: str = "") -> ConfigVersion:
@@ -80,10 +80,10 @@ class Configuration:
         """The published texts, by their keys."""
         return await self._database.read(partial(_read_published, org_id or ""))
 
-    async def roll_back(self, org_id: str | None, key: str) -> ConfigVersion:
+    async def roll_back(self, org_id: str | None, key: str, *, actor: Actor | None = None) -> ConfigVersion:
         """Publish the version that was published before."""
-        number = await self._database.run(partial(versions.roll_back, org_id or "", require_key(key)), name="packs")
-        return await self.get(org_id, key, number)
+        unit = partial(_roll_back, org_id or "", require_key(key), actor)
+        return await self.get(org_id, key, await self._database.run(unit, name="packs"))
 
     async def get(self, org_id: str | None, key: str, number: int) -> ConfigVersion:
         return await self._database.read(partial(versions.get_version, org_id or "", key, number))
@@ -98,6 +98,44 @@ class Configuration:
     async def list_versions(self, org_id: str | None, key: str, *, limit: int = 100) -> ConfigVersions:
         """Newest first."""
         return await self._database.read(partial(versions.list_versions, org_id or "", key, limit=limit))
+
+
+def _save(org_id: str, key: str, body: str, *, comment: str, author: str, actor: Actor | None) -> Work[ConfigVersion]:
+    saved = yield from versions.add_version(org_id, key, body, comment=comment, author=author)
+    if actor is not None:
+        after = {"number": saved.number, "sha256": saved.sha256, "comment": saved.comment}
+        yield from actor.record("config.draft", key, after=after)
+    return saved
+
+
+def _set_problems(
+    org_id: str, key: str, number: int, problems: list[ConfigProblem], actor: Actor | None
+) -> Work[ConfigVersion]:
+    before = yield from versions.get_version(org_id, key, number)
+    checked = yield from versions.set_problems(org_id, key, number, problems)
+    if actor is not None and checked.status != before.status:
+        yield from actor.record(
+            "config.validate",
+            f"{key} {number}",
+            before={"status": before.status},
+            after={"status": checked.status, "problems": len(checked.problems)},
+        )
+    return checked
+
+
+def _publish(org_id: str, key: str, number: int, actor: Actor | None) -> Work[int | None]:
+    before = yield from versions.publish(org_id, key, number)
+    if actor is not None and before != number:
+        yield from actor.record("config.publish", key, before={"published": before}, after={"published": number})
+    return before
+
+
+def _roll_back(org_id: str, key: str, actor: Actor | None) -> Work[int]:
+    before = yield from versions.find_published(org_id, key)
+    number = yield from versions.roll_back(org_id, key)
+    if actor is not None:
+        yield from actor.record("config.roll_back", key, before={"published": before}, after={"published": number})
+    return number
 
 
 def _read_published(org_id: str) -> Work[dict[str, str]]:

@@ -90,6 +90,7 @@ def publish(org_id: str, key: str, number: int) -> Work[int | None]:
 
 def roll_back(org_id: str, key: str) -> Work[int]:
     """Publish the version that was published before. Returns its number. Raises NotFound if there is none."""
+    yield Statement("packs.lock_config", {"org_id": org_id, "key": key})
     rows = yield Statement("packs.find_previously_published", {"org_id": org_id, "key": key})
     if not rows:
         raise NotFound(f"{key[:100]} has no earlier version that was published")
@@ -120,6 +121,12 @@ def list_published(org_id: str) -> Work[dict[str, PublishedVersion]]:
     """By key."""
     rows = yield Statement("packs.list_published_configs", {"org_id": org_id})
     return {key: PublishedVersion(number, sha256) for key, number, sha256 in rows}
+
+
+def find_published(org_id: str, key: str) -> Work[int | None]:
+    """The number of the version of a key that is published."""
+    published = yield from list_published(org_id)
+    return published[key].number if key in published else None
 
 
 def read_body(org_id: str, key: str, number: int) -> Work[str]:

@@ -1,0 +1,1 @@
+"""What operators of packs do: configuration, overlays, render jobs and figures."""

@@ -1,0 +1,36 @@
+"""What routes of packs read from a request."""
+
+import msgspec
+from starlette.requests import Request
+
+from pressroom.api.access import Caller
+from pressroom.api.json_body import decode_json
+from pressroom.api.problems import HttpError, request_id_of
+from pressroom.apps.packs.actor import Actor
+from pressroom.store.operators.audit import EVERYWHERE
+
+
+def decode_body[T](body: bytes, kind: type[T]) -> T:
+    try:
+        return decode_json(body, kind)
+    except msgspec.ValidationError as error:
+        raise HttpError(422, "invalid_body", str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise HttpError(400, "invalid_json", f"the body is not JSON: {error}") from None
+
+
+def parse_flag(request: Request, name: str) -> bool:
+    text = request.query_params.get(name, "false").lower()
+    if text not in ("", "1", "true", "0", "false"):
+        raise HttpError(422, "invalid_argument", f"{name} is true or false")
+    return text in ("", "1", "true")
+
+
+def trace_of(request: Request) -> dict[str, str]:
+    return {"request_id": request_id_of(request)}
+
+
+def actor_of(request: Request, caller: Caller) -> Actor:
+    return Actor(
+        name=caller.name, audit_org=EVERYWHERE if caller.everywhere else caller.org_id, request_id=request_id_of(request)
+    )
