@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
@@ -14,10 +15,11 @@ from pressroom.api.access import Caller, Gate, Scope
 from pressroom.apps.packs.app import PacksApp
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.serving import make_service
+from tests.delivery.conftest import how, lists, redis_server
 from tests.loop_guard import _no_callback_holds_the_loop
 from tests.patience import be_patient
 
-__all__ = ["_no_callback_holds_the_loop"]
+__all__ = ["_no_callback_holds_the_loop", "how", "lists", "redis_server"]
 
 TOKENS = {
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),
@@ -100,20 +102,30 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch)
 
 
+@asynccontextmanager
+async def on_stage(
+    database: str, *, workers: int | None = 2, settings: PacksSettings | None = None, **options: Any
+) -> AsyncIterator[Stage]:
+    """A service on a database. `settings` are those of the app."""
+    sections = {"packs": settings or PacksSettings()}
+    options = {"poll_interval": 0.05} | options
+    press = Pressroom(database, workers=workers, apps=["packs"], sections=sections, **options)
+    async with press:
+        service, asgi = make_service(press)
+        service.gate = Gate(_lookup)
+        app = press.app("packs")
+        assert isinstance(app, PacksApp)
+        async with _client(asgi, "127.0.0.1") as http:
+            yield Stage(press, app, asgi, http)
+
+
 @pytest.fixture
 def staged(database: str) -> Staging:
-    """A service on a database of its own. `settings` are those of the app."""
+    """A service on a database of its own."""
+    return partial(on_stage, database)
 
-    @asynccontextmanager
-    async def stage(workers: int | None = 2, settings: PacksSettings | None = None, **options: Any) -> AsyncIterator[Stage]:
-        sections = {"packs": settings or PacksSettings()}
-        press = Pressroom(database, workers=workers, apps=["packs"], sections=sections, poll_interval=0.05, **options)
-        async with press:
-            service, asgi = make_service(press)
-            service.gate = Gate(_lookup)
-            app = press.app("packs")
-            assert isinstance(app, PacksApp)
-            async with _client(asgi, "127.0.0.1") as http:
-                yield Stage(press, app, asgi, http)
 
-    return stage
+@pytest.fixture
+def delivered(how: dict[str, Any]) -> Staging:
+    """The same with each way to deliver. Several stages are processes that share a database."""
+    return partial(on_stage, **how)
