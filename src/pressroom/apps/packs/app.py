@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pressroom.api.views import JobFormatter
     from pressroom.model import Work
     from pressroom.store.operators.lookup import LookupResult, Viewer
-    from pressroom.web.navigation import Pages
+    from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
 
 
@@ -54,13 +54,13 @@ class PacksApp(RunningApp):
 
         return (*routes.router(service, self), *admin_routes.router(service, self))
 
-    def pages(self, site: "Site") -> "Pages":
+    def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.access import Scope
         from pressroom.apps.packs.library import routes
-        from pressroom.web.navigation import NavItem, Pages
+        from pressroom.web.navigation import AppSection, NavItem
 
         items = (NavItem("Packs", "/library"), NavItem("Deleted", "/library/deleted", Scope.OPERATOR))
-        return Pages("Library", "/library", routes.router(site, self), items)
+        return AppSection("Library", "/library", routes.router(site, self), items)
 
     def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
         from pressroom.apps.packs.search_box import find_packs

@@ -74,7 +74,7 @@ def _data(name: str, position: str, salary: str, start: str = "2027-01-04") -> d
 
 async def fill_demo(app: "PacksApp") -> None:
     """One pack is ready, and outdated in part; one has failed; one waits; one was never rendered."""
-    if any(catalogue.engine(name).missing() for name in ENGINES):
+    if any(catalogue.get_engine(name).missing() for name in ENGINES):
         return
     await app.configuration.put_many(None, CONFIG, author=AUTHOR)
     ready = await _make_pack(app, "Anna Example", _data("Anna Example", "Print engineer", "58400.00"), user="u-17")

@@ -40,11 +40,11 @@ class PackUpdates:
             async def is_admitted() -> bool:
                 return await self._site.sessions.still_admits(request, session)
 
-        last = await self._packs.database.read(queries.last_event)
+        last = await self._packs.database.read(queries.last_event_id)
         seen = last_seen_event(request, last)
         queue = self._site.service.queue
         events = self._packs.events(pack, last) if pack else queue.events(after=last, org_id=org_id, key_prefix=key_prefix(""))
-        listener = ChangeListener(events, of_a_job=False)
+        listener = ChangeListener(events, single_job=False)
         if seen < last:
             listener.changed.set()
         return stream_changes(listener, self._site.service, is_admitted)

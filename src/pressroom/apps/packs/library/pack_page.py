@@ -17,7 +17,7 @@ from pressroom.errors import PressroomError, Refused
 from pressroom.model import from_ms
 from pressroom.store import Database
 from pressroom.web.line_diff import DiffLine, diff_lines_in_thread
-from pressroom.web.site import PageRequest, refuse
+from pressroom.web.site import PageRequest, page_error
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
@@ -109,7 +109,7 @@ class PackPages:
         """The answer itself shows the link: an address or a cookie that led to it would be kept in a history or a log."""
         lifetime = request.form.get("lifetime")
         if lifetime not in LIFETIMES:
-            raise refuse(f"a lifetime is one of {', '.join(filter(None, LIFETIMES))}, or nothing")
+            raise page_error(f"a lifetime is one of {', '.join(filter(None, LIFETIMES))}, or nothing")
         pack, link = await self._packs.make_link(request.caller.org_id, pack_id, seconds=LIFETIMES[lifetime])
         assert pack.link_expires_at is not None
         expires_at = from_ms(pack.link_expires_at)
