@@ -10,7 +10,7 @@ from pressroom.apps.packs.library.views import read_text_field, render_page
 from pressroom.apps.packs.model import parse_id
 from pressroom.apps.packs.packs import COUNTED
 from pressroom.apps.packs.store import PackFilter
-from pressroom.web.site import PageRequest, refuse
+from pressroom.web.site import PageRequest, page_error
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
@@ -27,7 +27,7 @@ class PackLists:
     async def show(self, request: PageRequest) -> Response:
         fields = {name: read_text_field(request, name) for name in ("q", "status", "user", "session")}
         if fields["status"] not in ("", *STATES):
-            raise refuse(f"status is one of {', '.join(STATES)}")
+            raise page_error(f"status is one of {', '.join(STATES)}")
         cursor = request.cursor(r"[0-9a-f-]{36}")
         if (named := await self._find_named(request, fields["q"])) is not None:
             return request.redirect(f"/library/{quote(named)}")

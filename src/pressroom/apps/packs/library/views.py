@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pressroom.apps.packs.model import Pack
 from pressroom.apps.packs.packs import RenderAnswer, SkippedDocument
 from pressroom.model import from_ms
-from pressroom.web.site import PageRequest, refuse
+from pressroom.web.site import PageRequest, page_error
 
 LOCK_REASONS = {
     "DISABLED": "Disabled for this pack",
@@ -32,14 +32,14 @@ def pack_name(pack: Pack) -> str:
 def parse_number(text: str, what: str = "the number of a version") -> int:
     if re.fullmatch(r"[1-9][0-9]{0,8}", text):
         return int(text)
-    raise refuse(f"{text[:40]!r} is not {what}, such as 3")
+    raise page_error(f"{text[:40]!r} is not {what}, such as 3")
 
 
 def read_text_field(request: PageRequest, name: str) -> str:
     """A field of the query, of one line."""
     text = request.http.query_params.get(name, "").strip()
     if len(text) > 200 or not text.isprintable():
-        raise refuse(f"{name} is one line of at most 200 printable characters")
+        raise page_error(f"{name} is one line of at most 200 printable characters")
     return text
 
 
