@@ -38,7 +38,6 @@ NOT_PROVOKED: dict[Refusal, str] = {
     },
     (422, "render_http_4xx"): "how an attempt ends at a render service; tests/apps/packs/test_render_service.py",
     (409, "set_by_settings"): "only a service with ALERT_WEBHOOK_URL meets it; tests/service/test_alerts.py",
-    (409, "not_publishable"): "only the configuration of packs raises it; tests/apps/packs/test_configuration.py",
     (400, "refused"): "a base class; only its branches are raised",
     (503, "unavailable"): "a base class; only its branches are raised",
     (422, "source_invalid"): "how an attempt ends; a caller who waits for it is answered 400, and the job tells it to others",

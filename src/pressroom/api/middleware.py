@@ -96,7 +96,7 @@ class RequestMiddleware:
         async def limited() -> Message:
             nonlocal taken
             # The route is known by now: only its handler reads the body.
-            limit = self._form_limit if getattr(scope.get("route"), "small_body", False) else self._body_limit
+            limit = self._limit_of(scope.get("route"))
             if taken == 0 and _declared_length(scope) > limit:
                 raise _body_too_large(limit)
             message = await receive()
@@ -107,6 +107,11 @@ class RequestMiddleware:
             return message
 
         return limited
+
+    def _limit_of(self, route: Any) -> int:
+        if getattr(route, "small_body", False):
+            return self._form_limit
+        return getattr(route, "body_limit", None) or self._body_limit
 
     def _log_and_measure(self, scope: Scope, status: int, seconds: float, id: str) -> None:
         route = getattr(scope.get("route"), "path", "unknown")

@@ -14,7 +14,8 @@ class Route:
     """Without `responses` it is not in the document; there the name of its handler is its id and its title. `openapi` is what
     the document says of what it reads.
 
-    A route with `small_body` reads at most `form_limit` bytes, others at most `body_limit`.
+    A route with `small_body` reads at most `form_limit` bytes, one with a `body_limit` of its own that many, and others as
+    many as the setting `body_limit` says.
     """
 
     path: str
@@ -24,6 +25,7 @@ class Route:
     responses: Mapping[Any, Any] = field(default_factory=dict)
     openapi: Mapping[str, Any] = field(default_factory=dict)
     small_body: bool = False
+    body_limit: int | None = None
 
     @property
     def is_documented(self) -> bool:

@@ -45,6 +45,7 @@ class RouteEntry(NamedTuple):
     handler: Handler
     small_body: bool = False
     is_documented: bool = False
+    body_limit: int | None = None
 
 
 class RouteTable:
@@ -53,7 +54,9 @@ class RouteTable:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         entries = [
-            RouteEntry(one.path, _pattern(one.path), one.methods, one.handler, one.small_body, one.is_documented)
+            RouteEntry(
+                one.path, _pattern(one.path), one.methods, one.handler, one.small_body, one.is_documented, one.body_limit
+            )
             for one in routes
         ]
         self._with_parameter = [entry for entry in entries if "{" in _first_segment(entry.path)]

@@ -127,3 +127,26 @@ async def _(scene: Any) -> httpx.Response:
 async def _(scene: Any) -> httpx.Response:
     response: httpx.Response = await scene.api.post("/packs", json={"data": 5})
     return response
+
+
+@provokes(409, "not_publishable")
+async def _(scene: Any) -> httpx.Response:
+    await scene.api.post("/admin/config/strings/draft", json={"body": "[]"})
+    response: httpx.Response = await scene.api.post("/admin/config/strings/1/publish")
+    return response
+
+
+@provokes(400, "INVALID_STATUS")
+async def _(scene: Any) -> httpx.Response:
+    job = (await render(scene, "offer")).json()["job_id"]
+    response: httpx.Response = await scene.api.post(f"/admin/render-jobs/{job}/requeue")
+    return response
+
+
+@provokes(409, "ALREADY_IN_PROGRESS")
+async def _(scene: Any) -> httpx.Response:
+    first = (await render(scene, "offer")).json()
+    await scene.stage.press.cancel(first["job_id"])
+    await scene.api.post(f"/packs/{first['pack_id']}/render/offer")
+    response: httpx.Response = await scene.api.post(f"/admin/render-jobs/{first['job_id']}/requeue")
+    return response

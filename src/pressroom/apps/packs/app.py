@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
         from pressroom.apps.packs import purging
+        from pressroom.apps.packs.batches.batches import Batches
         from pressroom.apps.packs.packs import Packs
         from pressroom.apps.packs.renders import DocumentRendering
 
@@ -29,7 +30,8 @@ class PacksApp(RunningApp):
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
         self.packs = Packs(core.queue, core.rendering, self.settings)
         self._purging = purging.DeletedPacks(self.settings)
-        self.kinds = (self._renders.kind, self._purging.kind)
+        self.batches = Batches(core.queue, core.rendering, self.packs, self.settings)
+        self.kinds = (self._renders.kind, self.batches.kind, self._purging.kind)
         self.schedules = (purging.SCHEDULE,)
 
     async def open(self) -> None:
@@ -51,8 +53,9 @@ class PacksApp(RunningApp):
     def routes(self, service: "Service") -> "Iterable[Route]":
         from pressroom.apps.packs import routes
         from pressroom.apps.packs.admin import routes as admin_routes
+        from pressroom.apps.packs.batches import routes as batch_routes
 
-        return (*routes.router(service, self), *admin_routes.router(service, self))
+        return (*batch_routes.router(service, self), *routes.router(service, self), *admin_routes.router(service, self))
 
     def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.access import Scope

@@ -102,18 +102,22 @@ class Packs:
 
     async def create(self, org_id: str | None, draft: PackDraft, author: str) -> Pack:
         """Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""
+        new = await asyncio.to_thread(self.check, draft, author)
+        return await self.database.run(partial(store.insert_pack, org_id or "", new), name="packs")
+
+    def check(self, draft: PackDraft, author: str) -> NewPack:
+        """For a thread: the data may be long. Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""
         for name in ("title", "session_id", "user", "lang"):
             _check_text(name, getattr(draft, name))
-        new = NewPack(
+        return NewPack(
             session_id=draft.session_id,
             user_id=draft.user,
             title=draft.title,
             lang=draft.lang,
             data=self._encode(draft.data),
-            data_words=await _find_words(draft.data),
+            data_words=search.data_words(draft.data),
             author=author,
         )
-        return await self.database.run(partial(store.insert_pack, org_id or "", new), name="packs")
 
     def _encode(self, data: dict[str, Any]) -> str:
         if _depth(data) > DEEPEST:

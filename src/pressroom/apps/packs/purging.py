@@ -1,4 +1,5 @@
-"""The kind `packs.purge`: packs that were deleted longer ago than the retention go, and their files are released.
+"""The kind `packs.purge`: packs that were deleted longer ago than the retention go, and their files are released. So do old
+batches; their packs stay.
 
 The bytes of released files are deleted by the collector of artifacts.
 """
@@ -8,11 +9,13 @@ from functools import partial
 from typing import Any
 
 from pressroom.apps.packs import store
+from pressroom.apps.packs.batches.store import purge_batches
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.definitions import Kind, Schedule
 from pressroom.model import OnKey
 from pressroom.store import Database
 
+BATCHES_AT_ONCE = 1  # each may have ten thousand lines
 NAME = "packs.purge"
 SCHEDULE = Schedule("packs: purge deleted packs", "23 * * * *", NAME, key=NAME)
 
@@ -22,6 +25,7 @@ class DeletedPacks:
 
     def __init__(self, settings: PacksSettings) -> None:
         self._retention = int(settings.retention * 1000)
+        self._batch_retention = int(settings.batch_retention * 1000)
         self.kind = Kind(NAME, self.handle, timeout=None, on_key=OnKey.SKIP, retention=timedelta(days=7))
 
     def open(self, database: Database) -> None:
@@ -33,4 +37,6 @@ class DeletedPacks:
         while some := await self._database.run(partial(store.purge_packs, self._retention), name="packs"):
             purged += some
             await job.progress(purged)
+        while await self._database.run(partial(purge_batches, self._batch_retention, BATCHES_AT_ONCE), name="packs"):
+            pass
         return {"purged": purged}

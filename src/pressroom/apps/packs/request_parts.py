@@ -9,6 +9,8 @@ from pressroom.api.problems import HttpError, request_id_of
 from pressroom.apps.packs.actor import Actor
 from pressroom.store.operators.audit import EVERYWHERE
 
+USER = "Pressroom-User"
+
 
 def decode_body[T](body: bytes, kind: type[T]) -> T:
     try:
@@ -34,3 +36,8 @@ def actor_of(request: Request, caller: Caller) -> Actor:
     return Actor(
         name=caller.name, audit_org=EVERYWHERE if caller.everywhere else caller.org_id, request_id=request_id_of(request)
     )
+
+
+def user_of(request: Request) -> str | None:
+    """The application's user for whom its server asks. Its token is trusted to say so."""
+    return request.headers.get(USER) or None

@@ -19,7 +19,7 @@ from pressroom.api.service import Service
 from pressroom.apps.packs import openapi
 from pressroom.apps.packs.errors import PackNotFound
 from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
-from pressroom.apps.packs.request_parts import decode_body, parse_flag, trace_of
+from pressroom.apps.packs.request_parts import USER, decode_body, parse_flag, trace_of, user_of
 from pressroom.apps.packs.store import PackFilter, list_data_versions, read_data
 from pressroom.apps.packs.views import (
     DataSent,
@@ -47,7 +47,6 @@ from pressroom.store.jobs import queries
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
 
-USER = "Pressroom-User"
 _STATUSES = ("queued", "rendering", "ready", "failed")
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -88,7 +87,7 @@ class PacksApi:
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         body = await request.body()
         draft = decode_body(body, PackDraft)
-        if user := _user_of(request):
+        if user := user_of(request):
             draft = msgspec.structs.replace(draft, user=user)
 
         async def act(_: Transaction | None) -> Response:
@@ -142,7 +141,7 @@ class PacksApi:
     async def get_pack(self, request: Request, pack_id: str) -> Response:
         """A pack with the newest version of its data."""
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        pack = await self._packs.get(caller.org_id, pack_id, user=_user_of(request))
+        pack = await self._packs.get(caller.org_id, pack_id, user=user_of(request))
         data = await self._packs.database.read(partial(read_data, pack.id, pack.data_version))
         versions = await self._packs.database.read(partial(list_data_versions, pack.id))
         return reply(pack_detail_view(pack, self._service.base_url, data, versions), request=request)
@@ -162,7 +161,7 @@ class PacksApi:
         """Replace the data of a pack. Earlier versions stay: each render names the one that it was made from."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
         sent = decode_body(await request.body(), DataSent)
-        await self._packs.get(caller.org_id, pack_id, user=_user_of(request))
+        await self._packs.get(caller.org_id, pack_id, user=user_of(request))
         expected = _parse_expected_version(request.headers.get("if-match"))
         pack = await self._packs.save_data(caller.org_id, pack_id, sent.data, caller.name, expected=expected)
         headers = {"ETag": f'"{pack.data_version}"'}
@@ -193,7 +192,7 @@ class PacksApi:
                 requested_by=caller.name,
                 force=parse_flag(request, "force"),
                 outdated=parse_flag(request, "outdated"),
-                user=_user_of(request),
+                user=user_of(request),
                 trace=trace_of(request),
             )
             return reply(render_answer_view(answer))
@@ -210,7 +209,7 @@ class PacksApi:
                 pack_id,
                 doc_id,
                 requested_by=caller.name,
-                user=_user_of(request),
+                user=user_of(request),
                 trace=trace_of(request),
             )
             (job,) = answer.jobs
@@ -224,7 +223,7 @@ class PacksApi:
 
     async def list_documents(self, request: Request, pack_id: str) -> Response:
         """The documents of a pack with their statuses."""
-        pack, _ = await self._pack_for_reading(request, pack_id)
+        pack, _ = await self.pack_for_reading(request, pack_id)
         by_link = "link" in request.query_params
         documents = [one for one in await self._packs.documents(pack) if not (by_link and one.document.is_hidden)]
         view = DocumentsView(pack.id, [document_view(one, self._app.settings) for one in documents])
@@ -232,14 +231,14 @@ class PacksApi:
 
     async def list_document_versions(self, request: Request, pack_id: str, doc_id: str) -> Response:
         """Every version of a document, newest first."""
-        pack, _ = await self._pack_for_reading(request, pack_id)
+        pack, _ = await self.pack_for_reading(request, pack_id)
         renders = await self._packs.renders(pack, doc_id)
         view = RendersView(pack.id, doc_id, [render_view(one) for one in renders])
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
 
     async def watch_pack(self, request: Request, pack_id: str) -> Response:
         """The events of the pack's jobs as they happen, from now on or from where it is resumed. Does not end by itself."""
-        pack, caller = await self._pack_for_reading(request, pack_id)
+        pack, caller = await self.pack_for_reading(request, pack_id)
         after = parse_last_event_id(request)
         if after is None:
             after = await self._packs.database.read(queries.last_event_id)
@@ -261,7 +260,7 @@ class PacksApi:
         render, artifact = await self._packs.find_file(org_id, file_id)
         if by_link is not None and by_link.id != render.pack:
             raise PackNotFound
-        if by_link is None and (user := _user_of(request)) is not None:
+        if by_link is None and (user := user_of(request)) is not None:
             await self._packs.get(org_id, render.pack, user=user)
         key = artifact_lifecycle.blob_key(artifact)
         filename = f"{render.doc_id}.pdf"
@@ -271,7 +270,7 @@ class PacksApi:
             return RedirectResponse(url, 302, _NO_STORE)
         return reply(FileLink(url, max_lifetime(url) or LINK_SECONDS), headers=_NO_STORE)
 
-    async def _pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
+    async def pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
         """For a caller with a token, or for one with the pack's link."""
         if link := request.query_params.get("link"):
             pack = await self._packs.get_by_link(link)
@@ -279,7 +278,7 @@ class PacksApi:
                 raise PackNotFound
             return pack, None
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        return await self._packs.get(caller.org_id, pack_id, user=_user_of(request)), caller
+        return await self._packs.get(caller.org_id, pack_id, user=user_of(request)), caller
 
     async def _org_of_reader(self, request: Request) -> tuple[str | None, Pack | None]:
         if link := request.query_params.get("link"):
@@ -288,13 +287,8 @@ class PacksApi:
         return (await self._service.gate.caller(request, Scope.VIEWER)).org_id, None
 
 
-def _user_of(request: Request) -> str | None:
-    """The application's user for whom its server asks. Its token is trusted to say so."""
-    return request.headers.get(USER) or None
-
-
 def _require_user(request: Request) -> str:
-    user = _user_of(request)
+    user = user_of(request)
     if user is None:
         raise HttpError(422, "user_missing", f"name the user in the header {USER}")
     return user

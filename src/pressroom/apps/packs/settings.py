@@ -23,3 +23,7 @@ class PacksSettings(DeclaredSettings):
     )
     retention: float = setting(30 * 24 * 3600.0, "how long a deleted pack and its files can be restored", positive(unit="s"))
     link_ttl: float = setting(90 * 24 * 3600.0, "how long a pack's link works, unless it says otherwise", positive(unit="s"))
+    max_batch: int = setting(64 * 1024 * 1024, "bytes of an upload of many packs", positive())
+    batch_retention: float = setting(
+        90 * 24 * 3600.0, "how long a batch is listed and can be retried; its packs stay", positive(unit="s")
+    )

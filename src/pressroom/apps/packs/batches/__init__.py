@@ -1,0 +1,1 @@
+"""Batches: many packs from one upload, and all of their files as one zip archive."""

@@ -1,0 +1,1 @@
+DELETE FROM packs_batch WHERE id = :id

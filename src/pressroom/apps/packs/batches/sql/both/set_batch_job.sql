@@ -1,0 +1,1 @@
+UPDATE packs_batch SET job_uid = :job_uid WHERE id = :id

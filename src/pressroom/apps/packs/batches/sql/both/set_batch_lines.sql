@@ -1,0 +1,1 @@
+UPDATE packs_batch SET lines = :lines WHERE id = :id
