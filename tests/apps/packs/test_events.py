@@ -34,10 +34,10 @@ async def test_a_stream_tells_the_events_of_its_pack_alone(staged: Staging) -> N
 
 async def test_a_stream_by_a_link_ends_when_the_link_is_withdrawn(staged: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 0.05)
-    async with staged(workers=None) as stage:
+    async with staged(workers=None, allowed_hosts=("pressroom",)) as stage:
         pack = await stage.new_pack()
         link = (await stage.http.post(f"/packs/{pack}/link")).json()["link"]
-        async with Ear(SimpleNamespace(app=stage.asgi), f"/packs/{pack}/events?link={link}") as ear:  # type: ignore[arg-type]
+        async with Ear(SimpleNamespace(app=stage.asgi), f"/packs/{pack}/events", f"link={link}") as ear:  # type: ignore[arg-type]
             await ear.until(b": still here", 2)
             await stage.http.delete(f"/packs/{pack}/link")
             await ear.end()
