@@ -4,6 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from tests.cli.conftest import Run
@@ -68,6 +69,24 @@ def test_a_broken_template_is_kept_as_a_draft_and_explained(run: Run, tmp_path: 
     assert "version 2 of template:offer is kept as a draft; it has 1 problems:\n" in err
     assert "template:offer line 2: " in err
     assert json.loads(run("config-get", "template:offer", "--json")[1])["version"] == 1
+
+
+def test_one_pdf_of_a_pack(run: Run, tmp_path: Path) -> None:
+    run("import", "packs")
+    pack = run("new", "data.json", "--lang", "de")[1].strip()
+    nothing = run("bundle", pack)
+    too_early = run("bundle", pack, "-o", "pack.pdf")
+    run("render", pack, "offer", "--wait")
+
+    made = run("bundle", pack, "--stamp", "Draft", "--wait", "-o", "pack.pdf")
+    plain = run("bundle", pack, "--only", "offer", "--no-contents", "--no-page-numbers", "--wait", "--json")
+
+    assert (nothing[0], "offer, terms" in nothing[2]) == (2, True)
+    assert (too_early[0], "-o goes with --wait" in too_early[2]) == (2, True)
+    assert made == (0, "pack.pdf: 2 pages of offer\n", "terms: left out, it has no ready file\n")
+    texts = [page.extract_text() for page in pypdf.PdfReader(tmp_path / "pack.pdf").pages]
+    assert ["Inhalt" in texts[0], "Offer for Anna" in texts[1], "Draft" in texts[1], "2 / 2" in texts[1]] == [True] * 4
+    assert (plain[0], json.loads(plain[1])["pages"]) == (0, 1)
 
 
 def test_make_needs_no_database(run: Run, tmp_path: Path) -> None:

@@ -317,8 +317,15 @@ def test_what_cannot_be_merged_is_named_by_its_number(name: str, output: str) ->
 def test_what_cannot_be_unpacked_is_refused(entries: bytes, words: str) -> None:
     page = raw([CATALOGUE % b"", ONE_PAGE, PAGE % entries, stream(b"no zlib", b"/Filter/FlateDecode")])
 
-    with pytest.raises(SourceInvalid, match=f"part 1 is damaged: {words}"):
-        make([page])
+    with pytest.raises(SourceInvalid, match=f"part 2 is damaged: {words}"):
+        make([HELLO, page, HELLO])
+
+
+def test_what_no_page_needs_is_left_out_unread() -> None:
+    """Only what is copied is unpacked."""
+    page = raw([CATALOGUE % b"", ONE_PAGE, PAGE % b"", stream(b"no zlib", b"/Filter/FlateDecode")])
+
+    assert b"no zlib" not in make([page]).data
 
 
 def test_json_says_what_is_in_each_part() -> None:

@@ -110,6 +110,13 @@ async def _(scene: Any) -> httpx.Response:
     return response
 
 
+@provokes(409, "documents_not_ready")
+async def _(scene: Any) -> httpx.Response:
+    await configure(scene)
+    response: httpx.Response = await scene.api.post(f"/packs/{await new_pack(scene)}/bundle")
+    return response
+
+
 @provokes(412, "data_version_conflict")
 async def _(scene: Any) -> httpx.Response:
     pack = await new_pack(scene)

@@ -21,6 +21,8 @@ class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
         from pressroom.apps.packs import purging
         from pressroom.apps.packs.batches.batches import Batches
+        from pressroom.apps.packs.bundles.rendering import BundleRendering
+        from pressroom.apps.packs.bundles.requests import Bundles
         from pressroom.apps.packs.packs import Packs
         from pressroom.apps.packs.renders import DocumentRendering
 
@@ -31,7 +33,9 @@ class PacksApp(RunningApp):
         self.packs = Packs(core.queue, core.rendering, self.settings)
         self._purging = purging.DeletedPacks(self.settings)
         self.batches = Batches(core.queue, core.rendering, self.packs, self.settings)
-        self.kinds = (self._renders.kind, self.batches.kind, self._purging.kind)
+        self.bundles = Bundles(core.queue, self.packs, self.settings)
+        self._bundle_rendering = BundleRendering(core.rendering)
+        self.kinds = (self._renders.kind, self._bundle_rendering.kind, self.batches.kind, self._purging.kind)
         self.schedules = (purging.SCHEDULE,)
 
     async def open(self) -> None:
@@ -48,7 +52,7 @@ class PacksApp(RunningApp):
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job
 
-        return {self._renders.kind.name: format_job}
+        return {kind.name: format_job for kind in (self._renders.kind, self._bundle_rendering.kind)}
 
     def routes(self, service: "Service") -> "Iterable[Route]":
         from pressroom.apps.packs import routes

@@ -58,6 +58,18 @@ class NeedsInput(Refused):
         self.missing = list(missing)
 
 
+class DocumentsNotReady(Refused):
+    """One PDF is wanted of documents that have no ready file."""
+
+    code = "documents_not_ready"
+    status = 409
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        shown = ", ".join(missing[:20]) or "the pack has no documents"
+        super().__init__(f"there is no ready file to make one PDF of: {shown}; render them first")
+        self.missing = list(missing)
+
+
 class DataConflict(Refused):
     code = "data_version_conflict"
     status = 412

@@ -79,6 +79,10 @@ class PackRender(msgspec.Struct, frozen=True, kw_only=True):
         return "rendering" if self.job_status == "in_progress" else "queued"
 
     @property
+    def filename(self) -> str:
+        return f"{self.doc_id}.pdf"
+
+    @property
     def failed_attempts(self) -> int:
         return self.attempts if self.job_failures is None else self.job_failures
 

@@ -92,13 +92,13 @@ _VERSION = {
     "settled_at": _AT,
 }
 
-_PACK_ID = path("pack_id", PACK, "The pack")
+PACK_ID = path("pack_id", PACK, "The pack")
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
-_USER = header("Pressroom-User", "The user of the application for whom its server asks; 403 if the pack is another's")
+USER = header("Pressroom-User", "The user of the application for whom its server asks; 403 if the pack is another's")
 _REQUIRED_USER = header("Pressroom-User", "The user of the application for whom its server asks", minLength=1) | {
     "required": True
 }
-_LINK = query("link", {"type": "string"}, "The pack's link, instead of a token")
+LINK = query("link", {"type": "string"}, "The pack's link, instead of a token")
 _BOOLEAN = {"enum": ["", "1", "true", "0", "false"]}
 _CHANGED: dict[int | str, Any] = {412: json_response(Problem, "The data has a newer version", media_type=MEDIA_TYPE)}
 
@@ -108,7 +108,7 @@ CREATE_PACK: dict[str, Any] = {
         *(400, 401, 403, 409, 413, 422),
     ),
     "openapi": json_body(PackDraft, "The data, and whose pack it is", example=msgspec.to_builtins(EXAMPLE_DRAFT))
-    | {"parameters": [IDEMPOTENCY_KEY, _USER]},
+    | {"parameters": [IDEMPOTENCY_KEY, USER]},
 }
 LIST_PACKS: dict[str, Any] = {
     "responses": responses(
@@ -153,15 +153,15 @@ GET_PACK: dict[str, Any] = {
         {200: json_response(PackDetailView, "The pack", example=_DETAIL), 304: {"description": "Nothing changed"}},
         *(401, 403, 404),
     ),
-    "openapi": {"parameters": [_PACK_ID, _USER, header("If-None-Match", "The tag of what you have")]},
+    "openapi": {"parameters": [PACK_ID, USER, header("If-None-Match", "The tag of what you have")]},
 }
 DELETE_PACK: dict[str, Any] = {
     "responses": responses({204: {"description": "It is deleted, and can be restored for a while"}}, 401, 403, 404),
-    "openapi": {"parameters": [_PACK_ID]},
+    "openapi": {"parameters": [PACK_ID]},
 }
 RESTORE_PACK: dict[str, Any] = {
     "responses": responses({200: json_response(PackView, "The pack", example=_PACK_VIEW)}, 401, 403, 404),
-    "openapi": {"parameters": [_PACK_ID]},
+    "openapi": {"parameters": [PACK_ID]},
 }
 PUT_DATA: dict[str, Any] = {
     "responses": responses(
@@ -170,7 +170,7 @@ PUT_DATA: dict[str, Any] = {
     )
     | _CHANGED,
     "openapi": json_body(DataSent, "The data", example={"data": EXAMPLE_DRAFT.data})
-    | {"parameters": [_PACK_ID, _USER, header("If-Match", "The version of the data that you have seen, in quotes")]},
+    | {"parameters": [PACK_ID, USER, header("If-Match", "The version of the data that you have seen, in quotes")]},
 }
 MAKE_LINK: dict[str, Any] = {
     "responses": responses(
@@ -184,12 +184,12 @@ MAKE_LINK: dict[str, Any] = {
         *(401, 403, 404, 422),
     ),
     "openapi": {
-        "parameters": [_PACK_ID, query("seconds", {"type": "integer", "minimum": 1}, "For how long it works")],
+        "parameters": [PACK_ID, query("seconds", {"type": "integer", "minimum": 1}, "For how long it works")],
     },
 }
 WITHDRAW_LINK: dict[str, Any] = {
     "responses": responses({204: {"description": "No link leads to this pack any more"}}, 401, 403, 404),
-    "openapi": {"parameters": [_PACK_ID]},
+    "openapi": {"parameters": [PACK_ID]},
 }
 RENDER_PACK: dict[str, Any] = {
     "responses": responses(
@@ -198,11 +198,11 @@ RENDER_PACK: dict[str, Any] = {
     ),
     "openapi": {
         "parameters": [
-            _PACK_ID,
+            PACK_ID,
             query("force", _BOOLEAN, "Also documents that are queued, rendering or ready"),
             query("outdated", _BOOLEAN, "Also ready documents whose data or templates have changed since"),
             IDEMPOTENCY_KEY,
-            _USER,
+            USER,
         ]
     },
 }
@@ -217,7 +217,7 @@ RENDER_DOCUMENT: dict[str, Any] = {
         },
         *(400, 401, 403, 404, 409, 422),
     ),
-    "openapi": {"parameters": [_PACK_ID, _DOC_ID, IDEMPOTENCY_KEY, _USER]},
+    "openapi": {"parameters": [PACK_ID, _DOC_ID, IDEMPOTENCY_KEY, USER]},
 }
 LIST_DOCUMENTS: dict[str, Any] = {
     "responses": responses(
@@ -227,7 +227,7 @@ LIST_DOCUMENTS: dict[str, Any] = {
         },
         *(401, 403, 404),
     ),
-    "openapi": {"parameters": [_PACK_ID, _LINK, _USER, header("If-None-Match", "The tag of what you have")]},
+    "openapi": {"parameters": [PACK_ID, LINK, USER, header("If-None-Match", "The tag of what you have")]},
 }
 LIST_VERSIONS: dict[str, Any] = {
     "responses": responses(
@@ -239,11 +239,11 @@ LIST_VERSIONS: dict[str, Any] = {
         },
         *(401, 403, 404),
     ),
-    "openapi": {"parameters": [_PACK_ID, _DOC_ID, _LINK, _USER, header("If-None-Match", "The tag of what you have")]},
+    "openapi": {"parameters": [PACK_ID, _DOC_ID, LINK, USER, header("If-None-Match", "The tag of what you have")]},
 }
 WATCH_PACK: dict[str, Any] = {
     "responses": responses({200: EVENT_STREAM}, 401, 403, 404, 422),
-    "openapi": {"parameters": [_PACK_ID, _LINK, _USER, *RESUME_PARAMETERS]},
+    "openapi": {"parameters": [PACK_ID, LINK, USER, *RESUME_PARAMETERS]},
 }
 DOWNLOAD_FILE: dict[str, Any] = {
     "responses": responses(
@@ -264,8 +264,8 @@ DOWNLOAD_FILE: dict[str, Any] = {
         "parameters": [
             path("file_id", FILE, "The file, as a document's `file_id`"),
             query("redirect", _BOOLEAN, "Answer with a redirect to the file"),
-            _LINK,
-            _USER,
+            LINK,
+            USER,
         ]
     },
 }

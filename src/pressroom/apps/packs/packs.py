@@ -13,6 +13,8 @@ from pressroom import artifact_lifecycle
 from pressroom.apps.packs import search, store
 from pressroom.apps.packs.access import EffectiveDocument, effective_documents
 from pressroom.apps.packs.actor import Actor
+from pressroom.apps.packs.bundles.model import PackBundle
+from pressroom.apps.packs.bundles.store import find_bundle_of_file
 from pressroom.apps.packs.composition import Composition, Compositions, Published
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
@@ -76,6 +78,11 @@ class ListedDocument(msgspec.Struct, frozen=True):
     document: EffectiveDocument
     renders: DocumentRenders | None
     outdated: bool
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be had and has a good file, whatever came after that."""
+        return self.document.is_available and self.renders is not None and self.renders.good is not None
 
 
 class PackPlan(msgspec.Struct, frozen=True):
@@ -182,7 +189,7 @@ class Packs:
 
     async def documents(self, pack: Pack) -> Sequence[ListedDocument]:
         """R35 to R37: the registry with its overlays, and the renders of each document."""
-        return await self.database.read(partial(_list_documents, pack, self._settings))
+        return await self.database.read(partial(list_documents, pack, self._settings))
 
     async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> Sequence[PackRender]:
         """Of one document, newest first."""
@@ -204,8 +211,8 @@ class Packs:
         """The events of the pack's jobs, after one of them."""
         return self._queue.events(after=after, org_id=pack.org_id, key_prefix=f"{key_prefix(pack.id)}/")
 
-    async def find_file(self, org_id: str | None, file_id: str) -> tuple[PackRender, Artifact]:
-        """A render's file by the id that design 002 calls `file_id`. Raises PackNotFound."""
+    async def find_file(self, org_id: str | None, file_id: str) -> tuple[PackRender | PackBundle, Artifact]:
+        """A render's or a bundle's file by the id that design 002 calls `file_id`. Raises PackNotFound."""
         id = parse_id(file_id)
         return await self.database.read(partial(_find_file, org_id or "", id))
 
@@ -401,7 +408,7 @@ def _record_requeue(row: NewPackRender, failed: PackRender, actor: Actor) -> Wor
     yield from actor.record("render.requeue", f"{failed.pack}/{failed.doc_id}", before=before, after=after)
 
 
-def _list_documents(pack: Pack, settings: PacksSettings) -> Work[list[ListedDocument]]:
+def list_documents(pack: Pack, settings: PacksSettings) -> Work[list[ListedDocument]]:
     published = yield from versions.list_published(pack.org_id)
     documents = yield from _read_documents(pack, published, settings)
     renders = yield from store.list_document_renders(pack.id)
@@ -422,13 +429,13 @@ def is_outdated(pack: Pack, document: EffectiveDocument, renders: Mapping[str, D
     return (good.data_version, good.entry_sha256, was) != (pack.data_version, document.entry.sha256, current)
 
 
-def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender, Artifact]]:
+def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender | PackBundle, Artifact]]:
     render = yield from store.find_render_of_file(file_id)
-    pack = yield from store.get_pack(org_id, render.pack if render else "")
-    assert render is not None
-    assert render.artifact is not None
-    assert pack.id == render.pack
-    return render, (yield from artifacts.get(render.artifact))
+    source = render or (yield from find_bundle_of_file(file_id))
+    yield from store.get_pack(org_id, source.pack if source else "")
+    assert source is not None
+    assert source.artifact is not None
+    return source, (yield from artifacts.get(source.artifact))
 
 
 def _choose_documents(
@@ -454,15 +461,21 @@ def _choose_documents(
 
 def _require_available(plan: PackPlan, doc_id: str) -> None:
     """Raises what says why a document of the pack cannot be made."""
-    document = next((one for one in plan.documents if one.doc_id == doc_id), None)
+    require_document(plan.documents, doc_id)
+    if doc_id in plan.refusals:
+        raise plan.refusals[doc_id]
+
+
+def require_document(documents: Iterable[EffectiveDocument], doc_id: str) -> None:
+    """Raises UnknownDocument, DocumentDisabled or DocumentLocked unless the pack may have this document."""
+    by_id = {one.doc_id: one for one in documents}
+    document = by_id.get(doc_id)
     if document is None:
-        raise UnknownDocument(doc_id, [one.doc_id for one in plan.documents])
+        raise UnknownDocument(doc_id, list(by_id))
     if not document.access.enabled:
         raise DocumentDisabled(doc_id)
     if document.access.is_locked:
         raise DocumentLocked(doc_id, str(document.access.reason))
-    if doc_id in plan.refusals:
-        raise plan.refusals[doc_id]
 
 
 def _make_target(plan: PackPlan, doc_id: str, renders: Mapping[str, DocumentRenders]) -> RenderTarget:

@@ -17,6 +17,7 @@ from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.apps.packs import openapi
+from pressroom.apps.packs.bundles import routes as bundle_routes
 from pressroom.apps.packs.errors import PackNotFound
 from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
 from pressroom.apps.packs.request_parts import USER, decode_body, parse_flag, trace_of, user_of
@@ -71,6 +72,7 @@ def router(service: Service, app: "PacksApp") -> Routes:
     routes.add("/packs/{pack_id}/documents/{doc_id}", api.list_document_versions, "GET", **openapi.LIST_VERSIONS)
     routes.add("/packs/{pack_id}/events", api.watch_pack, "GET", **openapi.WATCH_PACK)
     routes.add("/files/{file_id}/download", api.download_file, "GET", **openapi.DOWNLOAD_FILE)
+    bundle_routes.add_routes(routes, service, app.bundles, api.pack_for_reading)
     return routes
 
 
@@ -263,8 +265,7 @@ class PacksApi:
         if by_link is None and (user := user_of(request)) is not None:
             await self._packs.get(org_id, render.pack, user=user)
         key = artifact_lifecycle.blob_key(artifact)
-        filename = f"{render.doc_id}.pdf"
-        url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=filename)
+        url = await self._service.rendering.blobs.url(key, media_type=artifact.media_type, filename=render.filename)
         url = f"{self._service.base_url}{url}" if url.startswith("/") else url
         if parse_flag(request, "redirect"):
             return RedirectResponse(url, 302, _NO_STORE)

@@ -150,12 +150,17 @@ def purge_packs(older_than: int, limit: int = PURGED_AT_ONCE) -> Work[int]:
         for doc_id, number, _ in (yield Statement("packs.list_files_of_pack", {"pack": id})):
             yield from artifacts.release(file_holder(id, doc_id, number))
         yield from artifacts.release(snapshot_holder(id))
+        yield from artifacts.release(bundle_holder(id))
         yield Statement("packs.delete_pack", {"id": id})
     return len(rows)
 
 
 def file_holder(pack: str, doc_id: str, number: int) -> str:
     return f"packs:{pack}/{doc_id}#{number}"
+
+
+def bundle_holder(pack: str) -> str:
+    return f"packs:{pack}/bundle"
 
 
 def snapshot_holder(pack: str) -> str:

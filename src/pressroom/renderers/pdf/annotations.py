@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pikepdf
-from pikepdf import Array, Dictionary, Name
+from pikepdf import Array, Dictionary
 
 from pressroom.renderers import Notice
 from pressroom.renderers.pdf import names
@@ -21,16 +21,16 @@ def clean_annotations(pages: Sequence[pikepdf.Page], renamed: Mapping[bytes, byt
     seen: set[tuple[int, int]] = set()  # two annotations may be one object, which must not be renamed twice
     for page in pages:
         removed += _clean(page.obj)
-        annotations = page.obj.get(Name.Annots)
+        annotations = page.obj.get("/Annots")
         for one in annotations if isinstance(annotations, Array) else ():
             if not isinstance(one, Dictionary) or (one.is_indirect and one.objgen in seen):
                 continue
             seen.add(one.objgen)
             removed += _clean(one)
-            if Name.Dest in one or Name.A in one:
+            if "/Dest" in one or "/A" in one:
                 names.follow(one, renamed)
-            if Name.Parent in one:
-                removed += _clean_fields(one.get(Name.Parent))
+            if "/Parent" in one:
+                removed += _clean_fields(one.get("/Parent"))
     return removed
 
 
@@ -46,22 +46,22 @@ def _clean_fields(field: Any) -> int:
     while isinstance(field, Dictionary) and field.objgen not in seen:
         seen.add(field.objgen)
         removed += _clean(field)
-        field = field.get(Name.Parent)
+        field = field.get("/Parent")
     return removed
 
 
 def _clean(holder: Dictionary) -> int:
     removed = 0
-    if Name.AA in holder:
+    if "/AA" in holder:
         del holder.AA
         removed += 1
-    action = holder.get(Name.A)
+    action = holder.get("/A")
     if action is None:
         return removed
-    if not isinstance(action, Dictionary) or str(action.get(Name.S)) not in _HARMLESS:
+    if not isinstance(action, Dictionary) or str(action.get("/S")) not in _HARMLESS:
         del holder.A
         removed += 1
-    elif Name.Next in action:
+    elif "/Next" in action:
         del action.Next
         removed += 1
     return removed

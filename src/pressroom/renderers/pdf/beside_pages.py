@@ -3,7 +3,7 @@
 from typing import Any
 
 import pikepdf
-from pikepdf import Array, Dictionary, Name, String
+from pikepdf import Array, Dictionary, String
 
 from pressroom.renderers import Notice
 from pressroom.renderers.pdf.destinations import name_tree
@@ -25,15 +25,15 @@ class BesidePages:
         self._add_attachments(source)
         self._add_layers(source)
         notices = []
-        if isinstance(source.Root.get(Name.StructTreeRoot), Dictionary) and _is_marked(source):
+        if isinstance(source.Root.get("/StructTreeRoot"), Dictionary) and _is_marked(source):
             notices.append(Notice("tags_lost", f"part {number} is tagged for screen readers; the merged file is not"))
         if _is_signed(source):
             notices.append(Notice("signature_lost", f"part {number} is signed; a signature does not hold in a merged file"))
         return notices
 
     def _add_attachments(self, source: pikepdf.Pdf) -> None:
-        names = source.Root.get(Name.Names)
-        for name, file in name_tree(names.get(Name.EmbeddedFiles)) if isinstance(names, Dictionary) else ():
+        names = source.Root.get("/Names")
+        for name, file in name_tree(names.get("/EmbeddedFiles")) if isinstance(names, Dictionary) else ():
             if not isinstance(file, Dictionary):
                 continue
             free, count = name, 1
@@ -43,19 +43,19 @@ class BesidePages:
 
     def _add_layers(self, source: pikepdf.Pdf) -> None:
         """What a file hides stays hidden: without its layers everything that was ever drawn on its pages would be seen."""
-        found = source.Root.get(Name.OCProperties)
+        found = source.Root.get("/OCProperties")
         if not isinstance(found, Dictionary):
             return
         properties = self._copy(source, found)
-        default = properties.get(Name.D)
+        default = properties.get("/D")
         default = default if isinstance(default, Dictionary) else Dictionary()
-        layers = _groups(properties, Name.OCGs)
-        shown = {one.objgen for one in _groups(default, Name.ON)}
-        off = {one.objgen for one in _groups(default, Name.OFF)}
-        all_off = default.get(Name.BaseState) == Name.OFF
+        layers = _groups(properties, "/OCGs")
+        shown = {one.objgen for one in _groups(default, "/ON")}
+        off = {one.objgen for one in _groups(default, "/OFF")}
+        all_off = default.get("/BaseState") == "/OFF"
         self._layers += layers
         self._hidden += [one for one in layers if one.objgen in off or (all_off and one.objgen not in shown)]
-        order = default.get(Name.Order)
+        order = default.get("/Order")
         self._order += list(order) if isinstance(order, Array) else layers
 
     def _copy(self, source: pikepdf.Pdf, value: Dictionary) -> Any:
@@ -70,7 +70,7 @@ class BesidePages:
                 entries.append(file)
             limits = Array([entries[0], entries[-2]])
             leaf = make_indirect(Dictionary(Limits=limits, Names=entries))
-            names = root.get(Name.Names, Dictionary())
+            names = root.get("/Names", Dictionary())
             names.EmbeddedFiles = make_indirect(Dictionary(Kids=Array([leaf])))
             root.Names = names
         if self._layers:
@@ -78,19 +78,19 @@ class BesidePages:
             root.OCProperties = Dictionary(OCGs=Array(self._layers), D=default)
 
 
-def _groups(holder: Dictionary, key: Name) -> list[Any]:
+def _groups(holder: Dictionary, key: str) -> list[Any]:
     found = holder.get(key)
     return [one for one in found if isinstance(one, Dictionary) and one.is_indirect] if isinstance(found, Array) else []
 
 
 def _is_marked(source: pikepdf.Pdf) -> bool:
-    info = source.Root.get(Name.MarkInfo)
-    return isinstance(info, Dictionary) and bool(info.get(Name.Marked))
+    info = source.Root.get("/MarkInfo")
+    return isinstance(info, Dictionary) and bool(info.get("/Marked"))
 
 
 def _is_signed(source: pikepdf.Pdf) -> bool:
-    form = source.Root.get(Name.AcroForm)
-    fields = form.get(Name.Fields) if isinstance(form, Dictionary) else None
+    form = source.Root.get("/AcroForm")
+    fields = form.get("/Fields") if isinstance(form, Dictionary) else None
     return isinstance(fields, Array) and any(
-        isinstance(one, Dictionary) and one.get(Name.FT) == Name.Sig and Name.V in one for one in list(fields)[:_MAX_FIELDS]
+        isinstance(one, Dictionary) and one.get("/FT") == "/Sig" and "/V" in one for one in list(fields)[:_MAX_FIELDS]
     )

@@ -24,12 +24,12 @@ class Bookmark:
 
 
 def read_bookmarks(pdf: pikepdf.Pdf, named: NamedDestinations) -> list[Bookmark]:
-    root = pdf.Root.get(Name.Outlines)
+    root = pdf.Root.get("/Outlines")
     top = Bookmark("")
     if not isinstance(root, Dictionary):
         return []
     seen: set[tuple[int, int]] = set()
-    waiting: list[tuple[Any, Bookmark, int]] = [(root.get(Name.First), top, 1)]
+    waiting: list[tuple[Any, Bookmark, int]] = [(root.get("/First"), top, 1)]
     while waiting:
         item, parent, depth = waiting.pop()
         if not isinstance(item, Dictionary) or item.objgen in seen or len(seen) >= MAX_BOOKMARKS:
@@ -38,21 +38,21 @@ def read_bookmarks(pdf: pikepdf.Pdf, named: NamedDestinations) -> list[Bookmark]
         found = _read_bookmark(item, named)
         parent.children.append(found)
         below = found if depth < MAX_DEPTH else parent
-        waiting.append((item.get(Name.Next), parent, depth))
-        waiting.append((item.get(Name.First), below, depth + 1 if below is found else depth))
+        waiting.append((item.get("/Next"), parent, depth))
+        waiting.append((item.get("/First"), below, depth + 1 if below is found else depth))
     return top.children
 
 
 def _read_bookmark(item: Dictionary, named: NamedDestinations) -> Bookmark:
-    title, count = item.get(Name.Title), item.get(Name.Count)
+    title, count = item.get("/Title"), item.get("/Count")
     found = Bookmark(str(title)[:MAX_TITLE] if isinstance(title, String) else "", is_open=isinstance(count, int) and count > 0)
-    action = item.get(Name.A)
-    if Name.Dest in item:
-        found.target = named.resolve(item.get(Name.Dest))
-    elif isinstance(action, Dictionary) and action.get(Name.S) == Name.GoTo:
-        found.target = named.resolve(action.get(Name.D))
-    elif isinstance(action, Dictionary) and action.get(Name.S) == Name.URI and isinstance(action.get(Name.URI), String):
-        found.uri = str(action.get(Name.URI))
+    action = item.get("/A")
+    if "/Dest" in item:
+        found.target = named.resolve(item.get("/Dest"))
+    elif isinstance(action, Dictionary) and action.get("/S") == "/GoTo":
+        found.target = named.resolve(action.get("/D"))
+    elif isinstance(action, Dictionary) and action.get("/S") == "/URI" and isinstance(action.get("/URI"), String):
+        found.uri = str(action.get("/URI"))
     return found
 
 

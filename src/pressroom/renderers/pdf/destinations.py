@@ -50,7 +50,7 @@ class NamedDestinations:
 
     def explicit(self, value: Any) -> Destination | None:
         if isinstance(value, Dictionary):
-            value = value.get(Name.D)
+            value = value.get("/D")
         if not isinstance(value, Array) or len(value) < 2 or not isinstance(value[1], Name):
             return None
         index = self._page_index(value[0])
@@ -66,30 +66,30 @@ class NamedDestinations:
 
     @cached_property
     def by_string(self) -> dict[bytes, Any]:
-        names = self._pdf.Root.get(Name.Names)
-        return dict(name_tree(names.get(Name.Dests))) if isinstance(names, Dictionary) else {}
+        names = self._pdf.Root.get("/Names")
+        return dict(name_tree(names.get("/Dests"))) if isinstance(names, Dictionary) else {}
 
     @cached_property
     def _by_word(self) -> dict[str, Any]:
         """The older kind, in a dictionary instead of a tree."""
-        words = self._pdf.Root.get(Name.Dests)
+        words = self._pdf.Root.get("/Dests")
         return dict(words.items()) if isinstance(words, Dictionary) else {}
 
 
 def name_tree(root: Any) -> Iterator[tuple[bytes, Any]]:
     """The entries of a name tree in its order. A node is visited once, and at most MAX_NAMES entries are read."""
-    for key, value in _tree_entries(root, Name.Names):
+    for key, value in _tree_entries(root, "/Names"):
         if isinstance(key, String):
             yield bytes(key), value
 
 
 def number_tree(root: Any) -> Iterator[tuple[int, Any]]:
-    for key, value in _tree_entries(root, Name.Nums):
+    for key, value in _tree_entries(root, "/Nums"):
         if isinstance(key, int):
             yield key, value
 
 
-def _tree_entries(root: Any, leaf: Name) -> Iterator[tuple[Any, Any]]:
+def _tree_entries(root: Any, leaf: str) -> Iterator[tuple[Any, Any]]:
     seen: set[tuple[int, int]] = set()
     waiting = [root]
     count = 0
@@ -102,7 +102,7 @@ def _tree_entries(root: Any, leaf: Name) -> Iterator[tuple[Any, Any]]:
             pairs = list(entries)
             count += len(pairs) // 2
             yield from zip(pairs[::2], pairs[1::2], strict=False)
-        if isinstance(kids := node.get(Name.Kids), Array):
+        if isinstance(kids := node.get("/Kids"), Array):
             waiting += reversed(list(kids))
 
 

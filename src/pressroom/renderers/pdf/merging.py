@@ -19,7 +19,7 @@ from pressroom.renderers.pdf.geometry import ShownPage, top_of
 from pressroom.renderers.pdf.labels import ContentsEntry, Printer
 from pressroom.renderers.pdf.names import NameTable
 from pressroom.renderers.pdf.options import DocumentEntry, PdfOptions
-from pressroom.renderers.pdf.parts import Part, blaming, check_streams, check_warnings, require_plain
+from pressroom.renderers.pdf.parts import Part, StreamCheck, blaming, check_warnings, require_plain
 from pressroom.renderers.pdf.placing import PageLabels
 
 # The date that is written into every PDF: a clock would make two renders of the same source differ.
@@ -45,6 +45,7 @@ class Merger:
         self._max_pages = max_pages
         self._notices: list[Notice] = []
         self._names = NameTable()
+        self._streams = StreamCheck()
         self._removed = 0  # scripts and actions
 
     def merge(self, parts: Sequence[Part]) -> Rendered:
@@ -55,6 +56,7 @@ class Merger:
             documents = [self._add(pdf, part, entry, beside) for part, entry in zip(parts, entries, strict=True)]
             self._notices += active_content_notice(self._removed)
             with blaming(None):
+                self._streams.check_copies(pdf, parts)
                 data, details = self._finish(pdf, parts, documents, beside)
         for part in parts:  # what only its writing has read
             check_warnings(part)
@@ -86,7 +88,7 @@ class Merger:
             pages = list(source.pages)
             named = NamedDestinations(source, pages)
             outline = bookmarks.read_bookmarks(source, named)
-            check_streams(part, pages)
+            self._streams.check_pages(part, pages)
             for page in pages:
                 pdf.pages.append(page)
             copied = [pdf.pages[first + number] for number in range(len(pages))]
@@ -139,7 +141,7 @@ class Merger:
         pages = list(pdf.pages)
         objects = [page.obj for page in pages]
         for page in objects[:count]:
-            for link in page.get(Name.Annots) or ():
+            for link in page.get("/Annots") or ():
                 document = documents[int(str(link.A.URI).removeprefix(labels.LINK))]
                 del link.A
                 link.Dest = top_of(pages, document.first).as_array(objects)
@@ -206,6 +208,6 @@ class Merger:
 
 
 def own_title(pdf: pikepdf.Pdf) -> str:
-    info = pdf.trailer.get(Name.Info)
-    title = info.get(Name.Title) if isinstance(info, Dictionary) else None
+    info = pdf.trailer.get("/Info")
+    title = info.get("/Title") if isinstance(info, Dictionary) else None
     return " ".join(str(title).split())[: bookmarks.MAX_TITLE] if isinstance(title, String) else ""

@@ -45,8 +45,8 @@ class NameTable:
 def follow(link: Dictionary, renamed: Mapping[bytes, bytes]) -> None:
     """Make a link lead to the name that its place has now. Names of the older kind are strings in the merged file."""
     holder, key = link, Name.Dest
-    action: Any = link.get(Name.A)
-    if isinstance(action, Dictionary) and action.get(Name.S) == Name.GoTo:
+    action: Any = link.get("/A")
+    if isinstance(action, Dictionary) and action.get("/S") == "/GoTo":
         holder, key = action, Name.D
     target = holder.get(key)
     if isinstance(target, Name):

@@ -9,7 +9,7 @@ from functools import cached_property
 from io import BytesIO
 
 import pikepdf
-from pikepdf import Array, Dictionary, Name, Stream
+from pikepdf import Array, Dictionary, Stream
 
 from pressroom.errors import PressroomError, SourceInvalid, TooLarge
 from pressroom.renderers import MB, Notice
@@ -23,6 +23,7 @@ MAX_OBJECTS = 500_000  # more of them, one inside of the other, are too deep for
 MAX_PAGE_CONTENTS = 256 * MB
 MAX_CHECKED = 256 * MB  # of one file, unpacked
 _CHUNK = 1 * MB
+_REMEMBERED = 64 * 1024  # bytes of one stream
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Part:
         if self.pdf is None:
             return 0
         with blaming(self.number):
-            tree = self.pdf.Root.get(Name.Pages)
-            named = tree.get(Name.Count) if isinstance(tree, Dictionary) else None
+            tree = self.pdf.Root.get("/Pages")
+            named = tree.get("/Count") if isinstance(tree, Dictionary) else None
             found = len(self.pdf.pages)
             if found != named:
                 raise SourceInvalid(f"part {self.number} is damaged: it names {named} pages and has {found:,}")
@@ -131,35 +132,60 @@ def check_warnings(part: Part) -> list[Notice]:
     return notices[:20]
 
 
-def check_streams(part: Part, pages: Sequence[pikepdf.Page]) -> None:
-    """Unpack what is in the file and throw it away: qpdf copies it as it is, and a viewer would show a page without its text.
+class StreamCheck:
+    """Unpacks what is copied and throws it away: qpdf copies it as it is, and a viewer would show a page without its text.
 
-    Pictures may be large: past a limit the rest of the file is not looked at.
+    What was unpacked once is not unpacked again: documents of one printer share letterheads and fonts.
     """
-    seen = set()
-    for number, page in enumerate(pages, 1):
-        contents = page.obj.get(Name.Contents)
-        for stream in contents if isinstance(contents, Array) else [] if contents is None else [contents]:
-            if not isinstance(stream, Stream):
-                raise SourceInvalid(f"part {part.number} is damaged: the contents of page {number} are no stream")
-            seen.add(stream.objgen)
-            what = f"the contents of page {number}"
-            if _is_flate(stream) and _unpacked_size(part.number, what, stream, MAX_PAGE_CONTENTS) > MAX_PAGE_CONTENTS:
-                raise TooLarge(f"part {part.number}: {what} unpack to more than {MAX_PAGE_CONTENTS // MB} MB")
-    left = MAX_CHECKED
-    for found in part.opened.objects:
-        if left > 0 and isinstance(found, Stream) and found.objgen not in seen and _is_flate(found):
-            left -= _unpacked_size(part.number, f"object {found.objgen[0]}", found, left)
+
+    def __init__(self) -> None:
+        self._checked: set[bytes] = set()
+
+    def check_pages(self, part: Part, pages: Sequence[pikepdf.Page]) -> None:
+        for number, page in enumerate(pages, 1):
+            contents = page.obj.get("/Contents")
+            for stream in contents if isinstance(contents, Array) else [] if contents is None else [contents]:
+                if not isinstance(stream, Stream):
+                    raise SourceInvalid(f"part {part.number} is damaged: the contents of page {number} are no stream")
+                what = f"the contents of page {number}"
+                if self._unpack(part.number, what, stream, MAX_PAGE_CONTENTS) > MAX_PAGE_CONTENTS:
+                    raise TooLarge(f"part {part.number}: {what} unpack to more than {MAX_PAGE_CONTENTS // MB} MB")
+
+    def check_copies(self, pdf: pikepdf.Pdf, parts: Sequence[Part]) -> None:
+        """All other streams that were copied into a file. Pictures may be large: past a limit the rest is not looked at."""
+        try:
+            self._check_all(0, pdf, MAX_CHECKED * len(parts))
+        except SourceInvalid:
+            for part in parts:  # which of them it is
+                self._check_all(part.number, part.opened, MAX_CHECKED)
+            raise
+
+    def _check_all(self, part: int, pdf: pikepdf.Pdf, left: int) -> None:
+        for found in pdf.objects:
+            if isinstance(found, Stream) and left > 0:
+                left -= self._unpack(part, f"object {found.objgen[0]}", found, left)
+
+    def _unpack(self, part: int, what: str, stream: Stream, limit: int) -> int:
+        """How long it is, if it was not unpacked before. Past the limit it does not go on."""
+        if not _is_flate(stream):
+            return 0
+        packed = stream.read_raw_bytes()
+        if packed in self._checked:
+            return 0
+        size = _unpacked_size(part, what, packed, limit)
+        if len(packed) <= _REMEMBERED:
+            self._checked.add(packed)
+        return size
 
 
 def _is_flate(stream: Stream) -> bool:
-    filters = stream.get(Name.Filter)
-    return filters == Name.FlateDecode or (isinstance(filters, Array) and list(filters) == [Name.FlateDecode])
+    filters = stream.get("/Filter")
+    return filters == "/FlateDecode" or (isinstance(filters, Array) and list(filters) == ["/FlateDecode"])
 
 
-def _unpacked_size(part: int, what: str, stream: Stream, limit: int) -> int:
+def _unpacked_size(part: int, what: str, packed: bytes, limit: int) -> int:
     """Past the limit it does not go on."""
-    unpacker, packed, total = zlib.decompressobj(), stream.read_raw_bytes(), 0
+    unpacker, total = zlib.decompressobj(), 0
     while packed and not unpacker.eof and total <= limit:
         try:
             total += len(unpacker.decompress(packed, _CHUNK))

@@ -1,0 +1,22 @@
+-- One PDF from the documents of a pack: the newest that is ready, and what was requested after it.
+CREATE TABLE packs_bundle (
+    pack         TEXT    NOT NULL REFERENCES packs_pack ON DELETE CASCADE,
+    number       INTEGER NOT NULL CHECK (number >= 1),
+    job_uid      TEXT    NOT NULL,
+    job_id       TEXT    NOT NULL,                      -- the same id as a UUID
+    bundle_order TEXT    NOT NULL CHECK (json_valid(bundle_order)),
+    requested_by TEXT    NOT NULL,
+    outcome      TEXT    CHECK (outcome IN ('ready', 'failed', 'cancelled')),
+    error        TEXT CHECK (json_valid(error)),
+    artifact     TEXT,
+    file_id      TEXT    UNIQUE,                        -- the same id as a UUID
+    pages        INTEGER,
+    size         INTEGER,
+    sha256       TEXT,
+    versions     TEXT CHECK (json_valid(versions)), -- {"offer": 3}: what is in it
+    date_created INTEGER NOT NULL,
+    date_settled INTEGER,
+    PRIMARY KEY (pack, number),
+    CHECK ((outcome IS NULL) = (date_settled IS NULL)),
+    CHECK ((outcome IS 'ready') = (artifact IS NOT NULL))
+) STRICT;
