@@ -22,6 +22,7 @@ from tests.patience import be_patient
 __all__ = ["_no_callback_holds_the_loop", "how", "lists", "redis_server"]
 
 TOKENS = {
+    "reader": Caller("a reader", Scope.VIEWER),
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),
     "blue": Caller("blue's", Scope.SUBMITTER, org_id="blue"),
     "red-reader": Caller("red's reader", Scope.VIEWER, org_id="red"),

@@ -44,6 +44,7 @@ class DocumentRendering:
             pool="render",
             alert=True,  # R30
             message_fields=message_fields,
+            alert=True,  # R30
         )
 
     async def handle(self, job: Any, payload: Any) -> Result:
