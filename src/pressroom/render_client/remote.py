@@ -20,7 +20,7 @@ from pressroom.renderers.documents import RenderRequest
 
 ANSWER_LIMIT = 128 * 1024 * 1024  # bytes: more than any engine may make
 PDF_MARK = b"%PDF-"
-# What an answer that is no PDF mostly is. Others are not named: an error that callers read has none of the service's words (D22).
+# What an answer that is no PDF mostly is. No other is named: callers read none of the words of the service (D22).
 NAMED_MEDIA_TYPES = ("text/html", "text/plain", "application/json", "application/problem+json", "application/xml")
 
 

@@ -142,25 +142,28 @@ async def test_messages_that_cannot_be_used_are_dropped_and_the_worker_goes_on(
 ) -> None:
     """R18, R19: and one for a job that is ready already makes nothing a second time."""
     queue, unknown = how["render_queue"], new_uid()
-    async with fake_render_service() as printing, looking_into(how["redis_url"]) as look:
-        async with delivered(render_url=printing.url) as stage:
-            pack = await configured_pack(stage)
-            ready = await request(stage, pack)
-            await stage.settled(pack)
-            unusable: list[dict[str, Any]] = [
-                {"pack_id": pack, "session_id": "", "doc_id": "note", "render_request": {}},
-                {"job_id": ready, "render_request": []},
-                {"job_id": ready, "render_request": "x" * 10_000_000, "kind": "packs.render"},
-                {"job_id": str(as_uuid(unknown)), "render_request": {}, "kind": "packs.render"},
-                {"job_id": ready, "pack_id": pack, "doc_id": "note", "render_request": {}, "kind": "packs.render"},
-            ]
-            await look.rpush(queue, *[json.dumps(message) for message in unusable])
+    async with (
+        fake_render_service() as printing,
+        looking_into(how["redis_url"]) as look,
+        delivered(render_url=printing.url) as stage,
+    ):
+        pack = await configured_pack(stage)
+        ready = await request(stage, pack)
+        await stage.settled(pack)
+        unusable: list[dict[str, Any]] = [
+            {"pack_id": pack, "session_id": "", "doc_id": "note", "render_request": {}},
+            {"job_id": ready, "render_request": []},
+            {"job_id": ready, "render_request": "x" * 10_000_000, "kind": "packs.render"},
+            {"job_id": str(as_uuid(unknown)), "render_request": {}, "kind": "packs.render"},
+            {"job_id": ready, "pack_id": pack, "doc_id": "note", "render_request": {}, "kind": "packs.render"},
+        ]
+        await look.rpush(queue, *[json.dumps(message) for message in unusable])
 
-            await request(stage, pack, "receipt")
+        await request(stage, pack, "receipt")
 
-            assert [document["status"] for document in (await stage.settled(pack)).values()] == ["ready", "ready"]
-            await eventually(lambda: f"job_{unknown} was announced, but there is no such job" in caplog.text)
-            await eventually(lambda: _nothing_lies_in(look, queue))
+        assert [document["status"] for document in (await stage.settled(pack)).values()] == ["ready", "ready"]
+        await eventually(lambda: f"job_{unknown} was announced, but there is no such job" in caplog.text)
+        await eventually(lambda: _nothing_lies_in(look, queue))
     dropped = [
         line for line in caplog.records if line.levelno == logging.ERROR and "a message was dropped" in line.getMessage()
     ]

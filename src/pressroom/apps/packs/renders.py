@@ -44,7 +44,6 @@ class DocumentRendering:
             pool="render",
             alert=True,  # R30
             message_fields=message_fields,
-            alert=True,  # R30
         )
 
     async def handle(self, job: Any, payload: Any) -> Result:
