@@ -15,13 +15,15 @@ from pressroom.api.access import Caller, Gate, Scope
 from pressroom.apps.packs.app import PacksApp
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.serving import make_service
+from tests.contract.conftest import s3_server
 from tests.delivery.conftest import how, lists, redis_server
 from tests.loop_guard import _no_callback_holds_the_loop
 from tests.patience import be_patient
 
-__all__ = ["_no_callback_holds_the_loop", "how", "lists", "redis_server"]
+__all__ = ["_no_callback_holds_the_loop", "how", "lists", "redis_server", "s3_server"]
 
 TOKENS = {
+    "reader": Caller("a reader", Scope.VIEWER),
     "red": Caller("red's", Scope.SUBMITTER, org_id="red"),
     "blue": Caller("blue's", Scope.SUBMITTER, org_id="blue"),
     "red-reader": Caller("red's reader", Scope.VIEWER, org_id="red"),

@@ -12,8 +12,8 @@ from pressroom import Pressroom, failpoints
 
 
 async def live(settings: dict[str, Any], spec: str, pack: str | None) -> None:
+    failpoints.arm(spec)
     async with Pressroom(workers=None if pack else 1, apps=["packs"], **settings) as press:
-        failpoints.arm(spec)
         if pack:
             app: Any = press.app("packs")
             await app.packs.render_one(None, pack, "note", requested_by="doomed")
