@@ -3,6 +3,7 @@
 The routes are asked of the application itself. What is not named here is held to the strictest rule.
 """
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,9 @@ from typing import Any
 
 from starlette.routing import compile_path
 
+from pressroom import Pressroom
 from pressroom.api.access import Scope
+from pressroom.apps.packs.model import Pack, PackDraft
 from pressroom.ids import new_uid
 from pressroom.model import Statement, Work
 from tests import looking
@@ -20,6 +23,7 @@ from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import FORM, Page, Person, browsing, member, routes_of
 
 LOGIN = "/desk/login"
+STREAMS = ("/desk/live", "/library/live")  # they do not end by themselves
 OWN_BROWSER = {LOGIN, "/desk/logout", "/desk/theme"}  # they change nothing but the browser that asks
 CHANGED = (
     "job",
@@ -79,8 +83,7 @@ async def test_strangers_are_shown_the_way_in(file: str) -> None:  # C
         }
 
     del answers[LOGIN], answers["/desk/static/{tag}/{name:path}"]
-    assert answers.pop("/desk/live").status_code == 401
-    assert answers.pop("/library/live").status_code == 401
+    assert [answers.pop(path).status_code for path in STREAMS] == [401, 401]
     assert len(answers) >= 8
     for path, answer in answers.items():
         assert answer.status_code == 303, path
@@ -165,7 +168,7 @@ class Scene:
     async def pages(self) -> AsyncIterator[tuple[str, Any]]:
         """Every page, of something that is there where we know of something."""
         for method, path in routes_of(self.stage, changing=False):
-            if method != "GET" or path in ("/desk/live", "/desk/static/{tag}/{name:path}"):
+            if method != "GET" or path in (*STREAMS, "/desk/static/{tag}/{name:path}"):
                 continue
             yield path, await self.admin.get(self._filled(path))
         for path, query in (
@@ -181,6 +184,9 @@ class Scene:
             ("/desk/alerts", {"state": HOSTILE}),
             ("/desk/login", {"next": HOSTILE}),
             ("/playground", {"language": HOSTILE, "source": HOSTILE}),
+            ("/library", {"q": PRINTABLE, "user": PRINTABLE, "session": PRINTABLE}),
+            ("/library", {"status": HOSTILE}),
+            (f"/library/{self.values['library pack_id']}", {"data": "1"}),
         ):
             yield path, await self.admin.get(path, params=query)
 
@@ -225,7 +231,9 @@ async def hostile_scene(database: str, **options: Any) -> AsyncIterator[Scene]:
         await press.tokens.create(Scope.VIEWER, org=PRINTABLE, name=PRINTABLE)
         async with member(stage, everywhere=True, name=PRINTABLE) as admin:
             await admin.post("/desk/webhooks", {"url": "https://8.8.8.8/x", "events": "job.failed", "kinds": "<canary>"})
+            pack = await _make_pack(press)
             values = {
+                "library pack_id": pack.id,
                 "jobs id": f"job_{failed.uid}",
                 "webhooks id": f"wh_{hook.uid}",
                 "deliveries id": f"msg_{delivery.uid}",
@@ -235,6 +243,17 @@ async def hostile_scene(database: str, **options: Any) -> AsyncIterator[Scene]:
             if prints:
                 values["failures print"] = prints[0][0]
             yield Scene(stage, admin, values)
+
+
+async def _make_pack(press: Pressroom) -> Pack:
+    registry = json.dumps([{"doc_id": "canary", "title": HOSTILE, "description": HOSTILE, "template": "canary"}])
+    texts = {"template:canary": "{{ x }}", "documents_registry": registry}
+    app = press.app("packs")
+    await app.configuration.put_many(None, texts, author=HOSTILE)
+    draft = PackDraft(data={"x": HOSTILE, HOSTILE: [HOSTILE]}, title=HOSTILE, user=HOSTILE, session_id=HOSTILE, lang="en")
+    pack: Pack = await app.packs.create(None, draft, HOSTILE)
+    await app.packs.render_one(None, pack.id, "canary", requested_by=HOSTILE)
+    return pack
 
 
 async def test_hostile_words_stay_words_on_every_page(database: str) -> None:  # C, X7
@@ -263,7 +282,7 @@ async def test_every_page_answers_head_and_keeps_nothing(file: str) -> None:
             if answer.headers.get("content-type", "").startswith("text/html"):
                 assert answer.headers["cache-control"] == "no-store", path
                 assert "frame-ancestors" in answer.headers["content-security-policy"], path
-            if answer.request.url.path != "/desk/live":
+            if answer.request.url.path not in STREAMS:
                 head = await scene.admin.client.head(answer.request.url)
                 assert head.status_code == answer.status_code, path
 
@@ -283,7 +302,7 @@ async def test_every_link_holds_where_the_service_has_a_path(file: str) -> None:
         forms = [compile_path(path)[0] for _, path in routes_of(scene.stage, changing=True)]
         broken = {}
         for link in sorted({link.removeprefix("/press").partition("#")[0] for link in ours}):
-            if "nowhere" in link or link.startswith("/desk/live") or any(form.match(link) for form in forms):
+            if "nowhere" in link or link.startswith(STREAMS) or any(form.match(link) for form in forms):
                 continue
             answer = await scene.admin.get(link)
             if answer.status_code not in (200, 303):
