@@ -157,3 +157,9 @@ async def _(scene: Any) -> httpx.Response:
     await scene.api.post(f"/packs/{first['pack_id']}/render/offer")
     response: httpx.Response = await scene.api.post(f"/admin/render-jobs/{first['job_id']}/requeue")
     return response
+
+
+@provokes(415, "unsupported_batch_type")
+async def _(scene: Any) -> httpx.Response:
+    response: httpx.Response = await scene.api.post("/packs/batches", json={"data": {}})
+    return response

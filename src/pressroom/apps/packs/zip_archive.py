@@ -1,14 +1,17 @@
 """Zip archives of stored files, written as a stream: their length is known before the first byte, and the same files are the
 same bytes. Every entry has its size and checksum in front, so that also readers of streams can unpack it."""
 
+import asyncio
 import struct
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from itertools import batched
 from typing import NamedTuple
 
 BIG = 0xFFFFFFFF
 MANY = 0xFFFF
 IN_MEMORY = 1024 * 1024  # a file up to this size is read once; a longer one twice: for its checksum, and to send it
+HEADERS_AT_ONCE = 500
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -72,10 +75,11 @@ async def write_archive(files: Sequence[ZipFile], read: ReadFile) -> AsyncIterat
         entries.append(entry)
         offset += _LOCAL.size + len(entry.name) + entry.size
     central = 0
-    for entry in entries:
-        header = _central_header(entry)
-        central += len(header)
-        yield header
+    for some in batched(entries, HEADERS_AT_ONCE):
+        headers = b"".join([_central_header(entry) for entry in some])
+        central += len(headers)
+        yield headers
+        await asyncio.sleep(0)  # a hundred thousand entries take a second, in which others have their turn
     yield _end(len(entries), central, offset)
 
 

@@ -22,6 +22,7 @@ from pressroom.apps.packs.admin.views import (
     RequeuedView,
     TemplateFields,
 )
+from pressroom.apps.packs.config.checks import KEY
 from pressroom.apps.packs.config.dry_run import DryRun
 from pressroom.apps.packs.openapi import FILE, JOB, PACK
 
@@ -133,9 +134,15 @@ _OVERVIEW = {
     "drafts": 1,
 }
 
-_KEY = path("key", "template:offer", "documents_registry, resources, strings, template:NAME, style:NAME or strings:LANGUAGE")
-_NUMBER = path("number", "3", "The version")
-_OTHER = path("other", "2", "The version that it is compared with")
+_KEY = path(
+    "key",
+    "template:offer",
+    "documents_registry, resources, strings, template:NAME, style:NAME or strings:LANGUAGE",
+    pattern=f"^({KEY.pattern})$",
+)
+_VERSION_NUMBER = "^[1-9][0-9]{0,8}$"
+_NUMBER = path("number", "3", "The version", pattern=_VERSION_NUMBER)
+_OTHER = path("other", "2", "The version that it is compared with", pattern=_VERSION_NUMBER)
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
 _JOB_ID = path("job_id", JOB, "The render job")
 _SCOPE = {"enum": ["all", "user", "session", "pack"], "default": "all"}
@@ -155,13 +162,13 @@ LIST_VERSIONS = _operation(
         headers={"Link": "The next page"},
         example={"key": "template:offer", "published": 3, "versions": [_DRAFT, _VERSION], "next_cursor": None},
     ),
-    *(400, 404, 422),
+    *(404, 422),
     parameters=[_KEY, LIMIT, cursor_parameter(NUMBER)],
 )
 GET_VERSION = _operation(
     200,
     json_response(ConfigTextView, "The version with its text", example=_VERSION | {"body": _TEXT}),
-    *(400, 404),
+    *(404, 422),
     parameters=[_KEY, _NUMBER],
 )
 SAVE_DRAFT = _operation(
@@ -174,13 +181,13 @@ SAVE_DRAFT = _operation(
 VALIDATE = _operation(
     200,
     json_response(ConfigVersionView, "The version with its problems", example=_INVALID),
-    *(400, 404),
+    *(404, 422),
     parameters=[_KEY, _NUMBER],
 )
 DRY_RUN = _operation(
     200,
     json_response(DryRun, "What came of each document", example=_DRY_RUN),
-    *(400, 404, 409),
+    *(404, 409, 422),
     parameters=[
         _KEY,
         _NUMBER,
@@ -191,20 +198,20 @@ DRY_RUN = _operation(
 PUBLISH = _operation(
     200,
     json_response(PublishedView, "The version, which is the published one now", example=_VERSION | {"previous": 2}),
-    *(400, 404, 409),
+    *(404, 409, 422),
     parameters=[_KEY, _NUMBER],
 )
 ROLL_BACK = _operation(
     200,
     json_response(ConfigVersionView, "The version that is published again", example=_VERSION),
-    *(400, 404),
+    *(404, 422),
     parameters=[_KEY],
 )
-DIFF = _operation(200, json_response(ConfigDiff, "The lines", example=_DIFF), *(400, 404), parameters=[_KEY, _NUMBER, _OTHER])
+DIFF = _operation(200, json_response(ConfigDiff, "The lines", example=_DIFF), *(404, 422), parameters=[_KEY, _NUMBER, _OTHER])
 LIST_FIELDS = _operation(
     200,
     json_response(TemplateFields, "What the template reads", example=_FIELDS),
-    *(400, 404),
+    *(404, 422),
     parameters=[_KEY, _NUMBER],
 )
 LIST_DOCUMENTS = _operation(

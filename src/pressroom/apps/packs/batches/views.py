@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -75,7 +76,7 @@ def batch_detail_view(
     return BatchDetailView(**batch_fields(batch, job, counts, base_url), results=results, next_cursor=cursor)
 
 
-def batch_fields(batch: Batch, job: Job | None, counts: dict[str, int], base_url: str) -> dict[str, object]:
+def batch_fields(batch: Batch, job: Job | None, counts: dict[str, int], base_url: str) -> dict[str, Any]:
     return {
         "batch_id": batch.id,
         "job_id": to_uuid(batch.job_uid),

@@ -10,12 +10,12 @@ from pressroom.apps.packs.config.registry import ConfigProblem, find_registry_pr
 from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
 
 BIGGEST = 1024 * 1024
-_KEY = re.compile(r"documents_registry|resources|strings|(?:template|style|strings):[a-z0-9][a-zA-Z0-9_.-]{0,63}")
+KEY = re.compile(r"documents_registry|resources|strings|(?:template|style|strings):[a-z0-9][a-zA-Z0-9_.-]{0,63}")
 
 
 def require_key(key: str) -> str:
     """Raises InvalidArgument."""
-    if not _KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise InvalidArgument(
             f"there is no key {key[:100]!r}; keys are documents_registry, resources, strings, template:NAME, style:NAME "
             "and strings:LANGUAGE"
