@@ -40,6 +40,8 @@ class Theirs:
     pack: str = ""
     file: str = ""
     alert: int = 0
+    pack_job: str = ""
+    batch: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -87,11 +89,15 @@ async def _furnish_packs(stage: Stage, them: httpx.AsyncClient, theirs: Theirs) 
     """A pack with a document, and an alert."""
     configuration = stage.press.app("packs").configuration
     await configuration.put("theirs", "template:offer", f"<p>{SECRET}</p>", author="them")
+    await configuration.put("theirs", f"template:{SECRET}", f"<p>{SECRET}</p>", author="them")
     await configuration.put("theirs", "documents_registry", '[{"doc_id": "offer", "title": "Offer"}]', author="them")
     made = await them.post("/packs", json={"data": {"x": SECRET}, "title": SECRET}, headers={"Pressroom-User": SECRET})
     theirs.pack = made.json()["pack_id"]
     job = (await them.post(f"/packs/{theirs.pack}/render/offer", headers={"Pressroom-User": SECRET})).json()["job_id"]
-    theirs.file = (await them.get(f"/jobs/{job}?wait=60")).json()["file_id"]
+    theirs.pack_job, theirs.file = job, (await them.get(f"/jobs/{job}?wait=60")).json()["file_id"]
+    lines = {"Content-Type": "application/x-ndjson"}
+    batch = await them.post("/packs/batches", content=f'{{"data": {{"x": "{SECRET}"}}}}\n', headers=lines)
+    theirs.batch = batch.json()["batch_id"]
     async with stage.press.transaction() as tx:
         ((theirs.alert,),) = await tx.execute(ALERT, {"secret": SECRET, "job": new_uid()})
 
@@ -242,6 +248,28 @@ async def a_pack_of_ours_is_made_with_nothing_of_theirs(scene: Scene) -> None:
     _assert_silent(refused, scene.theirs)
 
 
+async def an_overlay_of_ours_changes_nothing_of_theirs(scene: Scene) -> None:
+    path = f"/packs/{scene.theirs.pack}/documents"
+    before = (await scene.them.get(path, headers={"Pressroom-User": SECRET})).json()
+    await scene.us.put("/admin/documents/offer/overlays", json={"scope": "all", "enabled": False})
+    assert (await scene.them.get(path, headers={"Pressroom-User": SECRET})).json() == before
+    await scene.us.delete("/admin/documents/offer/overlays?scope=all")
+    assert (await scene.them.get(path, headers={"Pressroom-User": SECRET})).json() == before
+
+
+def posts(path: str, **body: Any) -> Trial:
+    """An operation of ours that has nothing of theirs to work on, and changes nothing of theirs."""
+
+    async def trial(scene: Scene) -> None:
+        before = await _state(scene)
+        answer = await scene.us.post(path, **body)
+        assert answer.status_code < 500, answer.text
+        _assert_silent(answer, scene.theirs)
+        assert await _state(scene) == before
+
+    return trial
+
+
 def shows_a_user_of_theirs(path: str) -> Trial:
     async def trial(scene: Scene) -> None:
         answer = await scene.us.get(path, headers={"Pressroom-User": SECRET})
@@ -357,6 +385,32 @@ TRIALS: dict[str, Trial] = {
     "list_documents": about("GET", "/packs/{pack}/documents"),
     "list_document_versions": about("GET", "/packs/{pack}/documents/offer"),
     "watch_pack": about("GET", "/packs/{pack}/events"),
+    "create_batch": posts("/packs/batches", content='{"data": {}}', headers={"Content-Type": "application/x-ndjson"}),
+    "list_batches": shows("/packs/batches"),
+    "get_batch": about("GET", "/packs/batches/{batch}"),
+    "retry_batch": about("POST", "/packs/batches/{batch}/retry"),
+    "download_batch": about("GET", "/packs/batches/{batch}.zip"),
+    "download_pack": about("GET", "/packs/{pack}.zip"),
+    "request_bundle": about("POST", "/packs/{pack}/bundle"),
+    "get_bundle": about("GET", "/packs/{pack}/bundle"),
+    "list_config_keys": shows("/admin/config"),
+    "list_config_versions": shows("/admin/config/template:offer"),
+    "save_config_draft": posts("/admin/config/template:offer/draft", json={"body": "<p>ours</p>"}),
+    "roll_back_config": about("POST", "/admin/config/{config}/rollback"),
+    "get_config_version": about("GET", "/admin/config/{config}/1"),
+    "validate_config_version": about("POST", "/admin/config/{config}/1/validate"),
+    "dry_run_config_version": about("POST", "/admin/config/{config}/1/dry-run"),
+    "publish_config_version": about("POST", "/admin/config/{config}/1/publish"),
+    "diff_config_versions": about("GET", "/admin/config/{config}/1/diff/1"),
+    "list_template_fields": about("GET", "/admin/config/{config}/1/fields"),
+    "list_registry_documents": shows("/admin/documents"),
+    "put_overlay": an_overlay_of_ours_changes_nothing_of_theirs,
+    "delete_overlay": an_overlay_of_ours_changes_nothing_of_theirs,
+    "list_render_jobs": all_of(shows("/admin/render-jobs"), shows("/admin/render-jobs?status=ready")),
+    "requeue_failed_render_jobs": posts("/admin/render-jobs/requeue-failed"),
+    "get_render_job": about("GET", "/admin/render-jobs/{pack_job}"),
+    "requeue_render_job": about("POST", "/admin/render-jobs/{pack_job}/requeue"),
+    "get_packs_overview": shows("/admin/overview"),
     "download_file": about("GET", "/files/{file}/download"),
 }
 
@@ -426,6 +480,8 @@ def _pairs(path: str, theirs: Theirs) -> list[tuple[str, str]]:
         return [(path.format(job=job), path.format(job=f"job_{new_uid()}")) for job in theirs.jobs.values()]
     kept = {"artifact": theirs.artifact, "diagram": SECRET, "webhook": theirs.webhook, "delivery": theirs.delivery}
     never = {name: _of_the_same_form(value) for name, value in kept.items()}
+    kept |= {"pack_job": theirs.pack_job, "batch": theirs.batch, "config": f"template:{SECRET}"}
+    never |= {"pack_job": str(as_uuid(new_uid())), "batch": str(as_uuid(new_uid())), "config": "template:magenta-canary"}
     kept |= {"pack": theirs.pack, "file": theirs.file, "alert": str(theirs.alert)}
     never |= {"pack": str(as_uuid(new_uid())), "file": str(as_uuid(new_uid())), "alert": "9"}
     return [(path.format(**kept), path.format(**never))]

@@ -17,6 +17,8 @@ TEXTS = {  # a source, a payload, or an article
     "/kroki/{type}",
     "/kroki/{type}/{format}",
     "/packs",
+    "/packs/batches",
+    "/admin/config/{key}/draft",
     "/packs/{pack_id}/data",
     "/playground",
     "/playground/preview",

@@ -214,7 +214,7 @@ async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: st
             for media_type, content in _bodies(operation):
                 body = content["example"]
                 where = path.replace("{name}", "map").replace("{kind}", "render")
-                where = where.replace("{pack_id}", pack)
+                where = where.replace("{pack_id}", pack).replace("{key}", "template:offer").replace("{doc_id}", "offer")
                 where = where.replace("{type}", "graphviz").replace("{format}", "svg")
                 query = {} if media_type == "application/json" else {"format": "dot"}
                 sent = body if isinstance(body, str) else json.dumps(body)

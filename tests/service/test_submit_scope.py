@@ -25,6 +25,9 @@ SCOPES = {
     "wiki.render": None,
     "wiki.rerender": None,
     "packs.render": None,
+    "packs.bundle": None,
+    "packs.batch": None,
+    "packs.purge": None,
 }
 INTERNAL = [name for name, scope in SCOPES.items() if scope is None]
 

@@ -40,15 +40,15 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 def add_routes(routes: Routes, service: Service, app: "PacksApp") -> None:
     api = ConfigApi(service, app)
-    key, version = "/admin/config/{key}", "/admin/config/{key}/{number}"
+    key, version = "/admin/config/{key}", "/admin/config/{key}/{number:int}"
     routes.add("/admin/config", api.list_config_keys, "GET", **openapi.LIST_KEYS)
     routes.add(key, api.list_config_versions, "GET", **openapi.LIST_VERSIONS)
     routes.add(f"{key}/draft", api.save_config_draft, "POST", **openapi.SAVE_DRAFT)
-    routes.add(f"{key}/rollback", api.roll_back_config, "POST", **openapi.ROLL_BACK)
+    routes.add(f"{key}/rollback", api.roll_back_config, "POST", small_body=True, **openapi.ROLL_BACK)
     routes.add(version, api.get_config_version, "GET", **openapi.GET_VERSION)
-    routes.add(f"{version}/validate", api.validate_config_version, "POST", **openapi.VALIDATE)
-    routes.add(f"{version}/dry-run", api.dry_run_config_version, "POST", **openapi.DRY_RUN)
-    routes.add(f"{version}/publish", api.publish_config_version, "POST", **openapi.PUBLISH)
+    routes.add(f"{version}/validate", api.validate_config_version, "POST", small_body=True, **openapi.VALIDATE)
+    routes.add(f"{version}/dry-run", api.dry_run_config_version, "POST", small_body=True, **openapi.DRY_RUN)
+    routes.add(f"{version}/publish", api.publish_config_version, "POST", small_body=True, **openapi.PUBLISH)
     routes.add(f"{version}/diff/{{other}}", api.diff_config_versions, "GET", **openapi.DIFF)
     routes.add(f"{version}/fields", api.list_template_fields, "GET", **openapi.LIST_FIELDS)
 

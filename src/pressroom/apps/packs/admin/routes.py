@@ -41,12 +41,13 @@ def router(service: Service, app: "PacksApp") -> Routes:
     api = PacksAdminApi(service, app)
     overlays = "/admin/documents/{doc_id}/overlays"
     routes.add("/admin/documents", api.list_registry_documents, "GET", **openapi.LIST_DOCUMENTS)
-    routes.add(overlays, api.put_overlay, "PUT", **openapi.PUT_OVERLAY)
-    routes.add(overlays, api.delete_overlay, "DELETE", **openapi.DELETE_OVERLAY)
+    routes.add(overlays, api.put_overlay, "PUT", small_body=True, **openapi.PUT_OVERLAY)
+    routes.add(overlays, api.delete_overlay, "DELETE", small_body=True, **openapi.DELETE_OVERLAY)
     routes.add("/admin/render-jobs", api.list_render_jobs, "GET", **openapi.LIST_RENDER_JOBS)
-    routes.add("/admin/render-jobs/requeue-failed", api.requeue_failed_render_jobs, "POST", **openapi.REQUEUE_FAILED)
+    requeue_failed = api.requeue_failed_render_jobs
+    routes.add("/admin/render-jobs/requeue-failed", requeue_failed, "POST", small_body=True, **openapi.REQUEUE_FAILED)
     routes.add("/admin/render-jobs/{job_id}", api.get_render_job, "GET", **openapi.GET_RENDER_JOB)
-    routes.add("/admin/render-jobs/{job_id}/requeue", api.requeue_render_job, "POST", **openapi.REQUEUE)
+    routes.add("/admin/render-jobs/{job_id}/requeue", api.requeue_render_job, "POST", small_body=True, **openapi.REQUEUE)
     routes.add("/admin/overview", api.get_packs_overview, "GET", **openapi.OVERVIEW)
     return routes
 

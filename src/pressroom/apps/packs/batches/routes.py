@@ -47,7 +47,7 @@ def router(service: Service, app: "PacksApp") -> Routes:
     routes.add("/packs/batches", api.list_batches, "GET", **openapi.LIST_BATCHES)
     routes.add("/packs/batches/{batch_id}.zip", api.download_batch, "GET", **openapi.DOWNLOAD_BATCH)
     routes.add("/packs/batches/{batch_id}", api.get_batch, "GET", **openapi.GET_BATCH)
-    routes.add("/packs/batches/{batch_id}/retry", api.retry_batch, "POST", **openapi.RETRY_BATCH)
+    routes.add("/packs/batches/{batch_id}/retry", api.retry_batch, "POST", small_body=True, **openapi.RETRY_BATCH)
     routes.add("/packs/{pack_id}.zip", api.download_pack, "GET", **openapi.DOWNLOAD_PACK)
     return routes
 
