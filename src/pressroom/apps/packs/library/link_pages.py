@@ -47,6 +47,12 @@ class LinkPages:
 
         return await self._for_holder(request, link, answer)
 
+    async def download_all(self, request: PageRequest, link: str) -> Response:
+        async def answer(pack: Pack) -> Response:
+            return await self._documents.archive(request, pack, for_holder=True)
+
+        return await self._for_holder(request, link, answer)
+
     async def send_picture(self, request: PageRequest, link: str, doc_id: str, number: str) -> Response:
         async def answer(pack: Pack) -> Response:
             await self._require_available(pack, doc_id)

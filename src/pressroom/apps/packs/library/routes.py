@@ -31,11 +31,13 @@ def router(site: Site, app: "PacksApp") -> Routes:
     site.get(routes, "/library/deleted", lists.show_deleted, needs=Scope.OPERATOR)
     routes.add("/library/live", updates.stream, "GET")
 
+    site.get_public(routes, "/library/p/{link}.zip", by_link.download_all)
     site.get_public(routes, "/library/p/{link}", by_link.show)
     site.get_public(routes, "/library/p/{link}/{doc_id}", by_link.show_document)
     site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/download", by_link.download)
     site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/picture", by_link.send_picture)
 
+    site.get(routes, "/library/{pack_id}.zip", documents.download_all)
     site.get(routes, "/library/{pack_id}", packs.show)
     site.post(routes, "/library/{pack_id}/render", packs.render_all, needs=Scope.SUBMITTER)
     site.post(routes, "/library/{pack_id}/{doc_id}/render", packs.render_one, needs=Scope.SUBMITTER)
