@@ -194,7 +194,8 @@ async def test_versions_are_listed_downloaded_and_compared(database: str) -> Non
         compared = await person.get(f"{page}/compare")
         overlay = await person.get(f"{page}/overlay?a=1&b=2")
         pictures = [await person.get(f"{page}/1/picture{query}") for query in ("", "?page=1&large=1", "?page=2")]
-        absent = [await person.get(path) for path in (f"{page}/3/picture", f"{page}/3/download", f"/library/{pack.id}/none")]
+        rest = ("offer/3/picture", "offer/3/download", "none", "%00")
+        absent = [await person.get(f"/library/{pack.id}/{path}") for path in rest]
 
     assert len(ZipFile(BytesIO(archive.content)).namelist()) == 2
     newest = row(versions.text, "version-2")
@@ -214,7 +215,7 @@ async def test_versions_are_listed_downloaded_and_compared(database: str) -> Non
     assert [answer.status_code for answer in pictures] == [200, 200, 404]
     assert all(answer.content.startswith(PNG) for answer in (*pictures[:2], overlay))
     assert pictures[0].headers["cache-control"].startswith("private")
-    assert [answer.status_code for answer in absent] == [404, 404, 404]
+    assert [answer.status_code for answer in absent] == [404, 404, 404, 404]
 
 
 async def test_a_version_whose_file_is_not_kept_says_so(file: str) -> None:
@@ -268,6 +269,7 @@ async def test_the_holder_of_a_link_sees_this_pack_alone(database: str) -> None:
     assert "<form" not in seen.text
     assert "u-17" not in seen.text
     assert "set-cookie" not in seen.headers
+    assert seen.headers["x-robots-tag"] == "noindex"
     assert seen.headers["referrer-policy"] == "same-origin"
     assert "2027-01-01" not in versions.text
     assert "template:offer" not in versions.text

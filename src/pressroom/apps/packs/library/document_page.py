@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from pressroom import artifact_lifecycle
 from pressroom.apps.packs.batches.archives import list_pack_files
 from pressroom.apps.packs.library.pdf_views import LARGE, SMALL, PdfViews
-from pressroom.apps.packs.library.views import parse_number, render_page
+from pressroom.apps.packs.library.views import parse_number, render_page, require_doc_id
 from pressroom.apps.packs.model import Pack, PackRender
 from pressroom.apps.packs.packs import ListedDocument
 from pressroom.apps.packs.zip_archive import archive_size, write_archive
@@ -37,7 +37,7 @@ class DocumentPages:
 
     async def show(self, request: PageRequest, pack_id: str, doc_id: str) -> Response:
         pack = await self._packs.get(request.caller.org_id, pack_id)
-        return await self.versions_page(request, pack, doc_id, f"/library/{pack.id}")
+        return await self.versions_page(request, pack, require_doc_id(doc_id), f"/library/{pack.id}")
 
     async def versions_page(
         self,
@@ -113,7 +113,7 @@ class DocumentPages:
 
     async def find_file(self, pack: Pack, doc_id: str, number: int) -> tuple[PackRender, Artifact]:
         """Raises NotFound for a version that has no file, or none any more."""
-        render = await self._packs.find_render(pack, doc_id, number)
+        render = await self._packs.find_render(pack, require_doc_id(doc_id), number)
         if render is None or render.artifact is None:
             raise NotFound(f"the document {doc_id[:64]!r} has no version {number} with a file")
         return render, await self._app.rendering.artifact(render.artifact)

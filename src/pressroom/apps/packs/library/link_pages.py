@@ -62,9 +62,11 @@ class LinkPages:
 
     async def _for_holder(self, request: PageRequest, link: str, answer: Callable[[Pack], Awaitable[Response]]) -> Response:
         try:
-            return await answer(await self._packs.get_by_link(link))
+            response = await answer(await self._packs.get_by_link(link))
         except NotFound:
-            return render_page(request, "link_gone.html", status=404)
+            response = render_page(request, "link_gone.html", status=404)
+        response.headers["X-Robots-Tag"] = "noindex"
+        return response
 
     async def _require_available(self, pack: Pack, doc_id: str) -> None:
         listed = await self._documents.find_document(pack, doc_id)

@@ -5,8 +5,10 @@ from typing import Any
 
 from starlette.responses import Response
 
+from pressroom.apps.packs.config.registry import DOC_ID
 from pressroom.apps.packs.model import Pack
 from pressroom.apps.packs.packs import RenderAnswer, SkippedDocument
+from pressroom.errors import NotFound
 from pressroom.model import from_ms
 from pressroom.web.site import PageRequest, page_error
 
@@ -33,6 +35,13 @@ def parse_number(text: str, what: str = "the number of a version") -> int:
     if re.fullmatch(r"[1-9][0-9]{0,8}", text):
         return int(text)
     raise page_error(f"{text[:40]!r} is not {what}, such as 3")
+
+
+def require_doc_id(doc_id: str) -> str:
+    """Raises NotFound for what cannot be the id of a document."""
+    if not re.fullmatch(DOC_ID, doc_id):
+        raise NotFound(f"the pack has no document {doc_id[:64]!r}")
+    return doc_id
 
 
 def read_text_field(request: PageRequest, name: str) -> str:
