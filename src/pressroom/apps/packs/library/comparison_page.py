@@ -40,7 +40,7 @@ class ChangedPage(msgspec.Struct, frozen=True):
     lines: list[DiffLine] | None
 
 
-class ComparisonPage:
+class VersionComparisonPage:
     def __init__(self, app: "PacksApp", views: PdfViews) -> None:
         self._app = app
         self._packs = app.packs

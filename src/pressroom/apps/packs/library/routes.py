@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
-from pressroom.apps.packs.library.comparison_page import ComparisonPage
+from pressroom.apps.packs.library.comparison_page import VersionComparisonPage
 from pressroom.apps.packs.library.document_page import DocumentPages
 from pressroom.apps.packs.library.link_pages import LinkPages
 from pressroom.apps.packs.library.live import PackUpdates
@@ -25,7 +25,7 @@ def router(site: Site, app: "PacksApp") -> Routes:
     routes = Routes()
     views = PdfViews(site.service.rendering)
     lists, packs, documents = PackLists(app), PackPages(app), DocumentPages(app, views)
-    comparison, by_link, updates = ComparisonPage(app, views), LinkPages(app, views), PackUpdates(site, app)
+    comparison, by_link, updates = VersionComparisonPage(app, views), LinkPages(app, views), PackUpdates(site, app)
 
     site.get(routes, "/library", lists.show)
     site.get(routes, "/library/deleted", lists.show_deleted, needs=Scope.OPERATOR)
