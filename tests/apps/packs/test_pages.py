@@ -5,14 +5,19 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 
+from pressroom import Pressroom
 from pressroom.api.access import Scope
 from pressroom.apps.packs.app import PacksApp
+from pressroom.apps.packs.demo import fill_demo
 from pressroom.apps.packs.model import Pack, PackDraft
 from pressroom.apps.packs.settings import PacksSettings
+from pressroom.apps.packs.store import PackFilter
 from tests.apps.packs.conftest import CONFIG, DATA
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import Page, Person, browsing, found_token, member
@@ -71,6 +76,17 @@ def row(page: str, id: str) -> str:
     found = re.search(rf'<tr[^>]* id="{id}".*?</tr>', page, re.DOTALL)
     assert found is not None, page
     return " ".join(Page(found[0].replace("<br>", " ")).words.split())
+
+
+async def test_the_demonstration_has_packs_in_every_state(file: str) -> None:
+    async with Pressroom(file, workers=None, apps=["packs"]) as press:
+        app = press.app("packs")
+        assert isinstance(app, PacksApp)
+        await fill_demo(app)
+        packs, _ = await app.packs.list(None, PackFilter())
+
+    states = [{}, {"queued": 2}, {"failed": 1, "ready": 1}, {"ready": 2}]
+    assert [one.states for one in packs] == states
 
 
 async def test_an_empty_library_says_how_to_begin(file: str) -> None:
@@ -158,7 +174,7 @@ async def test_documents_are_rendered_by_forms(database: str) -> None:
     assert (unknown.status_code, "did you mean offer?" in unknown.text) == (404, True)
     assert in_part.status_code == 303
     assert "1 document is queued." in told_in_part.text
-    assert "offer was left out: it needs data that the pack does not have (person)." in told_in_part.text
+    assert "offer was left out: it needs data that the pack does not have (person" in told_in_part.text
     assert (refused.status_code, "does not have: person" in refused.text, "NEEDS_INPUT" in refused.text) == (422, True, True)
 
 
@@ -172,13 +188,16 @@ async def test_versions_are_listed_downloaded_and_compared(database: str) -> Non
         page = f"/library/{pack.id}/offer"
 
         versions = await person.get(page)
+        archive = await person.get(f"/library/{pack.id}.zip")
         file = await person.get(f"{page}/2/download")
         pdf = await person.get(file.headers["location"])
         compared = await person.get(f"{page}/compare")
         overlay = await person.get(f"{page}/overlay?a=1&b=2")
         pictures = [await person.get(f"{page}/1/picture{query}") for query in ("", "?page=1&large=1", "?page=2")]
-        absent = [await person.get(path) for path in (f"{page}/3/picture", f"{page}/3/download", f"/library/{pack.id}/none")]
+        rest = ("offer/3/picture", "offer/3/download", "none", "%00")
+        absent = [await person.get(f"/library/{pack.id}/{path}") for path in rest]
 
+    assert len(ZipFile(BytesIO(archive.content)).namelist()) == 2
     newest = row(versions.text, "version-2")
     assert "ready" in newest
     assert "by test" in newest
@@ -196,7 +215,7 @@ async def test_versions_are_listed_downloaded_and_compared(database: str) -> Non
     assert [answer.status_code for answer in pictures] == [200, 200, 404]
     assert all(answer.content.startswith(PNG) for answer in (*pictures[:2], overlay))
     assert pictures[0].headers["cache-control"].startswith("private")
-    assert [answer.status_code for answer in absent] == [404, 404, 404]
+    assert [answer.status_code for answer in absent] == [404, 404, 404, 404]
 
 
 async def test_a_version_whose_file_is_not_kept_says_so(file: str) -> None:
@@ -234,10 +253,11 @@ async def test_the_holder_of_a_link_sees_this_pack_alone(database: str) -> None:
         versions = await holder.get(f"{link}/offer")
         picture = await holder.get(f"{link}/offer/1/picture")
         file = await holder.get(f"{link}/offer/1/download")
+        archive = await holder.get(f"{link}.zip")
         hidden = [await holder.get(f"{link}/{rest}") for rest in ("report", "retired", "nothing", "report/1/download")]
         closed = [await holder.get(path) for path in (page, f"/library/{other.id}", "/library")]
         withdrawn = await post(person, page, f"{page}/withdraw")
-        after = [await holder.get(path) for path in (link, f"{link}/offer", f"{link}/offer/1/download")]
+        after = [await holder.get(path) for path in (link, f"{link}.zip", f"{link}/offer", f"{link}/offer/1/download")]
         _, expired = await scene.app.packs.make_link("red", pack.id, seconds=0)
         over = await holder.get(f"/library/p/{expired}")
 
@@ -249,13 +269,15 @@ async def test_the_holder_of_a_link_sees_this_pack_alone(database: str) -> None:
     assert "<form" not in seen.text
     assert "u-17" not in seen.text
     assert "set-cookie" not in seen.headers
+    assert seen.headers["x-robots-tag"] == "noindex"
     assert seen.headers["referrer-policy"] == "same-origin"
     assert "2027-01-01" not in versions.text
     assert "template:offer" not in versions.text
     assert "by test" not in versions.text
     assert picture.content.startswith(PNG)
     assert file.status_code == 302
-    assert [answer.status_code for answer in (*hidden, *after, over)] == [404] * 8
+    assert len(ZipFile(BytesIO(archive.content)).namelist()) == 2
+    assert [answer.status_code for answer in (*hidden, *after, over)] == [404] * 9
     assert [answer.status_code for answer in closed] == [303, 303, 303]
     assert withdrawn.status_code == 303
     assert "has expired, or was withdrawn" in over.text
@@ -270,9 +292,11 @@ async def test_a_locked_document_is_named_to_the_holder_and_nothing_more(file: s
 
         seen = await holder.get(f"/library/p/{link}")
         rest = [await holder.get(f"/library/p/{link}/offer{path}") for path in ("", "/1/download", "/1/picture")]
+        archive = await holder.get(f"/library/p/{link}.zip")
 
     assert row(seen.text, "document-offer").startswith("Offer")
     assert "Download" not in seen.text
+    assert ZipFile(BytesIO(archive.content)).namelist() == []
     assert [answer.status_code for answer in rest] == [404, 404, 404]
 
 

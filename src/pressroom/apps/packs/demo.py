@@ -97,8 +97,7 @@ async def _make_pack(app: "PacksApp", title: str, data: dict[str, Any], user: st
 
 async def _work_off(app: "PacksApp") -> None:
     """Run what is queued once: a demonstration is filled without workers."""
-    database, threads = app.packs.database, HandlerThreads()
-    kind = app.queue.kinds[NAME]
+    database, kind, threads = app.packs.database, app.queue.kinds[NAME], HandlerThreads()
     claim_all = partial(claiming.claim, AUTHOR, [NAME], FreeSlots(50, 50), LEASE_MS)
     for claim in await database.run(claim_all, name="turn", durable=False):
         attempt = Attempt(claim, kind, RunningJob(claim, database, lambda _: None), threads)

@@ -35,8 +35,8 @@ def _texts_in(data: Any) -> Iterator[str]:
 
 
 def save_words(pack: str, title: str, user_id: str, session_id: str, words: str) -> Work[None]:
-    """`words` are those of the data. In the transaction that saves the pack."""
-    others = index_text(f"{user_id} {session_id}")
+    """`words` are those of the data. In the transaction that saves the pack. A session that is the pack's own has no words."""
+    others = index_text(user_id if session_id == pack else f"{user_id} {session_id}")
     yield Statement("packs.save_pack_words", {"pack": pack, "title": index_text(title), "words": f"{others} {words}".strip()})
 
 

@@ -12,7 +12,7 @@ from pressroom.apps.packs.config.registry import KEY as REGISTRY
 from pressroom.apps.packs.library.document_page import DocumentPages, png_response
 from pressroom.apps.packs.library.pack_page import read_data_lines
 from pressroom.apps.packs.library.pdf_views import ComparedFiles, PdfViews
-from pressroom.apps.packs.library.views import parse_number, render_page
+from pressroom.apps.packs.library.views import parse_number, render_page, require_doc_id
 from pressroom.apps.packs.model import Pack, PackRender
 from pressroom.errors import NotFound, PressroomError
 from pressroom.store.artifacts.artifacts import Artifact
@@ -40,7 +40,7 @@ class ChangedPage(msgspec.Struct, frozen=True):
     lines: list[DiffLine] | None
 
 
-class ComparisonPage:
+class VersionComparisonPage:
     def __init__(self, app: "PacksApp", views: PdfViews) -> None:
         self._app = app
         self._packs = app.packs
@@ -50,7 +50,7 @@ class ComparisonPage:
     async def show(self, request: PageRequest, pack_id: str, doc_id: str) -> Response:
         """`?a=&b=` are numbers of versions, by default the two newest that are ready; `?page=` is the page that is shown."""
         pack = await self._packs.get(request.caller.org_id, pack_id)
-        renders = await self._packs.renders(pack, doc_id, limit=SHOWN_VERSIONS)
+        renders = await self._packs.renders(pack, require_doc_id(doc_id), limit=SHOWN_VERSIONS)
         before, after = await self._chosen(request, pack, doc_id, renders)
         files = [await self._file_of(pack, one) for one in (before, after)]
         compared, problem = await self._compare_files(pack, files)

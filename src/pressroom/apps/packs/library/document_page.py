@@ -2,13 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from pressroom import artifact_lifecycle
+from pressroom.apps.packs.batches.archives import list_pack_files
 from pressroom.apps.packs.library.pdf_views import LARGE, SMALL, PdfViews
-from pressroom.apps.packs.library.views import parse_number, render_page
+from pressroom.apps.packs.library.views import parse_number, render_page, require_doc_id
 from pressroom.apps.packs.model import Pack, PackRender
 from pressroom.apps.packs.packs import ListedDocument
+from pressroom.apps.packs.zip_archive import archive_size, write_archive
+from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFound
 from pressroom.store.artifacts.artifacts import Artifact
 from pressroom.web.site import PageRequest
@@ -34,7 +37,7 @@ class DocumentPages:
 
     async def show(self, request: PageRequest, pack_id: str, doc_id: str) -> Response:
         pack = await self._packs.get(request.caller.org_id, pack_id)
-        return await self.versions_page(request, pack, doc_id, f"/library/{pack.id}")
+        return await self.versions_page(request, pack, require_doc_id(doc_id), f"/library/{pack.id}")
 
     async def versions_page(
         self,
@@ -82,6 +85,20 @@ class DocumentPages:
         url = await service.rendering.blobs.url(key, media_type=artifact.media_type, filename=f"{doc_id}.pdf")
         return RedirectResponse(f"{request.site.prefix}{url}" if url.startswith("/") else url, 302, _NO_STORE)
 
+    async def download_all(self, request: PageRequest, pack_id: str) -> Response:
+        return await self.archive(request, await self._packs.get(request.caller.org_id, pack_id))
+
+    async def archive(self, request: PageRequest, pack: Pack, *, for_holder: bool = False) -> Response:
+        """Every ready file of a pack as one zip archive; for a holder of its link, without those of locked documents."""
+        files = await list_pack_files(self._packs, pack, by_link=for_holder)
+        if for_holder:
+            available = [f"{one.document.doc_id}.pdf" for one in await self._packs.documents(pack) if one.document.is_available]
+            files = [file for file in files if file.name in available]
+        filename = f"{pack.title.replace('/', '-') or 'pack'}.zip"
+        headers = {"Content-Length": str(archive_size(files)), "Content-Disposition": content_disposition(filename)}
+        chunks = write_archive(files, request.site.service.rendering.blobs.get)
+        return StreamingResponse(chunks, 200, headers | _NO_STORE, "application/zip")
+
     async def send_picture(self, request: PageRequest, pack_id: str, doc_id: str, number: str) -> Response:
         pack = await self._packs.get(request.caller.org_id, pack_id)
         return await self.picture(request, pack, doc_id, number)
@@ -96,7 +113,7 @@ class DocumentPages:
 
     async def find_file(self, pack: Pack, doc_id: str, number: int) -> tuple[PackRender, Artifact]:
         """Raises NotFound for a version that has no file, or none any more."""
-        render = await self._packs.find_render(pack, doc_id, number)
+        render = await self._packs.find_render(pack, require_doc_id(doc_id), number)
         if render is None or render.artifact is None:
             raise NotFound(f"the document {doc_id[:64]!r} has no version {number} with a file")
         return render, await self._app.rendering.artifact(render.artifact)

@@ -47,6 +47,12 @@ class LinkPages:
 
         return await self._for_holder(request, link, answer)
 
+    async def download_all(self, request: PageRequest, link: str) -> Response:
+        async def answer(pack: Pack) -> Response:
+            return await self._documents.archive(request, pack, for_holder=True)
+
+        return await self._for_holder(request, link, answer)
+
     async def send_picture(self, request: PageRequest, link: str, doc_id: str, number: str) -> Response:
         async def answer(pack: Pack) -> Response:
             await self._require_available(pack, doc_id)
@@ -56,9 +62,11 @@ class LinkPages:
 
     async def _for_holder(self, request: PageRequest, link: str, answer: Callable[[Pack], Awaitable[Response]]) -> Response:
         try:
-            return await answer(await self._packs.get_by_link(link))
+            response = await answer(await self._packs.get_by_link(link))
         except NotFound:
-            return render_page(request, "link_gone.html", status=404)
+            response = render_page(request, "link_gone.html", status=404)
+        response.headers["X-Robots-Tag"] = "noindex"
+        return response
 
     async def _require_available(self, pack: Pack, doc_id: str) -> None:
         listed = await self._documents.find_document(pack, doc_id)

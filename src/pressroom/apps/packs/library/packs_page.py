@@ -26,6 +26,7 @@ class PackLists:
 
     async def show(self, request: PageRequest) -> Response:
         fields = {name: read_text_field(request, name) for name in ("q", "status", "user", "session")}
+        fields["q"] = fields["q"].strip()
         if fields["status"] not in ("", *STATES):
             raise page_error(f"status is one of {', '.join(STATES)}")
         cursor = request.cursor(r"[0-9a-f-]{36}")

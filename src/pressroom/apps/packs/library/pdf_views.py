@@ -5,6 +5,7 @@ Some at a time, so that pages cannot keep jobs waiting. What was made is remembe
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ SMALL, LARGE = 240, 900  # pixels of a picture's width: for lists, and to read
 CONCURRENT = 2
 MAX_WAITING = 100
 REMEMBERED = 16 * 1024 * 1024  # bytes
+ENTRY_SIZE = 1_000  # bytes that an entry counts besides its data, so that those without any are bounded too
 MAX_SIZE = 30 * 1024 * 1024  # bytes of a file; of longer ones there are no pictures
 
 
@@ -46,7 +48,7 @@ class PdfViews:
     def __init__(self, rendering: Rendering) -> None:
         self._rendering = rendering
         self._slots = FairSlots(CONCURRENT, MAX_WAITING)
-        self._remembered: LRUCache[_Key, bytes] = LRUCache(REMEMBERED, getsizeof=len)
+        self._remembered: LRUCache[_Key, bytes] = LRUCache(REMEMBERED, getsizeof=_entry_size)
         self._under_way: dict[_Key, asyncio.Task[bytes]] = {}
 
     async def picture(self, artifact: Artifact, org_id: str, page: int, width: int) -> bytes:
@@ -69,7 +71,7 @@ class PdfViews:
         if data is None:
             render = lambda: self._render(files, org_id, output, options)  # noqa: E731
             data = await asyncio.shield(self._start(key, render))
-            if len(data) <= REMEMBERED:
+            if _entry_size(data) <= REMEMBERED:
                 self._remembered[key] = data
         if not data:
             raise NotFound("there is no picture of this page")
@@ -79,8 +81,14 @@ class PdfViews:
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = asyncio.ensure_future(render())
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+            task.add_done_callback(partial(self._forget, key))
         return task
+
+    def _forget(self, key: _Key, task: "asyncio.Task[bytes]") -> None:
+        """Also looks at its error: those who waited for it may have gone."""
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()
 
     async def _render(self, files: Sequence[Artifact], org_id: str, output: str, options: dict[str, Any]) -> bytes:
         """Empty for a file that cannot be drawn, which is so for ever."""
@@ -95,6 +103,10 @@ class PdfViews:
             except (SourceInvalid, TooLarge, EngineMissing):
                 return b""
             return rendered.data
+
+
+def _entry_size(data: bytes) -> int:
+    return len(data) + ENTRY_SIZE
 
 
 def _pack(parts: Sequence[bytes]) -> bytes:

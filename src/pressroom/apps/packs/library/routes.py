@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
-from pressroom.apps.packs.library.comparison_page import ComparisonPage
+from pressroom.apps.packs.library.comparison_page import VersionComparisonPage
 from pressroom.apps.packs.library.document_page import DocumentPages
 from pressroom.apps.packs.library.link_pages import LinkPages
 from pressroom.apps.packs.library.live import PackUpdates
@@ -25,17 +25,19 @@ def router(site: Site, app: "PacksApp") -> Routes:
     routes = Routes()
     views = PdfViews(site.service.rendering)
     lists, packs, documents = PackLists(app), PackPages(app), DocumentPages(app, views)
-    comparison, by_link, updates = ComparisonPage(app, views), LinkPages(app, views), PackUpdates(site, app)
+    comparison, by_link, updates = VersionComparisonPage(app, views), LinkPages(app, views), PackUpdates(site, app)
 
     site.get(routes, "/library", lists.show)
     site.get(routes, "/library/deleted", lists.show_deleted, needs=Scope.OPERATOR)
     routes.add("/library/live", updates.stream, "GET")
 
+    site.get_public(routes, "/library/p/{link}.zip", by_link.download_all)
     site.get_public(routes, "/library/p/{link}", by_link.show)
     site.get_public(routes, "/library/p/{link}/{doc_id}", by_link.show_document)
     site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/download", by_link.download)
     site.get_public(routes, "/library/p/{link}/{doc_id}/{number}/picture", by_link.send_picture)
 
+    site.get(routes, "/library/{pack_id}.zip", documents.download_all)
     site.get(routes, "/library/{pack_id}", packs.show)
     site.post(routes, "/library/{pack_id}/render", packs.render_all, needs=Scope.SUBMITTER)
     site.post(routes, "/library/{pack_id}/{doc_id}/render", packs.render_one, needs=Scope.SUBMITTER)

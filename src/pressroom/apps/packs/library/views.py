@@ -5,8 +5,10 @@ from typing import Any
 
 from starlette.responses import Response
 
+from pressroom.apps.packs.config.registry import DOC_ID
 from pressroom.apps.packs.model import Pack
 from pressroom.apps.packs.packs import RenderAnswer, SkippedDocument
+from pressroom.errors import NotFound
 from pressroom.model import from_ms
 from pressroom.web.site import PageRequest, page_error
 
@@ -35,11 +37,18 @@ def parse_number(text: str, what: str = "the number of a version") -> int:
     raise page_error(f"{text[:40]!r} is not {what}, such as 3")
 
 
+def require_doc_id(doc_id: str) -> str:
+    """Raises NotFound for what cannot be the id of a document."""
+    if not re.fullmatch(DOC_ID, doc_id):
+        raise NotFound(f"the pack has no document {doc_id[:64]!r}")
+    return doc_id
+
+
 def read_text_field(request: PageRequest, name: str) -> str:
-    """A field of the query, of one line."""
-    text = request.http.query_params.get(name, "").strip()
-    if len(text) > 200 or not text.isprintable():
-        raise page_error(f"{name} is one line of at most 200 printable characters")
+    """A field of the query. An application may name its users and sessions by anything but NUL."""
+    text = request.http.query_params.get(name, "")
+    if len(text) > 200 or "\0" in text:
+        raise page_error(f"{name} is text of at most 200 characters")
     return text
 
 
