@@ -92,7 +92,7 @@ _DOCUMENTS = {
     ],
     "truncated": False,
 }
-_RENDER_JOB = {
+RENDER_JOB = {
     "job_id": JOB,
     "pack_id": PACK,
     "session_id": "s-81",
@@ -238,7 +238,7 @@ LIST_RENDER_JOBS = _operation(
         RenderJobList,
         "Render jobs, newest first",
         headers={"Link": "The next page"},
-        example={"items": [_RENDER_JOB], "next_cursor": None},
+        example={"items": [RENDER_JOB], "next_cursor": None},
     ),
     *(404, 422),
     parameters=[
@@ -249,7 +249,7 @@ LIST_RENDER_JOBS = _operation(
         cursor_parameter(UUID),
     ],
 )
-GET_RENDER_JOB = _operation(200, json_response(RenderJobView, "The job", example=_RENDER_JOB), 404, parameters=[_JOB_ID])
+GET_RENDER_JOB = _operation(200, json_response(RenderJobView, "The job", example=RENDER_JOB), 404, parameters=[_JOB_ID])
 REQUEUE = _operation(
     200, json_response(RequeuedView, "The new job", example=_REQUEUED), *(400, 404, 409, 422), parameters=[_JOB_ID]
 )

@@ -54,7 +54,7 @@ class PacksAdminApi:
     def __init__(self, service: Service, app: "PacksApp") -> None:
         self._service = service
         self._app = app
-        self._jobs = RenderJobs(app.packs)
+        self._jobs = RenderJobs(app.packs, app.sections)
         self._overlays = Overlays(app.packs.database, app.settings)
 
     async def list_registry_documents(self, request: Request) -> Response:
