@@ -93,3 +93,16 @@ async def test_head_is_answered_only_where_it_is_declared() -> None:
 async def test_the_other_spelling_of_a_slash_redirects(path: str, location: str) -> None:
     answer = await ask(table("/jobs", "/pages/"), "GET", path)
     assert (answer.status_code, answer.headers["location"]) == (307, location)
+
+
+async def test_a_documented_path_hides_the_later_ones_that_would_match_it_too() -> None:
+    """As in OpenAPI: DELETE /packs/batches is not the deletion of a pack called `batches`."""
+    routes = Routes()
+    said = {"responses": {200: {}}}
+    routes.add("/packs/batches", echo("batches"), "GET", **said)
+    routes.add("/packs/batches", echo("new batch"), "POST", **said)
+    routes.add("/packs/{id}", echo("pack"), "DELETE", **said)
+    answer = await ask(RouteTable(routes), "DELETE", "/packs/batches")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert (await ask(RouteTable(routes), "POST", "/packs/batches")).text == "new batch {}"
+    assert (await ask(RouteTable(routes), "DELETE", "/packs/7")).text == "pack {'id': '7'}"

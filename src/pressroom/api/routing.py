@@ -78,7 +78,12 @@ class RouteTable:
         scope = request.scope
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         allowed: list[str] = []
+        concrete: str | None = None
         for entry, parameters in self._matching(path):
+            if concrete is not None and entry.path != concrete:
+                continue
+            if entry.is_documented:  # as OpenAPI says, a path without a parameter comes before one that would match it too
+                concrete = entry.path
             if scope["method"] in entry.methods:
                 scope["route"] = entry
                 return await entry.handler(request, **parameters)

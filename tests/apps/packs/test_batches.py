@@ -311,7 +311,8 @@ def test_headers_that_name_no_columns(header: str, words: str) -> None:
 
 
 @pytest.mark.deep
-async def test_ten_thousand_lines_do_not_grow_memory(file: str, staged: Staging) -> None:
+@pytest.mark.parametrize("database", ["file"], indirect=True)
+async def test_ten_thousand_lines_do_not_grow_memory(staged: Staging) -> None:
     """A queue without workers for the documents: what counts is the batch itself."""
     async with staged(workers=1, max_queued=100_000) as stage:
         await stage.configure(documents_registry=ONE_DOCUMENT)

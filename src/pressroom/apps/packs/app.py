@@ -1,5 +1,6 @@
 """Packs (design 002) as an app: sets of documents made from one body of data."""
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand, App, Core, RunningApp
@@ -25,12 +26,14 @@ class PacksApp(RunningApp):
         from pressroom.apps.packs.bundles.requests import Bundles
         from pressroom.apps.packs.packs import Packs
         from pressroom.apps.packs.renders import DocumentRendering
+        from pressroom.apps.packs.sections import SectionRenders
 
         self._core = core
         self.queue, self.rendering = core.queue, core.rendering
         self.settings: PacksSettings = core.app_settings
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
         self.packs = Packs(core.queue, core.rendering, self.settings)
+        self.sections = SectionRenders(core.queue, self.packs, self.settings)
         self._purging = purging.DeletedPacks(self.settings)
         self.batches = Batches(core.queue, core.rendering, self.packs, self.settings)
         self.bundles = Bundles(core.queue, self.packs, self.settings)
@@ -55,11 +58,12 @@ class PacksApp(RunningApp):
         return {kind.name: format_job for kind in (self._renders.kind, self._bundle_rendering.kind)}
 
     def routes(self, service: "Service") -> "Iterable[Route]":
-        from pressroom.apps.packs import routes
+        from pressroom.apps.packs import routes, sections_routes
         from pressroom.apps.packs.admin import routes as admin_routes
         from pressroom.apps.packs.batches import routes as batch_routes
 
-        return (*batch_routes.router(service, self), *routes.router(service, self), *admin_routes.router(service, self))
+        routers = (batch_routes, routes, admin_routes, sections_routes)
+        return chain.from_iterable(router.router(service, self) for router in routers)
 
     def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.access import Scope

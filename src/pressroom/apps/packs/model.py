@@ -102,13 +102,14 @@ class RenderTarget(msgspec.Struct, frozen=True, kw_only=True):
     render_request: "RenderOrder"
 
 
-class RenderOrder(msgspec.Struct, frozen=True, kw_only=True):
+class RenderOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Versions, not texts: a retry renders what was requested, and the data of a pack never travels with a message."""
 
     number: int
     data_version: int
     config: dict[str, int]
     lang: str
+    content: str | None = None  # the artifact with the content of a document that has no template
 
 
 def parse_id(text: str) -> str:

@@ -194,7 +194,7 @@ WITHDRAW_LINK: dict[str, Any] = {
 RENDER_PACK: dict[str, Any] = {
     "responses": responses(
         {200: json_response(PackRenderView, "The jobs that were made, and what was left alone", example=_ANSWER)},
-        *(401, 403, 404, 409, 422),
+        *(400, 401, 403, 404, 409, 422),
     ),
     "openapi": {
         "parameters": [

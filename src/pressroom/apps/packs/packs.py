@@ -34,6 +34,7 @@ from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, Rend
 from pressroom.apps.packs.renders import NAME
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, StateCounts, UserFile
+from pressroom.artifacts import Blobs
 from pressroom.base import json_text
 from pressroom.errors import InvalidArgument, StoreUnavailable
 from pressroom.kinds.rendering import Rendering
@@ -102,6 +103,10 @@ class Packs:
         self._rendering = rendering
         self._settings = settings
         self.compositions = Compositions(rendering)
+
+    @property
+    def blobs(self) -> Blobs:
+        return self._rendering.blobs
 
     @property
     def database(self) -> Database:
@@ -348,7 +353,7 @@ class Packs:
         if not chosen:
             return RenderAnswer(plan.pack, [], skipped, None)
         targets = [_make_target(plan, doc_id, renders) for doc_id in chosen]
-        requests = [_make_request(plan.pack, target, options) for target in targets]
+        requests = [make_request(plan.pack, target, options) for target in targets]
         submitted = await self._queue.submit_many(requests, within=tx)
         entries = {document.doc_id: document.entry for document in plan.documents}
         rows = [
@@ -424,6 +429,8 @@ def is_outdated(pack: Pack, document: EffectiveDocument, renders: Mapping[str, D
     if found is None or found.good is None:
         return False
     good = found.good
+    if not good.config:  # its content came with the request
+        return False
     current = {key: published[key].number if key in published else 0 for key in good.config if key != REGISTRY}
     was = {key: number for key, number in good.config.items() if key != REGISTRY}
     return (good.data_version, good.entry_sha256, was) != (pack.data_version, document.entry.sha256, current)
@@ -489,7 +496,7 @@ def _make_target(plan: PackPlan, doc_id: str, renders: Mapping[str, DocumentRend
     return RenderTarget(pack_id=plan.pack.id, session_id=plan.pack.session_id, doc_id=doc_id, render_request=order)
 
 
-def _make_request(pack: Pack, target: RenderTarget, options: dict[str, Any]) -> Request:
+def make_request(pack: Pack, target: RenderTarget, options: dict[str, Any]) -> Request:
     subject = f"{target.doc_id} of {pack.title}" if pack.title else f"{target.doc_id} of pack {pack.id}"
     return Request(
         NAME,

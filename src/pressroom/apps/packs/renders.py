@@ -1,5 +1,6 @@
 """The kind `packs.render`: one document of a pack becomes a PDF, kept by the worker in the transaction that ends the job."""
 
+import asyncio
 import json
 from datetime import timedelta
 from functools import partial
@@ -22,6 +23,7 @@ from pressroom.kinds.rendering import Rendering, RenderResult
 from pressroom.model import Ending, Result, Status, Work
 from pressroom.renderers import Rendered
 from pressroom.renderers.documents import RenderRequest
+from pressroom.renderers.jinja.sections import template_of
 
 NAME = "packs.render"
 PDF = b"%PDF-"  # R22
@@ -49,7 +51,7 @@ class DocumentRendering:
     async def handle(self, job: Any, payload: Any) -> Result:
         target = msgspec.convert(payload, RenderTarget)
         await job.phase("rendering")
-        request = await self._rendering.database.read(partial(read_request, target, job.org_id or ""))
+        request = await self._read_request(target, job.org_id or "")
         rendered = await self._rendering.document_renderer.render_pdf(request, job=job)
         _require_pdf(rendered)
         await job.phase("storing")
@@ -75,6 +77,13 @@ class DocumentRendering:
             engines=rendered.details["engines"],
         )
         return Result(msgspec.to_builtins(result), None)
+
+    async def _read_request(self, target: RenderTarget, org_id: str) -> RenderRequest:
+        order = target.render_request
+        if order.content is None:
+            return await self._rendering.database.read(partial(read_request, target, org_id))
+        content = await self._rendering.read_all(await self._rendering.artifact(order.content))
+        return await asyncio.to_thread(make_sections_request, content, order.lang)
 
     def settle(self, ending: Ending) -> Work[None]:
         """The file or the failure, in the transaction that ends the job: neither can be without the other (D20)."""
@@ -136,6 +145,12 @@ def make_request(entry: RegistryEntry, bodies: dict[str, str], data: dict[str, A
         "lang": lang,
     }
     return RenderRequest("jinja", "pdf", bodies[entry.template_key].encode(), options, entry.engine)
+
+
+def make_sections_request(content: bytes, lang: str) -> RenderRequest:
+    """Of a document whose content came with the request."""
+    source, data = template_of(json.loads(content))
+    return RenderRequest("jinja", "pdf", source.encode(), {"data": data, "lang": lang or DEFAULT_LANG})
 
 
 def find_entry(registry: list[RegistryEntry], doc_id: str) -> RegistryEntry:

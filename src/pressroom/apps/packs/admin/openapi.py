@@ -92,7 +92,7 @@ _DOCUMENTS = {
     ],
     "truncated": False,
 }
-_RENDER_JOB = {
+RENDER_JOB = {
     "job_id": JOB,
     "pack_id": PACK,
     "session_id": "s-81",
@@ -146,7 +146,7 @@ _OTHER = path("other", "2", "The version that it is compared with", pattern=_VER
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
 _JOB_ID = path("job_id", JOB, "The render job")
 _SCOPE = {"enum": ["all", "user", "session", "pack"], "default": "all"}
-_UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _operation(status: int, answer: dict[str, Any], *problems: int, **openapi: Any) -> dict[str, Any]:
@@ -238,7 +238,7 @@ LIST_RENDER_JOBS = _operation(
         RenderJobList,
         "Render jobs, newest first",
         headers={"Link": "The next page"},
-        example={"items": [_RENDER_JOB], "next_cursor": None},
+        example={"items": [RENDER_JOB], "next_cursor": None},
     ),
     *(404, 422),
     parameters=[
@@ -246,10 +246,10 @@ LIST_RENDER_JOBS = _operation(
         query("pack_id", {"type": "string"}, "Only of this pack"),
         query("doc_id", {"type": "string"}, "Only of this document"),
         LIMIT,
-        cursor_parameter(_UUID),
+        cursor_parameter(UUID),
     ],
 )
-GET_RENDER_JOB = _operation(200, json_response(RenderJobView, "The job", example=_RENDER_JOB), 404, parameters=[_JOB_ID])
+GET_RENDER_JOB = _operation(200, json_response(RenderJobView, "The job", example=RENDER_JOB), 404, parameters=[_JOB_ID])
 REQUEUE = _operation(
     200, json_response(RequeuedView, "The new job", example=_REQUEUED), *(400, 404, 409, 422), parameters=[_JOB_ID]
 )
@@ -257,6 +257,6 @@ REQUEUE_FAILED = _operation(
     200,
     json_response(RequeueCounts, "What came of them", example=_COUNTS),
     422,
-    parameters=[LIMIT, cursor_parameter(_UUID)],
+    parameters=[LIMIT, cursor_parameter(UUID)],
 )
 OVERVIEW = _operation(200, json_response(PacksOverview, "The figures", example=_OVERVIEW))

@@ -10,7 +10,8 @@ from pressroom.apps.packs import store
 from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.errors import AlreadyInProgress, InvalidStatus, RenderJobNotFound
 from pressroom.apps.packs.model import PackRender, to_uid
-from pressroom.apps.packs.packs import Packs, RenderAnswer
+from pressroom.apps.packs.packs import Packs, RenderAnswer, RequestedDocument
+from pressroom.apps.packs.sections import SectionRenders
 from pressroom.errors import NotFound, PressroomError
 from pressroom.ids import parse_uid
 from pressroom.model import Row, Statement, Work
@@ -67,8 +68,9 @@ class PackFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RenderJobs:
-    def __init__(self, packs: Packs) -> None:
+    def __init__(self, packs: Packs, sections: SectionRenders) -> None:
         self._packs = packs
+        self._sections = sections
 
     async def list(
         self, org_id: str | None, wanted: RenderJobFilter, *, cursor: str = "", limit: int = 50
@@ -122,7 +124,12 @@ class RenderJobs:
         self, org_id: str | None, failed: PackRender, actor: Actor, trace: Mapping[str, str]
     ) -> RenderAnswer:
         pack = await self._packs.get(org_id, failed.pack)
-        return await self._packs.render_again(pack, failed, requested_by=actor.name, actor=actor, trace=dict(trace))
+        options: dict[str, Any] = {"requested_by": actor.name, "actor": actor, "trace": dict(trace)}
+        if failed.config:
+            return await self._packs.render_again(pack, failed, **options)
+        again = await self._sections.render_again(pack, failed, **options)
+        job = RequestedDocument(failed.doc_id, again.job_uid, again.target.render_request.number)
+        return RenderAnswer(pack, [job], [], failed.snapshot)
 
     async def figures(self, org_id: str | None) -> PackFigures:
         return await self._packs.database.read(partial(_count, org_id or ""))

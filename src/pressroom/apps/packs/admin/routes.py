@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
-from pressroom.api.paging import next_page_link, parse_limit
+from pressroom.api.paging import next_page_link, parse_cursor, parse_limit
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -27,7 +27,6 @@ from pressroom.apps.packs.admin.views import (
 )
 from pressroom.apps.packs.model import parse_id, to_uuid
 from pressroom.apps.packs.request_parts import actor_of, decode_body, trace_of
-from pressroom.errors import NotFound
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
@@ -56,7 +55,7 @@ class PacksAdminApi:
     def __init__(self, service: Service, app: "PacksApp") -> None:
         self._service = service
         self._app = app
-        self._jobs = RenderJobs(app.packs)
+        self._jobs = RenderJobs(app.packs, app.sections)
         self._overlays = Overlays(app.packs.database, app.settings)
 
     async def list_registry_documents(self, request: Request) -> Response:
@@ -91,7 +90,7 @@ class PacksAdminApi:
             raise HttpError(422, "invalid_argument", f"status is one of {', '.join(_STATUSES[1:])}")
         place = {"pack_id": parse_id(pack_id) if pack_id else "", "doc_id": asked.get("doc_id", "")}
         wanted = msgspec.convert({"status": status, **place}, RenderJobFilter)
-        limit, cursor = parse_limit(request), _parse_cursor(request)
+        limit, cursor = parse_limit(request), parse_cursor(request, openapi.UUID) or ""
         found, following = await self._jobs.list(caller.org_id, wanted, cursor=cursor, limit=limit)
         headers = next_page_link(self._service, request, following) | NO_STORE
         return reply(RenderJobList([render_job_view(one) for one in found], following), headers=headers)
@@ -120,7 +119,7 @@ class PacksAdminApi:
     async def requeue_failed_render_jobs(self, request: Request) -> Response:
         """Request documents whose newest render failed again, newest first."""
         caller = await self._service.gate.caller(request, Scope.OPERATOR)
-        limit, cursor = parse_limit(request), _parse_cursor(request)
+        limit, cursor = parse_limit(request), parse_cursor(request, openapi.UUID) or ""
         actor, trace = actor_of(request, caller), trace_of(request)
         return reply(await self._jobs.requeue_failed(caller.org_id, actor, trace, cursor=cursor, limit=limit))
 
@@ -132,11 +131,3 @@ class PacksAdminApi:
         keys = await self._app.configuration.list_keys(caller.org_id)
         drafts = sum(one.status in ("draft", "valid", "invalid") for one in keys)
         return reply(overview_view(figures, documents=len(documents), drafts=drafts), headers=NO_STORE)
-
-
-def _parse_cursor(request: Request) -> str:
-    given = request.query_params.get("cursor", "")
-    try:
-        return parse_id(given) if given else ""
-    except NotFound:
-        raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave") from None

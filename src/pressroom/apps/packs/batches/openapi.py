@@ -4,6 +4,7 @@ from typing import Any
 
 from pressroom.api.paging import LIMIT, NUMBER, cursor_parameter
 from pressroom.api.schema import IDEMPOTENCY_KEY, binary_response, header, json_response, path, query, responses
+from pressroom.apps.packs.admin.openapi import UUID
 from pressroom.apps.packs.batches.lines import LineFormat
 from pressroom.apps.packs.batches.views import BatchDetailView, BatchList, BatchView
 from pressroom.apps.packs.openapi import JOB, PACK
@@ -15,7 +16,6 @@ CONTENT_TYPES: dict[str, LineFormat] = {
     "text/csv": "csv",
 }
 _AT = "2026-01-01T00:00:00Z"
-UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 _NDJSON = '{"title": "Anna Example", "session_id": "s-81", "lang": "de", "data": {"person": {"name": "Anna Example"}}}\n'
 _CSV = "title,lang,person.name,start\nAnna Example,de,Anna Example,2027-01-01\n"

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import re
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,12 +16,12 @@ from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
+from pressroom.apps.packs.admin.openapi import UUID
 from pressroom.apps.packs.batches import openapi, store
 from pressroom.apps.packs.batches.archives import list_batch_files, list_pack_files
 from pressroom.apps.packs.batches.lines import LineFormat, check_header
 from pressroom.apps.packs.batches.store import LINE_STATUSES, Batch
 from pressroom.apps.packs.batches.views import BatchList, BatchView, batch_detail_view, batch_view
-from pressroom.apps.packs.model import parse_id
 from pressroom.apps.packs.request_parts import trace_of, user_of
 from pressroom.apps.packs.routes import PacksApi
 from pressroom.apps.packs.zip_archive import ZipFile, archive_size, write_archive
@@ -78,7 +77,7 @@ class BatchesApi:
     async def list_batches(self, request: Request) -> Response:
         """Batches, newest first."""
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        limit, cursor = parse_limit(request), _parse_batch_cursor(request)
+        limit, cursor = parse_limit(request), parse_cursor(request, UUID) or ""
         unit = partial(store.list_batches, caller.org_id or "", before=cursor, limit=limit + 1)
         found = await self._database.read(unit)
         following = found[limit - 1].id if len(found) > limit else None
@@ -171,10 +170,3 @@ async def _checked(format: LineFormat, chunks: AsyncIterator[bytes]) -> AsyncIte
     if not is_checked:
         check_header(format, head)
         yield head
-
-
-def _parse_batch_cursor(request: Request) -> str:
-    given = request.query_params.get("cursor", "")
-    if given and not re.fullmatch(openapi.UUID, given):
-        raise HttpError(422, "invalid_argument", "that is not a cursor; pass the one that the last page gave")
-    return parse_id(given) if given else ""
