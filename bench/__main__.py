@@ -75,7 +75,11 @@ WIKI: dict[str, Callable[[Path, WikiSizes], Iterator[Figure]]] = {
     "saves": wiki.saves,
     "many": wiki.many,
 }
-PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {"merge": packs.merge}
+PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {
+    "merge": packs.merge,
+    "rates": packs.rates,
+    "interactive": packs.interactive,
+}
 
 NAMES = {
     "queue": QUEUE.keys(),

@@ -1,4 +1,4 @@
-"""Packs: many documents made into one file. In processor time, as other work on the machine does not count in it."""
+"""Packs: how fast they are printed, and how their documents become one file."""
 
 import io
 import time
@@ -10,6 +10,7 @@ from statistics import median
 
 import pikepdf
 
+from bench import packs_rate
 from bench.figure import Figure
 from pressroom.renderers.html import Html, HtmlOptions
 from pressroom.renderers.pdf import pack_pdfs
@@ -21,16 +22,28 @@ DOCUMENTS, PAGES = 10, 3
 
 @dataclass(frozen=True)
 class PackSizes:
-    rounds: int
+    rounds: int  # of merges
+    packs: int  # in one round of rates
+    rate_rounds: int
+    batch: int  # packs that are printed in the background
+    singles: int
 
 
-FULL = PackSizes(rounds=60)
-QUICK = PackSizes(rounds=10)
+FULL = PackSizes(rounds=60, packs=30, rate_rounds=3, batch=60, singles=20)
+QUICK = PackSizes(rounds=10, packs=5, rate_rounds=1, batch=15, singles=5)
+
+
+def rates(folder: Path, sizes: PackSizes) -> Iterator[Figure]:
+    return packs_rate.rates(folder, sizes.packs, sizes.rate_rounds)
+
+
+def interactive(folder: Path, sizes: PackSizes) -> Iterator[Figure]:
+    return packs_rate.interactive(folder, sizes.batch, sizes.singles)
 
 
 def merge(_: Path, sizes: PackSizes) -> Iterator[Figure]:
     """A plain merge by the engine and by pikepdf directly, which neither unpacks what is in the files to see whether it is
-    damaged, nor puts links and outlines right.
+    damaged, nor puts links and outlines right. In processor time, as other work on the machine does not count in it.
     """
     documents = [_document(number) for number in range(DOCUMENTS)]
     engine, source = Pdf(), pack_pdfs(documents)
