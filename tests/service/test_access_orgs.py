@@ -386,6 +386,8 @@ TRIALS: dict[str, Trial] = {
     "list_document_versions": about("GET", "/packs/{pack}/documents/offer"),
     "watch_pack": about("GET", "/packs/{pack}/events"),
     "create_batch": posts("/packs/batches", content='{"data": {}}', headers={"Content-Type": "application/x-ndjson"}),
+    "create_sections_job": posts("/render/jobs", json={}),
+    "get_sections_job": about("GET", "/render/jobs/{pack_job}"),
     "list_batches": shows("/packs/batches"),
     "get_batch": about("GET", "/packs/batches/{batch}"),
     "retry_batch": about("POST", "/packs/batches/{batch}/retry"),

@@ -17,6 +17,7 @@ TEXTS = {  # a source, a payload, or an article
     "/kroki/{type}",
     "/kroki/{type}/{format}",
     "/packs",
+    "/render/jobs",
     "/packs/batches",
     "/admin/config/{key}/draft",
     "/packs/{pack_id}/data",

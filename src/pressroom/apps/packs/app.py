@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class PacksApp(RunningApp):
     def __init__(self, core: Core) -> None:
         from pressroom.apps.packs import purging
-        from pressroom.apps.packs.batches.batches import Batches
+        from pressroom.apps.packs.batches.batches import PackBatches
         from pressroom.apps.packs.bundles.rendering import BundleRendering
         from pressroom.apps.packs.bundles.requests import Bundles
         from pressroom.apps.packs.packs import Packs
@@ -35,7 +35,7 @@ class PacksApp(RunningApp):
         self.packs = Packs(core.queue, core.rendering, self.settings)
         self.sections = SectionRenders(core.queue, self.packs, self.settings)
         self._purging = purging.DeletedPacks(self.settings)
-        self.batches = Batches(core.queue, core.rendering, self.packs, self.settings)
+        self.batches = PackBatches(core.queue, core.rendering, self.packs, self.settings)
         self.bundles = Bundles(core.queue, self.packs, self.settings)
         self._bundle_rendering = BundleRendering(core.rendering)
         self.kinds = (self._renders.kind, self._bundle_rendering.kind, self.batches.kind, self._purging.kind)

@@ -40,7 +40,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 def add_routes(routes: Routes, service: Service, app: "PacksApp") -> None:
     api = ConfigApi(service, app)
-    key, version = "/admin/config/{key}", "/admin/config/{key}/{number:int}"
+    key, version = "/admin/config/{key}", "/admin/config/{key}/{number}"
     routes.add("/admin/config", api.list_config_keys, "GET", **openapi.LIST_KEYS)
     routes.add(key, api.list_config_versions, "GET", **openapi.LIST_VERSIONS)
     routes.add(f"{key}/draft", api.save_config_draft, "POST", **openapi.SAVE_DRAFT)

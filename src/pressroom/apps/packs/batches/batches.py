@@ -51,7 +51,7 @@ class BatchOrder(msgspec.Struct, frozen=True, kw_only=True):
     retry: bool = False
 
 
-class Batches:
+class PackBatches:
     def __init__(self, queue: "Queue", rendering: Rendering, packs: "Packs", settings: PacksSettings) -> None:
         self._queue = queue
         self._rendering = rendering

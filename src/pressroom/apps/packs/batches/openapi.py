@@ -6,7 +6,7 @@ from pressroom.api.paging import LIMIT, NUMBER, cursor_parameter
 from pressroom.api.schema import IDEMPOTENCY_KEY, binary_response, header, json_response, path, query, responses
 from pressroom.apps.packs.admin.openapi import UUID
 from pressroom.apps.packs.batches.lines import LineFormat
-from pressroom.apps.packs.batches.views import BatchDetailView, BatchList, BatchView
+from pressroom.apps.packs.batches.views import BatchDetailView, BatchList, PackBatchView
 from pressroom.apps.packs.openapi import JOB, PACK
 
 BATCH = "0199e3c1-5b7e-7c11-9d2a-4f6b8a0c1d2e"
@@ -62,8 +62,8 @@ _ZIP = binary_response("The archive", "application/zip", example="PK…")
 CREATE_BATCH: dict[str, Any] = {
     "responses": responses(
         {
-            200: json_response(BatchView, "The same upload is being taken in already", example=_BATCH),
-            202: json_response(BatchView, "The batch", headers={"Location": "The batch"}, example=_BATCH),
+            200: json_response(PackBatchView, "The same upload is being taken in already", example=_BATCH),
+            202: json_response(PackBatchView, "The batch", headers={"Location": "The batch"}, example=_BATCH),
         },
         *(400, 401, 403, 413, 415, 422, 503),
     ),
@@ -111,7 +111,7 @@ GET_BATCH: dict[str, Any] = {
     },
 }
 RETRY_BATCH: dict[str, Any] = {
-    "responses": responses({202: json_response(BatchView, "The batch", example=_BATCH)}, 401, 403, 404, 409, 503),
+    "responses": responses({202: json_response(PackBatchView, "The batch", example=_BATCH)}, 401, 403, 404, 409, 503),
     "openapi": {"parameters": [_BATCH_ID]},
 }
 DOWNLOAD_BATCH: dict[str, Any] = {

@@ -21,7 +21,7 @@ from pressroom.apps.packs.batches import openapi, store
 from pressroom.apps.packs.batches.archives import list_batch_files, list_pack_files
 from pressroom.apps.packs.batches.lines import LineFormat, check_header
 from pressroom.apps.packs.batches.store import LINE_STATUSES, Batch
-from pressroom.apps.packs.batches.views import BatchList, BatchView, batch_detail_view, batch_view
+from pressroom.apps.packs.batches.views import BatchList, PackBatchView, batch_detail_view, batch_view
 from pressroom.apps.packs.request_parts import trace_of, user_of
 from pressroom.apps.packs.routes import PacksApi
 from pressroom.apps.packs.zip_archive import ZipFile, archive_size, write_archive
@@ -127,7 +127,7 @@ class BatchesApi:
         headers |= {"Content-Length": str(size), "Content-Disposition": content_disposition(filename)}
         return StreamingResponse(write_archive(files, self._service.rendering.blobs.get), 200, headers, "application/zip")
 
-    async def _view(self, batch: Batch) -> BatchView:
+    async def _view(self, batch: Batch) -> PackBatchView:
         counts = await self._database.read(partial(store.count_lines, batch.id))
         return batch_view(batch, await self._find_job(batch), counts, self._service.base_url)
 

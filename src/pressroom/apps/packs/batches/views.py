@@ -11,7 +11,7 @@ from pressroom.apps.packs.model import to_uuid
 from pressroom.model import Job, Status, from_ms
 
 
-class BatchView(msgspec.Struct, frozen=True, kw_only=True):
+class PackBatchView(msgspec.Struct, frozen=True, kw_only=True):
     """`status` is `reading` until every line is a pack, or a line that is none; `failed` if that ended early.
 
     `lines` is null until they were counted; the counts are of those that were taken in.
@@ -50,18 +50,18 @@ class BatchLineView(msgspec.Struct, frozen=True, kw_only=True):
     errors: list[LineErrorView]
 
 
-class BatchDetailView(BatchView, frozen=True, kw_only=True):
+class BatchDetailView(PackBatchView, frozen=True, kw_only=True):
     results: list[BatchLineView]
     next_cursor: str | None
 
 
 class BatchList(msgspec.Struct, frozen=True):
-    items: list[BatchView]
+    items: list[PackBatchView]
     next_cursor: str | None
 
 
-def batch_view(batch: Batch, job: Job | None, counts: dict[str, int], base_url: str) -> BatchView:
-    return BatchView(**batch_fields(batch, job, counts, base_url))
+def batch_view(batch: Batch, job: Job | None, counts: dict[str, int], base_url: str) -> PackBatchView:
+    return PackBatchView(**batch_fields(batch, job, counts, base_url))
 
 
 def batch_detail_view(
