@@ -67,11 +67,16 @@ class PacksApp(RunningApp):
 
     def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.access import Scope
+        from pressroom.apps.packs.admin import pages
         from pressroom.apps.packs.library import routes
         from pressroom.web.navigation import AppSection, NavItem
 
-        items = (NavItem("Packs", "/library"), NavItem("Deleted", "/library/deleted", Scope.OPERATOR))
-        return AppSection("Library", "/library", routes.router(site, self), items)
+        items = (
+            NavItem("Packs", "/library"),
+            NavItem("Deleted", "/library/deleted", Scope.OPERATOR),
+            NavItem("Settings", "/library/settings", Scope.OPERATOR),
+        )
+        return AppSection("Library", "/library", (*pages.router(site, self), *routes.router(site, self)), items)
 
     def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
         from pressroom.apps.packs.search_box import find_packs

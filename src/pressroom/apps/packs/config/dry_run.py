@@ -4,7 +4,6 @@ import base64
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -20,7 +19,7 @@ from pressroom.apps.packs.renders import make_request
 from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.kinds.rendering import Rendering
 from pressroom.model import Work
-from pressroom.renderers import documents
+from pressroom.renderers import Notice, documents
 from pressroom.renderers.documents import RenderRequest
 from pressroom.renderers.pdf.engine import Pdf
 from pressroom.store import Database
@@ -37,7 +36,7 @@ class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     pages: int | None = None
     milliseconds: int | None = None
-    warnings: list[dict[str, Any]] = []
+    warnings: list[Notice] = []
     missing: list[str] = []
     picture: str | None = None
     problem: ConfigProblem | None = None
@@ -105,7 +104,7 @@ class DryRuns:
             size=len(rendered.data),
             pages=rendered.details.get("pages"),
             milliseconds=round((time.perf_counter() - began) * 1000),
-            warnings=[msgspec.to_builtins(warning) for warning in rendered.warnings[:100]],
+            warnings=list(rendered.warnings[:100]),
             missing=missing,
             picture=await self._draw(rendered.data),
         )
