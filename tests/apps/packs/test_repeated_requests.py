@@ -25,4 +25,4 @@ async def test_a_pack_whose_caller_was_not_answered_is_made_once(staged: Staging
         assert failed.status_code == 500
         assert [answer.status_code for answer in answers] == [201, 201]
         assert answers[0].json() == answers[1].json()
-        assert len((await stage.http.get("/packs")).json()["packs"]) == 1
+        assert len((await stage.http.get("/packs")).json()["items"]) == 1
