@@ -7,7 +7,7 @@ from pressroom.model import Ending, Work
 
 
 def forget_the_number() -> None:
-    """Every render is numbered as if the document had no other: by how many there are, counted before the transaction."""
+    """The newest version of a document is said to be one that there is not."""
     insert = store.insert_renders
 
     def inserted(rows: Any) -> Work[None]:
@@ -39,13 +39,3 @@ def cut_the_file_short() -> None:
         write(self, data[: len(data) // 2] if data.startswith(b"%PDF") else data, key)
 
     Disk._write_blob = shortened  # type: ignore[method-assign]
-
-
-def raise_no_alert() -> None:
-    """A document that failed for good is told to nobody but those who look."""
-    made = renders.Kind
-
-    def quiet(*args: Any, **options: Any) -> Any:
-        return made(*args, **options | {"alert": False})
-
-    renders.Kind = quiet  # type: ignore[assignment, misc]
