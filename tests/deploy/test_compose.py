@@ -68,6 +68,16 @@ def test_every_pool_has_a_worker() -> None:
     assert Pressroom("sqlite:///:memory:", pools=worker.pools).registry.taken.keys() >= {"render", "diagram", "wiki.render"}
 
 
+def test_every_service_of_design_002_is_there() -> None:
+    """R1: by our names. The S3 server makes its bucket itself, so nothing has to be run for it."""
+    there = {"api": "api", "redis": "valkey", "render-worker": "worker", "render": "render", "minio": "s3", "db": "postgres"}
+
+    assert {*there.values()} <= files.services().keys()
+    assert "render" in make_parser().parse_args(files.command_of("worker")).pools
+    assert any(flag.startswith("-bucket=") for flag in files.command_of("s3"))
+    assert files.services()["worker"]["networks"] == files.services()["render"]["networks"] == ["inside"]
+
+
 def test_a_worker_of_outbound_kinds_is_the_only_one_with_a_way_out() -> None:
     workers = {name: told for name, told in files.services().items() if "work" in told.get("command", [])}
 

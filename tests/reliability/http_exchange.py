@@ -62,4 +62,14 @@ def _head(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> by
 async def _answer(reader: asyncio.StreamReader) -> Answer:
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    if headers.get("transfer-encoding") == "chunked":
+        return Answer(int(first.split()[1]), headers, await _chunks(reader))
     return Answer(int(first.split()[1]), headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    body = bytearray()
+    while size := int(await reader.readuntil(b"\r\n"), 16):
+        body += await reader.readexactly(size)
+        await reader.readexactly(2)
+    return bytes(body)

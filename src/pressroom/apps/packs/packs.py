@@ -114,8 +114,11 @@ class Packs:
 
     async def create(self, org_id: str | None, draft: PackDraft, author: str) -> Pack:
         """Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""
-        new = await asyncio.to_thread(self.check, draft, author)
-        return await self.database.run(partial(store.insert_pack, org_id or "", new), name="packs")
+        return await self.insert(org_id, await asyncio.to_thread(self.check, draft, author))
+
+    async def insert(self, org_id: str | None, new: NewPack, *, within: Transaction | None = None) -> Pack:
+        unit = partial(store.insert_pack, org_id or "", new)
+        return await (self.database if within is None else within).run(unit, name="packs")
 
     def check(self, draft: PackDraft, author: str) -> NewPack:
         """For a thread: the data may be long. Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""

@@ -1,5 +1,6 @@
 """`/packs` and `/files`: packs, their documents and their files over HTTP."""
 
+import asyncio
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -92,12 +93,14 @@ class PacksApi:
         if user := user_of(request):
             draft = msgspec.structs.replace(draft, user=user)
 
-        async def act(_: Transaction | None) -> Response:
-            pack = await self._packs.create(caller.org_id, draft, caller.name)
+        new = await asyncio.to_thread(self._packs.check, draft, caller.name)
+
+        async def act(tx: Transaction | None) -> Response:
+            pack = await self._packs.insert(caller.org_id, new, within=tx)
             location = f"{self._service.base_url}/packs/{pack.id}"
             return reply(pack_view(pack, self._service.base_url), status=201, headers={"Location": location})
 
-        return await idempotency.act_or_replay(self._service, request, caller, body, act)
+        return await idempotency.act_once(self._service, request, caller, body, act)
 
     async def list_packs(self, request: Request) -> Response:
         """Packs, newest first."""
