@@ -19,8 +19,9 @@ from pressroom.api.routes import Routes
 from pressroom.api.service import Service
 from pressroom.apps.packs import openapi
 from pressroom.apps.packs.bundles import routes as bundle_routes
+from pressroom.apps.packs.bundles.model import PackBundle
 from pressroom.apps.packs.errors import PackNotFound
-from pressroom.apps.packs.model import Pack, PackDraft, parse_id, to_uuid
+from pressroom.apps.packs.model import Pack, PackDraft, PackRender, parse_id, to_uuid
 from pressroom.apps.packs.request_parts import USER, decode_body, parse_flag, trace_of, user_of
 from pressroom.apps.packs.store import PackFilter, list_data_versions, read_data
 from pressroom.apps.packs.views import (
@@ -263,7 +264,7 @@ class PacksApi:
         """A link to a file that works without a token for ten minutes."""
         org_id, by_link = await self._org_of_reader(request)
         render, artifact = await self._packs.find_file(org_id, file_id)
-        if by_link is not None and by_link.id != render.pack:
+        if by_link is not None and not await self._is_for_link_holders(by_link, render):
             raise PackNotFound
         if by_link is None and (user := user_of(request)) is not None:
             await self._packs.get(org_id, render.pack, user=user)
@@ -273,6 +274,16 @@ class PacksApi:
         if parse_flag(request, "redirect"):
             return RedirectResponse(url, 302, _NO_STORE)
         return reply(FileLink(url, max_lifetime(url) or LINK_SECONDS), headers=_NO_STORE)
+
+    async def _is_for_link_holders(self, pack: Pack, file: PackRender | PackBundle) -> bool:
+        """What a link leads to: the pack's documents that are neither locked nor disabled now, and what was bundled of it."""
+        if file.pack != pack.id:
+            return False
+        if isinstance(file, PackBundle):
+            return True
+        return any(
+            one.document.doc_id == file.doc_id and one.document.is_available for one in await self._packs.documents(pack)
+        )
 
     async def pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
         """For a caller with a token, or for one with the pack's link."""

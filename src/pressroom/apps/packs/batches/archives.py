@@ -16,11 +16,11 @@ LINES_AT_ONCE = 500
 
 
 async def list_pack_files(packs: Packs, pack: Pack, *, by_link: bool) -> list[ZipFile]:
-    """The newest ready file of each document, in the order of the registry."""
+    """The newest ready file of each document, in the order of the registry. Holders of a link get no locked documents."""
     goods = [
         listed.renders.good
         for listed in await packs.documents(pack)
-        if listed.renders and listed.renders.good and not (by_link and listed.document.is_hidden)
+        if listed.renders and listed.renders.good and (listed.document.is_available or not by_link)
     ]
 
     def unit() -> Work[list[ZipFile]]:
