@@ -9,7 +9,7 @@ from functools import partial
 
 from pressroom.artifacts import Blobs, Data, Reserve, key_of
 from pressroom.store import Database
-from pressroom.store.artifacts import blobs
+from pressroom.store.artifacts import aliases, blobs
 from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactDraft, ArtifactFile, new_link
 from pressroom.store.artifacts.blobs import BlobName
 
@@ -35,6 +35,14 @@ async def store_artifact(
         media_type=media_type,
         filename=filename,
     )
+
+
+async def name_artifact(store: Blobs, database: Database, draft: ArtifactDraft, path: str) -> None:
+    """Give the bytes of a draft a second name. It is to be attached (`aliases.attach`) when the draft is recorded."""
+    assert draft.sha256 is not None
+    blob = BlobName(draft.sha256, draft.generation)
+    await database.run(partial(aliases.reserve, path, blob, draft.size), name="reserve")
+    await store.alias(blob_key(blob), path)
 
 
 async def store_file(store: Blobs, database: Database, path: str, data: Data, *, media_type: str) -> ArtifactFile:

@@ -64,6 +64,18 @@ class CheckedStore:
         await self.check_identity()
         await self._store.delete(keys)
 
+    async def alias(self, key: str, path: str) -> None:
+        await self.check_identity()
+        await self._store.alias(key, path)
+
+    async def alias_size(self, path: str) -> int:
+        await self.check_identity()
+        return await self._store.alias_size(path)
+
+    async def unalias(self, paths: Iterable[str]) -> None:
+        await self.check_identity()
+        await self._store.unalias(paths)
+
     async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         await self.check_identity()
         async for listed in self._store.list_blobs():

@@ -14,7 +14,7 @@ from pressroom.artifact_lifecycle import blob_key
 from pressroom.artifacts import Blob, Blobs, ListedBlob
 from pressroom.model import Work
 from pressroom.store import Database
-from pressroom.store.artifacts import artifacts, blobs, render_cache
+from pressroom.store.artifacts import aliases, artifacts, blobs, render_cache
 from pressroom.store.artifacts.blobs import BlobName
 
 log = logging.getLogger("pressroom.keeping")
@@ -35,6 +35,7 @@ class CollectedCounts(NamedTuple):
     orphans: int = 0
     evicted: int = 0
     spared: int = 0
+    unaliased: int = 0
 
 
 async def collect_garbage(
@@ -54,11 +55,12 @@ async def collect_garbage(
     wait = int(grace * 1000)
     evicted = await evict_cache_entries(database, cache_limit) if cache_limit else 0
     dropped = await _in_batches(database, lambda: artifacts.delete_unreferenced(BATCH))
+    unaliased = await _delete_aliases(store, database, wait)
     condemned = await _in_batches(database, lambda: blobs.condemn_marked(wait, BATCH))
     deleted = await delete_condemned(store, database)
     forgotten = await _in_batches(database, lambda: blobs.delete_rows(wait, BATCH))
     swept = await store.delete_temporary_files(min_age)
-    found = CollectedCounts(dropped, condemned, deleted, forgotten, swept, evicted=evicted)
+    found = CollectedCounts(dropped, condemned, deleted, forgotten, swept, evicted=evicted, unaliased=unaliased)
     return await _collect_orphans(store, database, min_age, found) if orphans else found
 
 
@@ -70,6 +72,16 @@ async def _in_batches(database: Database, unit: Callable[[], Work[int]]) -> int:
         if batch < BATCH:
             break
     return done
+
+
+async def _delete_aliases(store: Blobs, database: Database, grace: int) -> int:
+    """Names of artifacts that are gone, and of attempts that never came to settle."""
+    deleted = 0
+    while paths := await database.run(partial(aliases.condemn_unattached, grace, BATCH), name="collect"):
+        await store.unalias(paths)
+        await database.run(partial(aliases.delete_rows, paths), name="collect", durable=False)
+        deleted += len(paths)
+    return deleted
 
 
 async def evict_cache_entries(database: Database, limit: int) -> int:

@@ -8,7 +8,7 @@ from pressroom.artifact_lifecycle.collect import GRACE, blob_name_of, find_unexp
 from pressroom.artifacts import Blobs
 from pressroom.errors import NotFound
 from pressroom.store import Database
-from pressroom.store.artifacts import blobs, consistency
+from pressroom.store.artifacts import aliases, blobs, consistency
 from pressroom.store.artifacts.consistency import ArtifactProblem, PromisedBlob
 
 PAGE = 500
@@ -25,6 +25,7 @@ async def fsck(store: Blobs, database: Database, *, deep: bool = True, grace: fl
         # The collector may have been quicker than we: only what is still promised is missed.
         if problem is not None and await database.read(partial(blobs.generation_of_live, promised.blob.sha256)) is not None:
             unsound.append(problem)
+    unsound += await _check_aliases(store, database)
     return unsound + await _find_orphans(store, database, grace)
 
 
@@ -47,6 +48,22 @@ async def _check_blob(store: Blobs, promised: PromisedBlob, *, deep: bool) -> Ar
     except NotFound:
         return ArtifactProblem("missing", key, "its bytes are gone")
     return None
+
+
+async def _check_aliases(store: Blobs, database: Database) -> list[ArtifactProblem]:
+    """Second names that are missing, or are those of other bytes."""
+    problems, after = [], ""
+    while page := await database.read(partial(aliases.list_attached, after, PAGE)):
+        for alias in page:
+            try:
+                size = await store.alias_size(alias.path)
+            except NotFound:
+                problems.append(ArtifactProblem("alias", alias.path, "this second name of an artifact's bytes is gone"))
+                continue
+            if size != alias.size:
+                problems.append(ArtifactProblem("alias", alias.path, f"has {size:,} bytes instead of {alias.size:,}"))
+        after = page[-1].path
+    return problems
 
 
 async def _find_orphans(store: Blobs, database: Database, grace: float) -> list[ArtifactProblem]:

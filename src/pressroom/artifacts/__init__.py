@@ -15,6 +15,7 @@ CHUNK = 256 * 1024
 LINK_SECONDS = 600  # seconds that a link for downloading works (design 002)
 
 _KEY = re.compile(r"([0-9a-f]{64})(?:-([1-9][0-9]{0,8}))?")
+_ALIAS = re.compile(r"renders(?:/[a-z0-9][a-z0-9._-]{0,127}){1,4}")
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(; ?[\w-]+=[\w.-]+)*", re.ASCII)
 
 
@@ -86,6 +87,18 @@ class Blobs(Protocol):
         """What is not there is not missed."""
         ...
 
+    async def alias(self, key: str, path: str) -> None:
+        """Give bytes a second name, in place of what had it. For other programs: ours know keys. Raises NotFound."""
+        ...
+
+    async def alias_size(self, path: str) -> int:
+        """Raises NotFound."""
+        ...
+
+    async def unalias(self, paths: Iterable[str]) -> None:
+        """Delete second names. What is not there is not missed, and the bytes stay under their key."""
+        ...
+
     def list_blobs(self) -> AsyncIterator[ListedBlob]:
         """Everything that is there, in no order to rely on."""
         ...
@@ -116,6 +129,13 @@ def checked_key(key: str) -> str:
     if not _KEY.fullmatch(key):
         raise NotFound("there are no bytes under that key; a key is 64 lower-case hexadecimal digits")
     return key
+
+
+def checked_alias(path: str) -> str:
+    """Raises InvalidArgument. No name of a blob, of a temporary file or of the store's own files begins like this."""
+    if not _ALIAS.fullmatch(path):
+        raise InvalidArgument(f"{path[:80]!r} is not a second name of bytes; use one like renders/JOB/offer.pdf")
+    return path
 
 
 def is_key(text: str) -> bool:

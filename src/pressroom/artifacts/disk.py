@@ -1,4 +1,4 @@
-"""Bytes in a folder: `blobs/ab/<key>`, and `tmp/` for what is still being written.
+"""Bytes in a folder: `blobs/ab/<key>`, `renders/` with hard links to some of them, and `tmp/` for what is still being written.
 
 A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
 removes. There is one level of folders, because a new one costs two more fsyncs, and with two levels nearly every file would
@@ -25,6 +25,7 @@ from pressroom.artifacts import (
     Data,
     ListedBlob,
     Reserve,
+    checked_alias,
     checked_key,
     checked_media_type,
     checked_range,
@@ -103,6 +104,15 @@ class Disk:
 
     async def delete(self, keys: Iterable[str]) -> None:
         await self._run_in_thread(partial(self._delete, [checked_key(key) for key in keys]))
+
+    async def alias(self, key: str, path: str) -> None:
+        await self._run_in_thread(partial(self._alias, checked_key(key), checked_alias(path)))
+
+    async def alias_size(self, path: str) -> int:
+        return await self._run_in_thread(partial(self._alias_size, checked_alias(path)))
+
+    async def unalias(self, paths: Iterable[str]) -> None:
+        await self._run_in_thread(partial(self._unalias, [checked_alias(path) for path in paths]))
 
     async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         for folder in await self._run_in_thread(partial(_list_names, self._root / "blobs")):
@@ -188,12 +198,56 @@ class Disk:
     def _new_temporary(self) -> Path:
         return self._temporary / secrets.token_hex(16)
 
+    def _alias(self, key: str, path: str) -> None:
+        *folders, name = path.split("/")
+        temporary = f".{secrets.token_hex(16)}"
+        try:
+            with self._folder_of(key) as source, self._folder_at(folders, make=True) as target:
+                os.link(key, temporary, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+                os.replace(temporary, name, src_dir_fd=target, dst_dir_fd=target)
+                with suppress(FileNotFoundError):  # where both are links to one file, replacing does nothing
+                    os.unlink(temporary, dir_fd=target)
+                os.fsync(target)
+        except OSError as error:
+            if error.errno in _MISSING_ERRORS:
+                raise NotFound("there are no bytes under that key") from None
+            raise
+
+    def _alias_size(self, path: str) -> int:
+        *folders, name = path.split("/")
+        try:
+            with self._folder_at(folders) as folder:
+                return os.stat(name, dir_fd=folder, follow_symlinks=False).st_size
+        except OSError as error:
+            if error.errno in _MISSING_ERRORS:
+                raise NotFound(f"there is no {path}") from None
+            raise
+
+    def _unalias(self, paths: list[str]) -> None:
+        for path in paths:
+            *folders, name = path.split("/")
+            try:
+                with self._folder_at(folders) as folder:
+                    os.unlink(name, dir_fd=folder)
+                if len(folders) > 1:
+                    with self._folder_at(folders[:-1]) as above:
+                        os.rmdir(folders[-1], dir_fd=above)
+            except OSError as error:
+                if error.errno not in _MISSING_ERRORS | {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
+
     @contextmanager
     def _folder_of(self, key: str, *, make: bool = False) -> Iterator[int]:
-        """A descriptor of the folder that holds a key. Step by step, because O_NOFOLLOW looks at the last step only."""
+        """A descriptor of the folder that holds a key."""
+        with self._folder_at(("blobs", key[:2]), make=make) as folder:
+            yield folder
+
+    @contextmanager
+    def _folder_at(self, names: Iterable[str], *, make: bool = False) -> Iterator[int]:
+        """A descriptor of a folder. Step by step, because O_NOFOLLOW looks at the last step only."""
         current = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for name in ("blobs", key[:2]):
+            for name in names:
                 following = _open_folder(current, name, make=make)
                 os.close(current)
                 current = following

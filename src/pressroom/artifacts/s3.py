@@ -23,6 +23,7 @@ from pressroom.artifacts import (
     Data,
     ListedBlob,
     Reserve,
+    checked_alias,
     checked_key,
     checked_media_type,
     checked_range,
@@ -178,6 +179,20 @@ class S3:
             async with self._requests():
                 await obstore.delete_async(self._store, paths[first : first + DELETE_BATCH])
 
+    async def alias(self, key: str, path: str) -> None:
+        async with self._requests():
+            await obstore.copy_async(self._store, self._path(key), self._alias_path(path), overwrite=True)
+
+    async def alias_size(self, path: str) -> int:
+        async with self._requests():
+            return (await obstore.head_async(self._store, self._alias_path(path)))["size"]
+
+    async def unalias(self, paths: Iterable[str]) -> None:
+        names = [self._alias_path(path) for path in paths]
+        for first in range(0, len(names), DELETE_BATCH):
+            async with self._requests():
+                await obstore.delete_async(self._store, names[first : first + DELETE_BATCH])
+
     async def list_blobs(self) -> AsyncIterator[ListedBlob]:
         now = datetime.now(UTC)
         async with self._requests():
@@ -240,6 +255,9 @@ class S3:
     @property
     def _id_path(self) -> str:
         return f"{self._prefix}/{NAME}" if self._prefix else NAME
+
+    def _alias_path(self, path: str) -> str:
+        return f"{self._prefix}/{checked_alias(path)}" if self._prefix else checked_alias(path)
 
     def _path(self, key: str) -> str:
         return f"{self._prefix}/{checked_key(key)}" if self._prefix else checked_key(key)

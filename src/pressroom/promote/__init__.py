@@ -212,6 +212,8 @@ def _copy_artifacts(source: Source, settings: Settings, tell: Tell) -> tuple[Cop
 
     async def copy() -> tuple[CopiedBlobs, str]:
         copied = await copy_blobs(source.blobs(), disk, bucket, lambda done, total: tell("artifacts", done, total))
+        for key, path in source.aliases():
+            await bucket.alias(key, path)
         return copied, await bucket.create_id()
 
     copied, store_id = asyncio.run(copy())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
+from pressroom.artifacts import key_of
 from pressroom.errors import DatabaseTooOld, InvalidSettings, NotADatabase, StoreUnavailable
 from pressroom.model import Row
 from pressroom.promote.tables import Table, parents_first
@@ -98,6 +99,11 @@ class Source:
         """Those that something refers to: the others get their bytes anew if they are needed again."""
         rows = self._rows("SELECT sha256, generation, size FROM blob WHERE state = 'live' ORDER BY sha256")
         return [LiveBlob(*row) for row in rows]
+
+    def aliases(self) -> list[tuple[str, str]]:
+        """Keys of bytes, each with a second name that they have."""
+        rows = self._rows("SELECT sha256, generation, path FROM blob_alias WHERE artifact IS NOT NULL ORDER BY path")
+        return [(key_of(sha256, generation), path) for sha256, generation, path in rows]
 
     def read_mark(self) -> promoted_mark.PromotedMark | None:
         return promoted_mark.read_mark(self._raw)

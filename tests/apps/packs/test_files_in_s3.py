@@ -10,7 +10,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from pressroom.artifacts.s3 import S3, Bucket
 from pressroom.clock import SystemClock
+from tests import looking
 from tests.apps.packs.conftest import on_stage
 from tests.apps.packs.fake_render_service import PDF, fake_render_service
 from tests.apps.packs.test_deliveries import configured_pack, request
@@ -34,6 +36,8 @@ class Bucketful:
     links: dict[str, str]
     expired_link: str
     told: dict[str, Any]
+    jobs: dict[str, str]
+    bucket: Bucket
 
     async def fetch(self, link: str) -> httpx.Response:
         """As a browser does for which the public name leads to the server."""
@@ -45,13 +49,15 @@ class Bucketful:
 
 @asynccontextmanager
 async def _bucketful(file: str, server: S3Server, home: str) -> AsyncIterator[Bucketful]:
+    prefix = f"packs/{uuid4().hex}"
+    bucket = Bucket(*server, prefix=prefix)
     settings = {
         "s3_endpoint": server.endpoint,
         "s3_presign_endpoint": f"http://{PUBLIC}",
         "s3_bucket": server.bucket,
         "s3_access_key": server.access_key,
         "s3_secret_key": server.secret_key,
-        "s3_prefix": f"packs/{uuid4().hex}",
+        "s3_prefix": prefix,
     }
     clock = MovableClock()
     async with (
@@ -65,7 +71,14 @@ async def _bucketful(file: str, server: S3Server, home: str) -> AsyncIterator[Bu
         told = {doc_id: await _link(stage, document) for doc_id, document in documents.items()}
         clock._offset = -601_000
         expired = (await _link(stage, documents["note"]))["url"]
-        yield Bucketful(server, {doc_id: link["url"] for doc_id, link in told.items()}, expired, told["note"])
+        yield Bucketful(
+            server,
+            {doc_id: link["url"] for doc_id, link in told.items()},
+            expired,
+            told["note"],
+            {doc_id: one["job_id"] for doc_id, one in documents.items()},
+            bucket,
+        )
 
 
 async def _link(stage: Any, document: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +103,17 @@ async def test_files_lie_in_the_bucket_and_are_downloaded_by_links_of_ten_minute
     assert 'filename="note.pdf"' in pdf.headers["content-disposition"]
     assert late.status_code == 403, "its ten minutes were over a second ago"
     assert not list(tmp_path.glob("**/blobs/*")), "nothing lies in a folder"
+
+
+async def test_a_file_lies_under_its_job_and_document_in_the_bucket(file: str, s3_server: S3Server, tmp_path: Any) -> None:
+    """R23, R24: for programs that read the bucket by the keys of design 002, which `artifact_files` tells."""
+    async with _bucketful(file, s3_server, str(tmp_path)) as bucketful:
+        keys = sorted(f"renders/{job}/{doc_id}.pdf" for doc_id, job in bucketful.jobs.items())
+        told = [key for (key,) in looking.rows(file, "SELECT key FROM artifact_files ORDER BY key")]
+        sizes = [await S3(bucketful.bucket, SystemClock()).alias_size(key) for key in keys]
+
+    assert told == keys
+    assert sizes == [len(PDF), len(PDF)]
 
 
 @pytest.mark.parametrize("change", ["another file", "signature", "lifetime", "no signature"])

@@ -62,6 +62,9 @@ class DocumentRendering:
             media_type="application/pdf",
             filename=f"{target.doc_id}.pdf",
         )
+        await artifact_lifecycle.name_artifact(
+            self._rendering.blobs, self._rendering.database, draft, store.file_key(job.uid, target.doc_id)
+        )
         assert draft.link is not None
         assert draft.sha256 is not None
         result = RenderResult(

@@ -15,7 +15,7 @@ from pressroom.base.search_terms import query_terms
 from pressroom.errors import NotFound
 from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
-from pressroom.store.artifacts import artifacts
+from pressroom.store.artifacts import aliases, artifacts
 from pressroom.store.artifacts.artifacts import ArtifactDraft
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
@@ -161,6 +161,11 @@ def file_holder(pack: str, doc_id: str, number: int) -> str:
 
 def bundle_holder(pack: str) -> str:
     return f"packs:{pack}/bundle"
+
+
+def file_key(job_uid: str, doc_id: str) -> str:
+    """The second name of a file's bytes in the artifact store (R23)."""
+    return f"renders/{to_uuid(job_uid)}/{doc_id}.pdf"
 
 
 def snapshot_holder(pack: str) -> str:
@@ -405,6 +410,7 @@ def settle_ready(
         return
     holder = file_holder(target.pack_id, target.doc_id, target.render_request.number)
     yield from artifacts.record(draft, job=job_uid, org_id=org_id, holder=holder)
+    yield from aliases.attach(file_key(job_uid, target.doc_id), draft.uid)
     yield Statement("packs.set_good_render", place)
     if keep:
         outdated = yield Statement("packs.list_outdated_files", {"pack": target.pack_id, "doc_id": target.doc_id, "keep": keep})
