@@ -92,10 +92,9 @@ class BatchesApi:
             raise HttpError(422, "invalid_argument", f"status is one of {', '.join(LINE_STATUSES)}")
         limit, after = parse_limit(request), int(parse_cursor(request, NUMBER) or 0)
         batch = await self._batches.get(caller.org_id, batch_id)
-        unit = partial(store.list_lines, batch.id, status=status, after=after, limit=limit + 1)
-        lines = await self._database.read(unit)
+        unit = partial(store.read_progress, batch.id, status=status, after=after, limit=limit + 1)
+        counts, lines = await self._database.read(unit)
         following = str(lines[limit - 1].number) if len(lines) > limit else None
-        counts = await self._database.read(partial(store.count_lines, batch.id))
         job = await self._find_job(batch)
         view = batch_detail_view(batch, job, counts, self._service.base_url, lines[:limit], following)
         return reply(view, headers=next_page_link(self._service, request, following) | _NO_STORE)

@@ -168,6 +168,12 @@ def count_lines(id: str) -> Work[dict[str, int]]:
     return {status: counts.get(status, 0) for status in LINE_STATUSES}
 
 
+def read_progress(id: str, *, status: str, after: int, limit: int) -> Work[tuple[dict[str, int], list[BatchLineState]]]:
+    """Counts and lines of one moment: counts that say that all is done never stand beside a line that is not."""
+    counts = yield from count_lines(id)
+    return counts, (yield from list_lines(id, status=status, after=after, limit=limit))
+
+
 def list_lines(id: str, *, status: str = "", after: int = 0, limit: int = 100) -> Work[list[BatchLineState]]:
     place = {"batch": id, "status": status, "after": after, "limit": limit}
     found = []
