@@ -1,7 +1,7 @@
 """Second names of bytes in the artifact store. Units of work over the rows of `blob_alias`.
 
-A name is reserved here before the store is given it, attached to its artifact in the transaction that records that, and condemned
-here before it is deleted there.
+A name is reserved here before the store is given it, attached to its artifact in the transaction that records it, and
+condemned here before it is deleted there.
 """
 
 from collections.abc import Sequence
