@@ -19,6 +19,7 @@ TEXTS = {  # a source, a payload, or an article
     "/packs",
     "/render/jobs",
     "/packs/batches",
+    "/packs/{pack_id}/bundle",  # 500 titles
     "/admin/config/{key}/draft",
     "/packs/{pack_id}/data",
     "/playground",

@@ -23,7 +23,7 @@ type PackForReading = Callable[[Request, str], Awaitable[tuple[Pack, Caller | No
 
 def add_routes(routes: Routes, service: Service, bundles: Bundles, pack_for_reading: PackForReading) -> None:
     api = BundleApi(service, bundles, pack_for_reading)
-    routes.add("/packs/{pack_id}/bundle", api.request_bundle, "POST", small_body=True, **openapi.REQUEST_BUNDLE)
+    routes.add("/packs/{pack_id}/bundle", api.request_bundle, "POST", **openapi.REQUEST_BUNDLE)
     routes.add("/packs/{pack_id}/bundle", api.get_bundle, "GET", **openapi.GET_BUNDLE)
 
 
