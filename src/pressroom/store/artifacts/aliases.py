@@ -1,7 +1,7 @@
 """Second names of bytes in the artifact store. Units of work over the rows of `blob_alias`.
 
-A name is reserved here before the store is given it, attached to its artifact in the transaction that records that, and condemned
-here before it is deleted there.
+A name is reserved here before the store is given it, attached to its artifact in the transaction that records that, and
+condemned here before it is deleted there.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.jobs.transitions import now
 
 
-class Alias(NamedTuple):
+class BlobAlias(NamedTuple):
     path: str
     size: int
 
@@ -44,6 +44,6 @@ def delete_rows(paths: Sequence[str]) -> Work[None]:
         yield Statement("delete_alias", {"path": path})
 
 
-def list_attached(after: str, limit: int) -> Work[list[Alias]]:
+def list_attached(after: str, limit: int) -> Work[list[BlobAlias]]:
     """The next page of names that the store must have, by path."""
-    return [Alias(*row) for row in (yield Statement("list_aliases", {"after": after, "limit": limit}))]
+    return [BlobAlias(*row) for row in (yield Statement("list_aliases", {"after": after, "limit": limit}))]
