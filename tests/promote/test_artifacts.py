@@ -88,9 +88,15 @@ async def check_artifacts(on_server: str, bucket: Blobs, s3: dict[str, str]) -> 
 
 
 def test_the_artifacts_are_read_from_the_bucket(
-    promote: Promote, on_server: str, bucket: Blobs, many: list[str], s3_server: S3Server, prefix: str
+    promote: Promote, source: str, on_server: str, bucket: Blobs, many: list[str], s3_server: S3Server, prefix: str
 ) -> None:
-    """I1: the rows and the bytes are whole, and every hash is what it was."""
+    """I1: the rows and the bytes are whole, every hash is what it was, and second names are there (R23)."""
+    named = "SELECT uid, sha256, generation, blob.size FROM artifact JOIN blob USING (sha256) WHERE files = 0"
+    looking.change(
+        source,
+        "INSERT INTO blob_alias (path, artifact, sha256, generation, size, date_reserved) "
+        f"SELECT 'renders/job/offer.pdf', uid, sha256, generation, size, 1 FROM ({named})",
+    )
     rehearsed = promote("--artifacts-to", "s3", "--dry-run", "--json")
     assert asyncio.run(keys_in(bucket)) == set(), "a rehearsal sends nothing"
 
@@ -99,6 +105,7 @@ def test_the_artifacts_are_read_from_the_bucket(
     assert ran.code == 0, ran.err
     assert ran.data["artifacts"] == {**rehearsed.data["artifacts"], "there_before": 0}
     assert asyncio.run(keys_in(bucket)) > set(many)
+    assert asyncio.run(bucket.alias_size("renders/job/offer.pdf")) > 0
     asyncio.run(check_artifacts(on_server, bucket, settings_for(s3_server, prefix)))
     ((store_id, location),) = looking.rows(on_server, "SELECT id, location FROM artifact_store")
     assert store_id == asyncio.run(S3(bucket_on(s3_server, prefix), SystemClock()).read_id())

@@ -21,6 +21,7 @@ TEXTS = {  # a source, a payload, or an article
     "/packs/batches",
     "/packs/{pack_id}/bundle",  # 500 titles
     "/admin/config/{key}/draft",
+    "/library/settings/{key}/draft",
     "/packs/{pack_id}/data",
     "/playground",
     "/playground/preview",
