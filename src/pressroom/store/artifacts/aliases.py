@@ -13,7 +13,7 @@ from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.jobs.transitions import now
 
 
-class Alias(NamedTuple):
+class BlobAlias(NamedTuple):
     path: str
     size: int
 
@@ -44,6 +44,6 @@ def delete_rows(paths: Sequence[str]) -> Work[None]:
         yield Statement("delete_alias", {"path": path})
 
 
-def list_attached(after: str, limit: int) -> Work[list[Alias]]:
+def list_attached(after: str, limit: int) -> Work[list[BlobAlias]]:
     """The next page of names that the store must have, by path."""
-    return [Alias(*row) for row in (yield Statement("list_aliases", {"after": after, "limit": limit}))]
+    return [BlobAlias(*row) for row in (yield Statement("list_aliases", {"after": after, "limit": limit}))]
