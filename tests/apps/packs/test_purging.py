@@ -20,7 +20,7 @@ async def test_a_pack_is_purged_when_its_retention_is_over_and_its_bytes_are_col
         await stage.http.delete(f"/packs/{gone}")
 
         async def purge() -> int:
-            await stage.press.maintenance.fire_schedules()
+            await stage.app.purging.submit_if_due()
             jobs = (await stage.press.list(kind="packs.purge")).jobs
             return sum([(await stage.press.wait(job, timeout=60))["purged"] for job in jobs])
 

@@ -32,25 +32,24 @@ class PacksApp(RunningApp):
         self.queue, self.rendering = core.queue, core.rendering
         self.settings: PacksSettings = core.app_settings
         self._renders = DocumentRendering(core.rendering, self.settings, timeout=core.settings.render_timeout + 30)
-        self.packs = Packs(core.queue, core.rendering, self.settings)
+        self.purging = purging.DeletedPacks(core.queue, core.rendering, self.settings)
+        self.packs = Packs(core.queue, core.rendering, self.settings, self.purging.submit_if_due)
         self.sections = SectionRenders(core.queue, self.packs, self.settings)
-        self._purging = purging.DeletedPacks(self.settings)
         self.batches = PackBatches(core.queue, core.rendering, self.packs, self.settings)
         self.bundles = Bundles(core.queue, self.packs, self.settings)
         self._bundle_rendering = BundleRendering(core.rendering)
-        self.kinds = (self._renders.kind, self._bundle_rendering.kind, self.batches.kind, self._purging.kind)
-        self.schedules = (purging.SCHEDULE,)
+        self.kinds = (self._renders.kind, self._bundle_rendering.kind, self.batches.kind, self.purging.kind)
 
     async def open(self) -> None:
         from pressroom.apps.packs.config.configuration import Configuration
         from pressroom.apps.packs.config.dry_run import DryRuns
 
-        self._purging.open(self._core.database)
         self.configuration = Configuration(self._core.database, self.packs.compositions)
         self.dry_runs = DryRuns(self._core.database, self.rendering, self.packs.compositions)
 
     async def on_leading(self) -> None:
         await self.packs.index_for_search()
+        await self.purging.submit_if_due()
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         from pressroom.apps.packs.views import format_job

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -98,8 +98,13 @@ class PackPlan(msgspec.Struct, frozen=True):
 
 
 class Packs:
-    def __init__(self, queue: Queue, rendering: Rendering, settings: PacksSettings) -> None:
+    """`submit_purge` is called where packs are deleted and batches made: it submits the deletion of what is due."""
+
+    def __init__(
+        self, queue: Queue, rendering: Rendering, settings: PacksSettings, submit_purge: Callable[[], Awaitable[None]]
+    ) -> None:
         self._queue = queue
+        self.submit_purge = submit_purge
         self._rendering = rendering
         self._settings = settings
         self.compositions = Compositions(rendering)
@@ -156,6 +161,7 @@ class Packs:
 
     async def delete(self, org_id: str | None, pack_id: str) -> None:
         await self.database.run(partial(store.delete_pack, org_id or "", parse_id(pack_id)), name="packs")
+        await self.submit_purge()
 
     async def restore(self, org_id: str | None, pack_id: str) -> Pack:
         return await self.database.run(partial(store.restore_pack, org_id or "", parse_id(pack_id)), name="packs")

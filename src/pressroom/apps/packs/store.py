@@ -142,6 +142,12 @@ def _found_deleted(org_id: str, id: str) -> Work[None]:
         raise PackNotFound
 
 
+def any_purgeable(older_than: int) -> Work[bool]:
+    """Whether a pack was deleted more than `older_than` milliseconds ago."""
+    moment = yield from now()
+    return bool((yield Statement("packs.list_long_deleted_packs", {"before": moment - older_than, "limit": 1})))
+
+
 def purge_packs(older_than: int, limit: int = PURGED_AT_ONCE) -> Work[int]:
     """Delete packs that were deleted more than `older_than` milliseconds ago, and release their files. Returns how many."""
     moment = yield from now()

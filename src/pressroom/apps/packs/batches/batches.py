@@ -91,6 +91,7 @@ class PackBatches:
         trace: Mapping[str, str] | None = None,
     ) -> tuple[Batch, bool]:
         """Whether it is new: while a batch of the same upload is being taken in, that one is the answer."""
+        await self._packs.submit_purge()
         id = store.new_batch_id()
         async with self._queue.transaction() as tx:
             submitted = await self._queue.submit(

@@ -195,6 +195,11 @@ def list_files(id: str, *, after: int, limit: int) -> Work[tuple[list[BatchFile]
     return [BatchFile(row[0], row[1], row[2], BlobName(row[3], row[4]), row[5]) for row in rows], last
 
 
+def any_purgeable_batch(older_than: int) -> Work[bool]:
+    moment = yield from now()
+    return bool((yield Statement("packs.list_old_batches", {"before": moment - older_than, "limit": 1})))
+
+
 def purge_batches(older_than: int, limit: int) -> Work[int]:
     """Delete batches that were made more than `older_than` milliseconds ago, and release their uploads. Their packs stay."""
     moment = yield from now()
