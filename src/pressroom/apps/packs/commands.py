@@ -22,7 +22,7 @@ from pressroom.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
-    from pressroom.apps.packs.packs import ListedDocument, RenderAnswer
+    from pressroom.apps.packs.planning import ListedDocument, RenderAnswer
 
 AUTHOR = "command line"
 

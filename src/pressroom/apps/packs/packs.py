@@ -7,31 +7,36 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from pressroom import artifact_lifecycle
 from pressroom.apps.packs import search, store
-from pressroom.apps.packs.access import EffectiveDocument, effective_documents
 from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.bundles.model import PackBundle
 from pressroom.apps.packs.bundles.store import find_bundle_of_file
 from pressroom.apps.packs.composition import Composition, Compositions, Published
-from pressroom.apps.packs.config import versions
-from pressroom.apps.packs.config.registry import KEY as REGISTRY
-from pressroom.apps.packs.config.registry import RegistryEntry, parse_registry
+from pressroom.apps.packs.config.registry import RegistryEntry
 from pressroom.apps.packs.errors import (
     AlreadyInProgress,
     AnotherUsersPack,
-    DocumentDisabled,
-    DocumentLocked,
     NeedsInput,
-    RegistryEmpty,
     TemplateUnusable,
-    UnknownDocument,
 )
 from pressroom.apps.packs.input_check import find_missing
-from pressroom.apps.packs.model import ACTIVE, Pack, PackDraft, PackRender, RenderOrder, RenderTarget, parse_id, to_uuid
-from pressroom.apps.packs.renders import NAME
+from pressroom.apps.packs.model import Pack, PackDraft, PackRender, parse_id, to_uuid
+from pressroom.apps.packs.planning import (
+    ListedDocument,
+    PackPlan,
+    RenderAnswer,
+    RequestedDocument,
+    SkippedDocument,
+    choose_documents,
+    confirm_plan,
+    key_prefix,
+    list_documents,
+    make_request,
+    make_target,
+    read_configuration,
+    require_available,
+)
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import DocumentRenders, NewPack, NewPackRender, PackFilter, PackSummary, StateCounts, UserFile
 from pressroom.artifacts import Blobs
@@ -43,58 +48,12 @@ from pressroom.queue import Queue
 from pressroom.store import Database, Transaction
 from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import Artifact, ArtifactDraft, link_digest, new_link
-from pressroom.submission.request import Request
 
 SNAPSHOT = "config_snapshot"
 DEEPEST = 64
 INDEXED_AT_ONCE = 50
 COUNTED = 1_000  # packs, for the counts by state
 TRIES = 5  # if the configuration or the data changes between planning and submitting
-
-
-class SkippedDocument(msgspec.Struct, frozen=True):
-    doc_id: str
-    reason: str
-    missing: list[str] = []
-
-
-class RequestedDocument(msgspec.Struct, frozen=True):
-    doc_id: str
-    job_uid: str
-    number: int
-
-
-class RenderAnswer(msgspec.Struct, frozen=True):
-    """What a call to render did: the jobs it made, and the available documents that it left alone."""
-
-    pack: Pack
-    jobs: list[RequestedDocument]
-    skipped: list[SkippedDocument]
-    snapshot: str | None
-
-
-class ListedDocument(msgspec.Struct, frozen=True):
-    """A document of a pack as it is now. `renders` is None if it was never requested."""
-
-    document: EffectiveDocument
-    renders: DocumentRenders | None
-    outdated: bool
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether it may be had and has a good file, whatever came after that."""
-        return self.document.is_available and self.renders is not None and self.renders.good is not None
-
-
-class PackPlan(msgspec.Struct, frozen=True):
-    """A pack with the configuration that its documents would be made with."""
-
-    pack: Pack
-    published: Published
-    documents: list[EffectiveDocument]
-    data: dict[str, Any]
-    compositions: dict[str, Composition]
-    refusals: dict[str, NeedsInput | TemplateUnusable]
 
 
 class Packs:
@@ -247,7 +206,7 @@ class Packs:
         options = {"tier": Tier.BACKGROUND, **submit_options}
 
         def choose(plan: PackPlan, renders: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
-            return _choose_documents(plan, renders, force=force, outdated=outdated)
+            return choose_documents(plan, renders, force=force, outdated=outdated)
 
         return await self._render(pack, None, choose, requested_by, options)
 
@@ -266,7 +225,7 @@ class Packs:
         options = {"tier": Tier.INTERACTIVE, **submit_options}
 
         def choose(plan: PackPlan, _: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
-            _require_available(plan, doc_id)
+            require_available(plan, doc_id)
             return [doc_id], []
 
         return await self._render(pack, doc_id, choose, requested_by, options)
@@ -282,7 +241,7 @@ class Packs:
         def choose(plan: PackPlan, renders: Mapping[str, DocumentRenders]) -> tuple[list[str], list[SkippedDocument]]:
             if renders[failed.doc_id].latest.status in ("queued", "rendering"):
                 raise AlreadyInProgress(failed.doc_id)
-            _require_available(plan, failed.doc_id)
+            require_available(plan, failed.doc_id)
             return [failed.doc_id], []
 
         options = {"tier": Tier.BACKGROUND, **submit_options}
@@ -301,7 +260,7 @@ class Packs:
             plan = await self._plan(pack, doc_id)
             snapshot = await self._put_snapshot(plan)
             async with self._queue.transaction() as tx:
-                renders = await tx.run(partial(_confirm, plan, self._settings), name="packs")
+                renders = await tx.run(partial(confirm_plan, plan, self._settings), name="packs")
                 if renders is not None:
                     return await self._submit(tx, plan, renders, choose, snapshot, requested_by, options, requeue)
             pack = await self.get(pack.org_id, pack.id)
@@ -309,7 +268,7 @@ class Packs:
 
     async def _plan(self, pack: Pack, doc_id: str | None) -> PackPlan:
         """Everything that takes long, before the transaction that submits. Raises RegistryEmpty."""
-        published, documents, data = await self.database.read(partial(_read_configuration, pack, self._settings))
+        published, documents, data = await self.database.read(partial(read_configuration, pack, self._settings))
         plan = PackPlan(pack, published, documents, data, {}, {})
         for document in documents:
             if not document.is_available or (doc_id is not None and document.doc_id != doc_id):
@@ -361,7 +320,7 @@ class Packs:
         chosen, skipped = choose(plan, renders)
         if not chosen:
             return RenderAnswer(plan.pack, [], skipped, None)
-        targets = [_make_target(plan, doc_id, renders) for doc_id in chosen]
+        targets = [make_target(plan, doc_id, renders) for doc_id in chosen]
         requests = [make_request(plan.pack, target, options) for target in targets]
         submitted = await self._queue.submit_many(requests, within=tx)
         entries = {document.doc_id: document.entry for document in plan.documents}
@@ -384,33 +343,6 @@ class Packs:
         return RenderAnswer(plan.pack, jobs, skipped, snapshot.uid)
 
 
-def _read_configuration(pack: Pack, settings: PacksSettings) -> Work[tuple[Published, list[EffectiveDocument], dict[str, Any]]]:
-    published = yield from versions.list_published(pack.org_id)
-    documents = yield from _read_documents(pack, published, settings)
-    if not documents:
-        raise RegistryEmpty
-    return published, documents, (yield from store.read_data(pack.id, pack.data_version))
-
-
-def _read_documents(pack: Pack, published: Published, settings: PacksSettings) -> Work[list[EffectiveDocument]]:
-    """The registry with the overlays of this pack (R8)."""
-    if REGISTRY not in published:
-        return []
-    registry = parse_registry((yield from versions.read_body(pack.org_id, REGISTRY, published[REGISTRY].number)))
-    return effective_documents(registry, (yield from store.list_overlays_of(pack)), settings)
-
-
-def _confirm(plan: PackPlan, settings: PacksSettings) -> Work[dict[str, DocumentRenders] | None]:
-    """Lock the pack, and see that what was planned with still holds. None: plan again."""
-    pack = yield from store.lock_pack(plan.pack.org_id, plan.pack.id)
-    published = yield from versions.list_published(pack.org_id)
-    if pack.data_version != plan.pack.data_version or published != plan.published:
-        return None
-    if (yield from _read_documents(pack, published, settings)) != plan.documents:
-        return None
-    return (yield from store.list_document_renders(pack.id))
-
-
 def _record(pack: Pack, rows: Sequence[NewPackRender], snapshot: ArtifactDraft) -> Work[None]:
     yield from store.insert_renders(rows)
     yield from artifacts.record(snapshot, org_id=pack.org_id or None, holder=store.snapshot_holder(pack.id))
@@ -422,29 +354,6 @@ def _record_requeue(row: NewPackRender, failed: PackRender, actor: Actor) -> Wor
     yield from actor.record("render.requeue", f"{failed.pack}/{failed.doc_id}", before=before, after=after)
 
 
-def list_documents(pack: Pack, settings: PacksSettings) -> Work[list[ListedDocument]]:
-    published = yield from versions.list_published(pack.org_id)
-    documents = yield from _read_documents(pack, published, settings)
-    renders = yield from store.list_document_renders(pack.id)
-    return [
-        ListedDocument(document, renders.get(document.doc_id), is_outdated(pack, document, renders, published))
-        for document in documents
-    ]
-
-
-def is_outdated(pack: Pack, document: EffectiveDocument, renders: Mapping[str, DocumentRenders], published: Published) -> bool:
-    """Whether the ready file was made from other data, other texts or in another way than one of now would be."""
-    found = renders.get(document.doc_id)
-    if found is None or found.good is None:
-        return False
-    good = found.good
-    if not good.config:  # its content came with the request
-        return False
-    current = {key: published[key].number if key in published else 0 for key in good.config if key != REGISTRY}
-    was = {key: number for key, number in good.config.items() if key != REGISTRY}
-    return (good.data_version, good.entry_sha256, was) != (pack.data_version, document.entry.sha256, current)
-
-
 def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender | PackBundle, Artifact]]:
     render = yield from store.find_render_of_file(file_id)
     source = render or (yield from find_bundle_of_file(file_id))
@@ -452,74 +361,6 @@ def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender | PackBundle,
     assert source is not None
     assert source.artifact is not None
     return source, (yield from artifacts.get(source.artifact))
-
-
-def _choose_documents(
-    plan: PackPlan, renders: Mapping[str, DocumentRenders], *, force: bool, outdated: bool
-) -> tuple[list[str], list[SkippedDocument]]:
-    chosen, skipped = [], []
-    for document in plan.documents:
-        if not document.is_available:
-            continue
-        doc_id, found = document.doc_id, renders.get(document.doc_id)
-        status = found.latest.status if found else "not_requested"
-        is_due = status not in ACTIVE or force
-        if outdated and status == "ready":
-            is_due = is_due or is_outdated(plan.pack, document, renders, plan.published)
-        if not is_due:
-            skipped.append(SkippedDocument(doc_id, status))
-        elif (refusal := plan.refusals.get(doc_id)) is not None:
-            skipped.append(SkippedDocument(doc_id, refusal.code, getattr(refusal, "missing", [])))
-        else:
-            chosen.append(doc_id)
-    return chosen, skipped
-
-
-def _require_available(plan: PackPlan, doc_id: str) -> None:
-    """Raises what says why a document of the pack cannot be made."""
-    require_document(plan.documents, doc_id)
-    if doc_id in plan.refusals:
-        raise plan.refusals[doc_id]
-
-
-def require_document(documents: Iterable[EffectiveDocument], doc_id: str) -> None:
-    """Raises UnknownDocument, DocumentDisabled or DocumentLocked unless the pack may have this document."""
-    by_id = {one.doc_id: one for one in documents}
-    document = by_id.get(doc_id)
-    if document is None:
-        raise UnknownDocument(doc_id, list(by_id))
-    if not document.access.enabled:
-        raise DocumentDisabled(doc_id)
-    if document.access.is_locked:
-        raise DocumentLocked(doc_id, str(document.access.reason))
-
-
-def _make_target(plan: PackPlan, doc_id: str, renders: Mapping[str, DocumentRenders]) -> RenderTarget:
-    found = renders.get(doc_id)
-    order = RenderOrder(
-        number=found.latest.number + 1 if found else 1,
-        data_version=plan.pack.data_version,
-        config=plan.compositions[doc_id].config,
-        lang=plan.pack.lang,
-    )
-    return RenderTarget(pack_id=plan.pack.id, session_id=plan.pack.session_id, doc_id=doc_id, render_request=order)
-
-
-def make_request(pack: Pack, target: RenderTarget, options: dict[str, Any]) -> Request:
-    subject = f"{target.doc_id} of {pack.title}" if pack.title else f"{target.doc_id} of pack {pack.id}"
-    return Request(
-        NAME,
-        msgspec.to_builtins(target),
-        key=f"{key_prefix(pack.id)}/{target.doc_id}",
-        org_id=pack.org_id or None,
-        subject=subject[:200],
-        **options,
-    )
-
-
-def key_prefix(pack_id: str) -> str:
-    """Of the keys of a pack's jobs."""
-    return f"packs:{pack_id}"
 
 
 def _check_text(name: str, text: str) -> None:

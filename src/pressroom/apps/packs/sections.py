@@ -17,7 +17,8 @@ from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.config.registry import DocId
 from pressroom.apps.packs.errors import AlreadyInProgress, DocumentDisabled, DocumentLocked
 from pressroom.apps.packs.model import Pack, PackRender, RenderOrder, RenderTarget, to_uuid
-from pressroom.apps.packs.packs import Packs, list_documents, make_request
+from pressroom.apps.packs.packs import Packs
+from pressroom.apps.packs.planning import list_documents, make_request
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import NewPackRender
 from pressroom.base import json_text

@@ -9,7 +9,7 @@ import msgspec
 from pressroom.api.views import JobView
 from pressroom.apps.packs.access import DocumentAccess
 from pressroom.apps.packs.model import Pack, PackDraft, PackRender, to_uuid
-from pressroom.apps.packs.packs import ListedDocument, RenderAnswer, SkippedDocument
+from pressroom.apps.packs.planning import ListedDocument, RenderAnswer, SkippedDocument
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import DataVersion, PackSummary, UserFile
 from pressroom.model import Job, Status, from_ms

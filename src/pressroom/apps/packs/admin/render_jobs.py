@@ -10,7 +10,8 @@ from pressroom.apps.packs import store
 from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.errors import AlreadyInProgress, InvalidStatus, RenderJobNotFound
 from pressroom.apps.packs.model import PackRender, to_uid
-from pressroom.apps.packs.packs import Packs, RenderAnswer, RequestedDocument
+from pressroom.apps.packs.packs import Packs
+from pressroom.apps.packs.planning import RenderAnswer, RequestedDocument
 from pressroom.apps.packs.sections import SectionRenders
 from pressroom.errors import NotFound, PressroomError
 from pressroom.ids import parse_uid

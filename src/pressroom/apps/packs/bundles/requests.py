@@ -17,7 +17,8 @@ from pressroom.apps.packs.composition import DEFAULT_LANG
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.errors import DocumentsNotReady
 from pressroom.apps.packs.model import Pack
-from pressroom.apps.packs.packs import ListedDocument, Packs, key_prefix, list_documents, require_document
+from pressroom.apps.packs.packs import Packs
+from pressroom.apps.packs.planning import ListedDocument, key_prefix, list_documents, require_document
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.errors import InvalidArgument
 from pressroom.model import Tier, Work

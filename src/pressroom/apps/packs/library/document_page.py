@@ -9,7 +9,7 @@ from pressroom.apps.packs.batches.archives import list_pack_files
 from pressroom.apps.packs.library.pdf_views import LARGE, SMALL, PdfViews
 from pressroom.apps.packs.library.views import parse_number, render_page, require_doc_id
 from pressroom.apps.packs.model import Pack, PackRender
-from pressroom.apps.packs.packs import ListedDocument
+from pressroom.apps.packs.planning import ListedDocument
 from pressroom.apps.packs.zip_archive import archive_size, write_archive
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFound

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.apps.packs.model import Pack
-from pressroom.apps.packs.packs import key_prefix
+from pressroom.apps.packs.planning import key_prefix
 from pressroom.errors import PressroomError
 from pressroom.store.jobs import queries
 from pressroom.web.live import ChangeListener, last_seen_event, stream_changes

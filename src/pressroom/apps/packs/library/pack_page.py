@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from pressroom.apps.packs.library.views import describe_answer, pack_name, parse_number, render_page
 from pressroom.apps.packs.model import ACTIVE, Pack
-from pressroom.apps.packs.packs import ListedDocument
+from pressroom.apps.packs.planning import ListedDocument
 from pressroom.apps.packs.store import DataVersion, list_data_versions, read_data
 from pressroom.errors import PressroomError, Refused
 from pressroom.model import from_ms

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pressroom.apps.packs.config.registry import DOC_ID
 from pressroom.apps.packs.model import Pack
-from pressroom.apps.packs.packs import RenderAnswer, SkippedDocument
+from pressroom.apps.packs.planning import RenderAnswer, SkippedDocument
 from pressroom.errors import NotFound
 from pressroom.model import from_ms
 from pressroom.web.site import PageRequest, page_error
