@@ -16,13 +16,10 @@ TEMPLATE_OPTIONS = ("data", "templates", "strings", "styles", "lang")  # of the 
 
 
 class RenderBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What all have: the printer, and its options."""
+    """The base of all: the printer, and its options."""
 
     options: dict[str, Any] = {}
     engine: EngineName | None = None
-
-    def to_request(self) -> RenderRequest:
-        raise NotImplementedError
 
 
 class HtmlBody(RenderBody, frozen=True, kw_only=True):
@@ -68,6 +65,9 @@ class SectionsBody(RenderBody, frozen=True, kw_only=True):
         template, data = template_of({"title": self.title, "sections": self.sections, "meta": self.meta})
         filled = {"data": data, "lang": self.lang, "title": data["title"][:1000]}
         return RenderRequest("jinja", "pdf", template.encode(), filled | self.options, self.engine)
+
+
+type AnyRenderBody = HtmlBody | MarkdownBody | TemplateBody | SectionsBody
 
 
 def encode_request(request: RenderRequest) -> bytes:

@@ -10,14 +10,14 @@ from starlette.responses import Response
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError
 from pressroom.api.routes import Routes
-from pressroom.render_client.bodies import HtmlBody, MarkdownBody, RenderBody, SectionsBody, TemplateBody
+from pressroom.render_client.bodies import AnyRenderBody, HtmlBody, MarkdownBody, SectionsBody, TemplateBody
 from pressroom.render_service.answers import pdf_response
 from pressroom.render_service.service import RenderService
 
 READ_IN_THREAD = 256 * 1024  # bytes
 
 # By the member that tells them apart.
-_BODIES: dict[str, type[RenderBody]] = {
+_BODIES: dict[str, type[AnyRenderBody]] = {
     "html": HtmlBody,
     "template": TemplateBody,
     "markdown": MarkdownBody,
@@ -59,7 +59,7 @@ def _require_json(request: Request) -> None:
         raise HttpError(415, "unsupported_media_type", f"send application/json, not {media_type[:100]!r}")
 
 
-def _read_body(body: bytes, members: tuple[str, ...]) -> RenderBody:
+def _read_body(body: bytes, members: tuple[str, ...]) -> AnyRenderBody:
     try:
         told = decode_json(body, dict[str, Any])
     except msgspec.ValidationError as reason:

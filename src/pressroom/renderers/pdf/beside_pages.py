@@ -1,4 +1,4 @@
-"""What a file has beside its pages: attached files and layers are taken over; tags and signatures are not, which is said."""
+"""What a file has beside its pages: attached files and layers are taken over; lost tags and signatures get a warning."""
 
 from typing import Any
 

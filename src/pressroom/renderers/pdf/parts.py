@@ -88,7 +88,7 @@ def require_plain(parts: Sequence[Part]) -> None:
 def _open_part(number: int, data: bytes) -> Part:
     with blaming(number):
         try:
-            # Without recovery: a file that was cut off would be merged with the pages that are left, and nobody would know.
+            # Without recovery: a file that was cut off would be merged with the pages that are left, without a warning.
             # What pages inherit is not written into each of them yet, as that also corrects how many there should be.
             pdf = pikepdf.open(BytesIO(data), attempt_recovery=False, inherit_page_attributes=False)
         except pikepdf.PasswordError:
