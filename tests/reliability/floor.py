@@ -14,13 +14,14 @@ from tests.reliability.victims import Victim
 
 BEAT = 0.01
 
-# A busy machine does little between two faults. They wait until so many jobs were accepted for each of them, but no longer than
-# the limit, or a team that hangs would never be noticed.
-ACCEPTED_PER_FAULT = 1.0
+# A busy machine does little between two faults. They wait until `accepted_per_fault` jobs were accepted for each of them, but no
+# longer than this, or a team that hangs would never be noticed.
 HOLD_LIMIT = 60.0
 
 
 class Floor(ABC):
+    accepted_per_fault = 1.0
+
     def __init__(self, folder: Path, database: str, show: Callable[[Toll, int], None]) -> None:
         self.folder = folder
         self.database = folder / database
@@ -63,7 +64,7 @@ class Floor(ABC):
 
     def _keeps_pace(self) -> bool:
         """Whether the team has done enough for the faults that it met."""
-        return len(self._acked) >= ACCEPTED_PER_FAULT * self.toll.cycles
+        return len(self._acked) >= self.accepted_per_fault * self.toll.cycles
 
     def _is_enough(self, cycles: int) -> bool:
         return self.toll.cycles >= cycles
