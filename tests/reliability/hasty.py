@@ -1,6 +1,6 @@
 """Every engine with less time than it has in earnest: a press that hangs is not waited for half a minute.
 
-A press loads these by name, so they are made when they are asked for: `hasty.engine("svg")` here, `Hasty_svg` inside.
+A press loads these by name, so they are made when they are asked for: `hasty.get_engine("svg")` here, `Hasty_svg` inside.
 """
 
 import importlib
@@ -19,7 +19,7 @@ START_WITHIN = 300.0
 
 
 @cache
-def engine(name: str) -> type[Engine]:
+def get_engine(name: str) -> type[Engine]:
     module, _, attribute = catalogue._ENGINES[name].partition(":")
     real = getattr(importlib.import_module(f"pressroom.renderers.{module}"), attribute)
     return type(
@@ -29,7 +29,7 @@ def engine(name: str) -> type[Engine]:
 
 def __getattr__(name: str) -> Any:
     if name.startswith("Hasty_"):
-        return engine(name.removeprefix("Hasty_").replace("_", "-"))
+        return get_engine(name.removeprefix("Hasty_").replace("_", "-"))
     raise AttributeError(name)
 
 
@@ -37,6 +37,9 @@ def __getattr__(name: str) -> Any:
 def catalogue_of_hasty_engines() -> Iterator[None]:
     """Whoever asks the catalogue gets these."""
     catalogue.engine_for.cache_clear()
-    with mock.patch.object(catalogue, "engine", engine), mock.patch.object(engine_process, "START_WITHIN", START_WITHIN):
+    with (
+        mock.patch.object(catalogue, "get_engine", get_engine),
+        mock.patch.object(engine_process, "START_WITHIN", START_WITHIN),
+    ):
         yield
     catalogue.engine_for.cache_clear()

@@ -25,7 +25,7 @@ from tests.reliability.journal import Journal
 from tests.reliability.victims import start
 from tests.reliability.workload import Handlers
 
-COUNT = 500  # the call at which strace strikes: more than any thread of the stories makes
+COUNT = 2_000  # the call at which strace strikes: more than any thread of the stories makes
 IDLE: dict[str, Callable[[int], Any]] = {
     "pwrite64": lambda file: os.pwrite(file, b"", 0),
     "fdatasync": os.fdatasync,

@@ -16,6 +16,7 @@ from pressroom.renderers.node import install as node_install
 from pressroom.renderers.node import installation as node_places
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX, remove_stale_folders
 from tests.depth import by_depth
+from tests.reliability import hasty
 from tests.reliability.press_nemesis import remains_of, torment
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,14 @@ async def test_renders_settle_while_those_who_render_are_killed_and_stopped(tmp_
     toll = await torment(tmp_path, RENDERS, SEED)
 
     assert not toll.objections(), toll.figures()
+
+
+def test_the_engines_of_the_lab_have_less_time() -> None:
+    """The lab replaces a function of the catalogue by its name, which a rename had changed."""
+    with hasty.catalogue_of_hasty_engines():
+        assert {engine.limits.seconds for engine in catalogue.engines()} == {hasty.SECONDS}
+
+    assert catalogue.get_engine("svg").limits.seconds != hasty.SECONDS
 
 
 def wait_until_gone(pid: int, within: float) -> list[str]:
