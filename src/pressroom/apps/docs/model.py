@@ -154,9 +154,8 @@ class Edition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An edition came to show a build. Entries are only appended; the newest is the one that holds."""
+    """An edition came to show a build. Entries are only appended; the one with the highest `seq` is the newest."""
 
-    id: int
     edition: str
     build: str
     seq: int

@@ -1,0 +1,71 @@
+"""Refusals of the docs app."""
+
+from pressroom.errors import NotFound, PayloadTooLarge, Refused
+
+
+class OrgNotFound(NotFound):
+    """The same words for an organisation that does not exist and for another one's."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such organisation")
+
+
+class ProjectNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the organisation has no such project")
+
+
+class BuildNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the project has no such build; the id is wrong, or it was deleted")
+
+
+class EditionNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the project has no such edition")
+
+
+class SlugTaken(Refused):
+    """Slugs are compared without regard to case."""
+
+    code = "slug_taken"
+    status = 409
+
+    def __init__(self, what: str, slug: str) -> None:
+        super().__init__(f"there is another {what} with the slug {slug[:128]!r}, perhaps in another case")
+
+
+class NotUploaded(Refused):
+    code = "not_uploaded"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("nothing was uploaded for this build yet; PUT the archive to its upload_url first")
+
+
+class BuildNotUsable(Refused):
+    """An edition shows builds of its own project that are completed and not deleted."""
+
+    code = "build_not_usable"
+    status = 409
+
+
+class MainEditionStays(Refused):
+    code = "main_edition"
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("the edition __main lives as long as its project; it cannot be deleted, and its kind stays main")
+
+
+class OrgInUse(Refused):
+    code = "org_in_use"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("the organisation still has projects, or some that can be restored; delete and purge them first")
+
+
+class ArchiveTooLarge(PayloadTooLarge):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the archive is larger than {limit:,} bytes")

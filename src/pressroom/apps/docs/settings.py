@@ -1,0 +1,23 @@
+"""Settings of the docs app: `[docs]` in the file, `PRESSROOM_DOCS_*` in the environment."""
+
+from dataclasses import dataclass
+
+from pressroom.config.declaration import DeclaredSettings, at_least, positive, setting
+
+
+@dataclass(frozen=True)
+class DocsSettings(DeclaredSettings):
+    listen: str = setting("127.0.0.1:8001", "where sites are served by `pressroom serve`; empty: nowhere")
+    url: str = setting(
+        "", "the address of that listener as readers see it, such as `https://docs.example.org`; empty: where it listens"
+    )
+    job_retention: float = setting(7 * 24 * 3600.0, "how long ended jobs of this app are kept", positive(unit="s"))
+    max_upload: int = setting(500 * 1024 * 1024, "bytes of an uploaded archive", positive())
+    max_files: int = setting(50_000, "files of a build", positive())
+    max_size: int = setting(2 * 1024 * 1024 * 1024, "bytes of a build when it is unpacked", positive())
+    upload_ttl: float = setting(3600.0, "how long the address for an upload works", positive(unit="s"))
+    git_allow: tuple[str, ...] = setting(
+        (), "hosts and folders that git addresses may name although they are private: `git.internal`, `/srv/git`"
+    )
+    webhook_secret: str = setting("", "what git hosts sign their webhooks with; empty: none are accepted", secret=True)
+    max_attempts: int = setting(3, "attempts at a build or at the move of an edition", at_least(1))
