@@ -1,6 +1,6 @@
 """Refusals of the docs app."""
 
-from pressroom.errors import NotFound, PayloadTooLarge, Refused
+from pressroom.errors import NotFound, Refused
 
 
 class OrgNotFound(NotFound):
@@ -66,6 +66,9 @@ class OrgInUse(Refused):
         super().__init__("the organisation still has projects, or some that can be restored; delete and purge them first")
 
 
-class ArchiveTooLarge(PayloadTooLarge):
+class ArchiveTooLarge(Refused):
+    code = "upload_too_large"
+    status = 413
+
     def __init__(self, limit: int) -> None:
         super().__init__(f"the archive is larger than {limit:,} bytes")
