@@ -143,6 +143,7 @@ CREATE TABLE docs_history (
     PRIMARY KEY (edition, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX docs_history_build ON docs_history (build);
+CREATE INDEX docs_history_publishing ON docs_history (job_uid) WHERE publish_status = 'publishing';
 CREATE TRIGGER docs_history_stays BEFORE UPDATE OF edition, build, seq, "trigger", actor, job_uid, date_created ON docs_history
 BEGIN
     SELECT RAISE(ABORT, 'illegal move: the history of an edition is only appended to');

@@ -1,0 +1,1 @@
+SELECT 1 FROM docs_project WHERE org = :org LIMIT 1

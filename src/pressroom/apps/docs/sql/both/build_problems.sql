@@ -1,0 +1,1 @@
+SELECT problems FROM docs_build WHERE uid = :uid

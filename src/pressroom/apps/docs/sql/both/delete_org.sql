@@ -1,0 +1,1 @@
+DELETE FROM docs_org WHERE slug = :slug

@@ -1,0 +1,3 @@
+SELECT /* build_columns */
+  FROM docs_build
+ WHERE uid = :uid

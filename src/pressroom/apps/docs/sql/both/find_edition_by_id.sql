@@ -1,0 +1,4 @@
+-- Also a deleted one.
+SELECT /* edition_columns */
+  FROM docs_edition
+ WHERE id = :id

@@ -1,0 +1,3 @@
+SELECT /* org_columns */
+  FROM docs_org
+ WHERE slug = :slug

@@ -1,0 +1,1 @@
+UPDATE docs_build SET date_deleted = :now WHERE uid = :uid AND date_deleted IS NULL RETURNING uid

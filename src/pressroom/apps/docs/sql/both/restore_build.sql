@@ -1,0 +1,1 @@
+UPDATE docs_build SET date_deleted = NULL WHERE uid = :uid
