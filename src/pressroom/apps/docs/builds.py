@@ -37,7 +37,8 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     problems: list[dict[str, Any]]  # of the broken links, the first ones
 
 
-def insert_build(project: str, new: NewBuild) -> Work[Build]:
+def insert_build(project: str, new: NewBuild, upload_digest: str | None) -> Work[Build]:
+    """`upload_digest` is that of the capability in the address where we receive its archive ourselves."""
     moment = yield from now()
     uid = new_uid()
     fields = {
@@ -46,6 +47,7 @@ def insert_build(project: str, new: NewBuild) -> Work[Build]:
         "git_ref": new.git_ref,
         "alternate_name": new.alternate_name,
         "content_hash": new.content_hash,
+        "upload_digest": upload_digest,
         "uploader": new.uploader,
         "annotations": encoded(new.annotations),
     }
@@ -62,6 +64,13 @@ def get_build(project: str, uid: str, *, include_deleted: bool = False) -> Work[
 def get_build_by_uid(uid: str) -> Work[Build]:
     """Of any project, also a deleted one. Raises BuildNotFound."""
     return _build_of((yield Statement("docs.find_build_by_uid", {"uid": uid})))
+
+
+def find_build_to_upload(uid: str, digest: str, seconds: float) -> Work[Build]:
+    """One that waits for its upload and was created within so many seconds. Raises BuildNotFound."""
+    moment = yield from now()
+    place = {"uid": uid, "digest": digest, "after": moment - int(seconds * 1000)}
+    return _build_of((yield Statement("docs.find_build_to_upload", place)))
 
 
 def list_builds(project: str, *, status: str = "", before: str = "", limit: int = 100) -> Work[list[Build]]:

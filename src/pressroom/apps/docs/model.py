@@ -107,7 +107,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """One upload of a site. `number` is given when the upload is complete: it orders the builds of a project without a clock."""
+    """One upload of a site. `number` is given when the upload is complete: it orders a project's builds without a clock."""
 
     uid: str
     project: str

@@ -45,8 +45,8 @@ def org_of_row(row: Row) -> Org:
 
 def project_of_row(row: Row) -> Project:
     # fmt: off
-    (id, org, slug, title, source_url, git_url, rewrite_rules, lifecycle_rules, auto_create, purgatory_retention, on_broken_links,
-     noindex, last_number, editions_version, dashboard, dashboard_version, created, changed, deleted) = row
+    (id, org, slug, title, source_url, git_url, rewrite_rules, lifecycle_rules, auto_create, purgatory_retention,
+     on_broken_links, noindex, last_number, editions_version, dashboard, dashboard_version, created, changed, deleted) = row
     # fmt: on
     return Project(
         id=id,
@@ -101,8 +101,8 @@ def build_of_row(row: Row) -> Build:
 
 def edition_of_row(row: Row) -> Edition:
     # fmt: off
-    (id, project, slug, title, kind, tracking_mode, tracking_params, lifecycle_exempt, pinned, build, publish_status, publish_seq,
-     published_seq, publish_error, ref_missing_since, created, changed, deleted) = row
+    (id, project, slug, title, kind, tracking_mode, tracking_params, lifecycle_exempt, pinned, build, publish_status,
+     publish_seq, published_seq, publish_error, ref_missing_since, created, changed, deleted) = row
     # fmt: on
     return Edition(
         id=id,

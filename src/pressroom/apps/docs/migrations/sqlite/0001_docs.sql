@@ -55,6 +55,7 @@ CREATE TABLE docs_build (
     alternate_name TEXT    CHECK (alternate_name <> ''),
     content_hash   TEXT    NOT NULL CHECK (length(content_hash) = 71),  -- "sha256:" and 64 digits, of the archive
     status         TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'processing', 'completed', 'failed')),
+    upload_digest  TEXT,                              -- of the capability in its upload address, where we receive the archive
     uploader       TEXT    NOT NULL,
     annotations    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(annotations)),
     artifact       TEXT,
