@@ -1,5 +1,7 @@
 """Refusals of the docs app."""
 
+from collections.abc import Sequence
+
 from pressroom.errors import NotFound, Refused
 
 
@@ -48,6 +50,19 @@ class BuildNotUsable(Refused):
 
     code = "build_not_usable"
     status = 409
+
+
+class BuildInUse(Refused):
+    code = "build_in_use"
+    status = 409
+
+    def __init__(self, editions: Sequence[str]) -> None:
+        super().__init__(f"the build is shown by {', '.join(editions[:10])}; let these show another one first")
+
+
+class PurgatoryEntryNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("there is nothing to restore under this id; it was restored or purged")
 
 
 class MainEditionStays(Refused):

@@ -1,0 +1,1 @@
+DELETE FROM docs_build WHERE project = :project

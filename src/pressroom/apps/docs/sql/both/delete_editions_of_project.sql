@@ -1,0 +1,1 @@
+DELETE FROM docs_edition WHERE project = :project

@@ -1,0 +1,1 @@
+DELETE FROM docs_project WHERE id = :id

@@ -1,0 +1,1 @@
+DELETE FROM docs_purgatory WHERE id = :id

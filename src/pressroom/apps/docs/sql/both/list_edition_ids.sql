@@ -1,0 +1,1 @@
+SELECT id FROM docs_edition WHERE project = :project ORDER BY id
