@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 
 from pressroom.api.events import EVENT_STREAM, RESUME_PARAMETERS
+from pressroom.api.paging import cursor_parameter
 from pressroom.api.problems import MEDIA_TYPE, Problem
 from pressroom.api.schema import IDEMPOTENCY_KEY, header, json_body, json_response, path, query, responses
 from pressroom.apps.packs.model import PackDraft
+from pressroom.apps.packs.request_parts import LONGEST_LINK, UUID
 from pressroom.apps.packs.views import (
     EXAMPLE_DRAFT,
     DataSent,
@@ -129,7 +131,7 @@ LIST_PACKS: dict[str, Any] = {
             query("user", {"type": "string"}, "Whose packs"),
             query("session", {"type": "string"}, "Of which session"),
             query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),
-            query("cursor", {"type": "string"}, "As the last page gave it"),
+            cursor_parameter(UUID),
         ]
     },
 }
@@ -184,7 +186,10 @@ MAKE_LINK: dict[str, Any] = {
         *(401, 403, 404, 422),
     ),
     "openapi": {
-        "parameters": [PACK_ID, query("seconds", {"type": "integer", "minimum": 1}, "For how long it works")],
+        "parameters": [
+            PACK_ID,
+            query("seconds", {"type": "integer", "minimum": 1, "maximum": LONGEST_LINK}, "For how long it works"),
+        ],
     },
 }
 WITHDRAW_LINK: dict[str, Any] = {

@@ -10,6 +10,8 @@ from pressroom.apps.packs.actor import Actor
 from pressroom.store.operators.audit import EVERYWHERE
 
 USER = "Pressroom-User"
+UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+LONGEST_LINK = 999_999_999  # seconds
 
 
 def decode_body[T](body: bytes, kind: type[T]) -> T:

@@ -13,6 +13,7 @@ from pressroom import artifact_lifecycle
 from pressroom.api import idempotency, streams
 from pressroom.api.access import Caller, Scope
 from pressroom.api.events import parse_last_event_id
+from pressroom.api.paging import parse_cursor
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -22,7 +23,7 @@ from pressroom.apps.packs.bundles import routes as bundle_routes
 from pressroom.apps.packs.bundles.model import PackBundle
 from pressroom.apps.packs.errors import PackNotFound
 from pressroom.apps.packs.model import Pack, PackDraft, PackRender, parse_id, to_uuid
-from pressroom.apps.packs.request_parts import USER, decode_body, parse_flag, trace_of, user_of
+from pressroom.apps.packs.request_parts import LONGEST_LINK, USER, UUID, decode_body, parse_flag, trace_of, user_of
 from pressroom.apps.packs.store import PackFilter, list_data_versions, read_data
 from pressroom.apps.packs.views import (
     DataSent,
@@ -120,7 +121,7 @@ class PacksApi:
         return await self._pack_list(request, caller, PackFilter(user_id=_require_user(request)))
 
     async def _pack_list(self, request: Request, caller: Caller, wanted: PackFilter) -> Response:
-        limit, cursor = _parse_limit(request), request.query_params.get("cursor", "")
+        limit, cursor = _parse_limit(request), parse_cursor(request, UUID) or ""
         found, more = await self._packs.list(caller.org_id, wanted, cursor=cursor, limit=limit)
         headers = {"Cache-Control": "private, no-cache"}
         if more is not None:
@@ -330,5 +331,5 @@ def _parse_seconds(request: Request) -> float | None:
     if text is None:
         return None
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise HttpError(422, "invalid_argument", "seconds is a whole number above 0")
+        raise HttpError(422, "invalid_argument", f"seconds is a whole number from 1 to {LONGEST_LINK}")
     return float(text)

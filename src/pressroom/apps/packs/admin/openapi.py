@@ -25,6 +25,7 @@ from pressroom.apps.packs.admin.views import (
 from pressroom.apps.packs.config.checks import KEY
 from pressroom.apps.packs.config.dry_run import DryRun
 from pressroom.apps.packs.openapi import FILE, JOB, PACK
+from pressroom.apps.packs.request_parts import UUID
 
 _AT = "2026-01-01T00:00:00Z"
 _OLD_JOB = "0199e3c1-5b7e-7c11-9d2a-4f6b8a0c1d2e"
@@ -146,7 +147,6 @@ _OTHER = path("other", "2", "The version that it is compared with", pattern=_VER
 _DOC_ID = path("doc_id", "offer", "The document, as the registry names it")
 _JOB_ID = path("job_id", JOB, "The render job")
 _SCOPE = {"enum": ["all", "user", "session", "pack"], "default": "all"}
-UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _operation(status: int, answer: dict[str, Any], *problems: int, **openapi: Any) -> dict[str, Any]:

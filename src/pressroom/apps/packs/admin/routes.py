@@ -26,7 +26,7 @@ from pressroom.apps.packs.admin.views import (
     render_job_view,
 )
 from pressroom.apps.packs.model import parse_id, to_uuid
-from pressroom.apps.packs.request_parts import actor_of, decode_body, trace_of
+from pressroom.apps.packs.request_parts import UUID, actor_of, decode_body, trace_of
 
 if TYPE_CHECKING:
     from pressroom.apps.packs.app import PacksApp
@@ -90,7 +90,7 @@ class PacksAdminApi:
             raise HttpError(422, "invalid_argument", f"status is one of {', '.join(_STATUSES[1:])}")
         place = {"pack_id": parse_id(pack_id) if pack_id else "", "doc_id": asked.get("doc_id", "")}
         wanted = msgspec.convert({"status": status, **place}, RenderJobFilter)
-        limit, cursor = parse_limit(request), parse_cursor(request, openapi.UUID) or ""
+        limit, cursor = parse_limit(request), parse_cursor(request, UUID) or ""
         found, following = await self._jobs.list(caller.org_id, wanted, cursor=cursor, limit=limit)
         headers = next_page_link(self._service, request, following) | NO_STORE
         return reply(RenderJobList([render_job_view(one) for one in found], following), headers=headers)
@@ -119,7 +119,7 @@ class PacksAdminApi:
     async def requeue_failed_render_jobs(self, request: Request) -> Response:
         """Request documents whose newest render failed again, newest first."""
         caller = await self._service.gate.caller(request, Scope.OPERATOR)
-        limit, cursor = parse_limit(request), parse_cursor(request, openapi.UUID) or ""
+        limit, cursor = parse_limit(request), parse_cursor(request, UUID) or ""
         actor, trace = actor_of(request, caller), trace_of(request)
         return reply(await self._jobs.requeue_failed(caller.org_id, actor, trace, cursor=cursor, limit=limit))
 

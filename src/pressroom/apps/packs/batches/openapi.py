@@ -4,10 +4,10 @@ from typing import Any
 
 from pressroom.api.paging import LIMIT, NUMBER, cursor_parameter
 from pressroom.api.schema import IDEMPOTENCY_KEY, binary_response, header, json_response, path, query, responses
-from pressroom.apps.packs.admin.openapi import UUID
 from pressroom.apps.packs.batches.lines import LineFormat
 from pressroom.apps.packs.batches.views import BatchDetailView, BatchList, PackBatchView
 from pressroom.apps.packs.openapi import JOB, PACK
+from pressroom.apps.packs.request_parts import UUID
 
 BATCH = "0199e3c1-5b7e-7c11-9d2a-4f6b8a0c1d2e"
 CONTENT_TYPES: dict[str, LineFormat] = {

@@ -16,13 +16,12 @@ from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
 from pressroom.api.service import Service
-from pressroom.apps.packs.admin.openapi import UUID
 from pressroom.apps.packs.batches import openapi, store
 from pressroom.apps.packs.batches.archives import list_batch_files, list_pack_files
 from pressroom.apps.packs.batches.lines import LineFormat, check_header
 from pressroom.apps.packs.batches.store import LINE_STATUSES, Batch
 from pressroom.apps.packs.batches.views import BatchList, PackBatchView, batch_detail_view, batch_view
-from pressroom.apps.packs.request_parts import trace_of, user_of
+from pressroom.apps.packs.request_parts import UUID, trace_of, user_of
 from pressroom.apps.packs.routes import PacksApi
 from pressroom.apps.packs.zip_archive import ZipFile, archive_size, write_archive
 from pressroom.artifacts.disposition import content_disposition
