@@ -50,13 +50,16 @@ REFUSED = {
     "POST /kroki/{type}/{format}": ("400", "501"),
     "GET /kroki/{type}/{format}/{encoded}": ("400", "501"),
     "GET /admin/config/{key}/{number}/fields": ("422",),
-    "POST /admin/config/{key}/{number}/dry-run": ("409",),
+    "POST /admin/config/{key}/{number}/dry-run": ("409", "422"),
     "POST /admin/config/{key}/{number}/publish": ("409",),
     "GET /admin/render-jobs": ("404",),
     "PUT /admin/documents/{doc_id}/overlays": ("422",),
-    "POST /packs": ("422",),
-    "POST /packs/batches": ("422",),
-    "POST /render/jobs": ("404", "422"),
+    "POST /packs": ("400", "422"),
+    "POST /packs/{pack_id}/render": ("400",),
+    "POST /packs/{pack_id}/render/{doc_id}": ("400",),
+    "POST /packs/{pack_id}/bundle": ("400",),
+    "POST /packs/batches": ("400", "422"),
+    "POST /render/jobs": ("400", "404", "422"),
 }
 # For those who see all organisations.
 OF_ALL = (
