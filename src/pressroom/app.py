@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pressroom.web.site import Site
 
 # The built-in apps, in the order in which pages name them. To add one, add its name: it is `APP` in `pressroom.apps.NAME.app`.
-BUILT_IN = ("diagrams", "wiki", "packs")
+BUILT_IN = ("diagrams", "wiki", "packs", "docs")
 
 _NAME = re.compile(r"[a-z][a-z0-9]{0,30}")
 

@@ -14,8 +14,8 @@ from tests.reliability.victims import Victim
 
 BEAT = 0.01
 
-# A busy machine does little between two faults. They wait until `accepted_per_fault` jobs were accepted for each of them, but no
-# longer than this, or a team that hangs would never be noticed.
+# A busy machine does little between two faults. They wait until `accepted_per_fault` jobs were accepted for each of them, but
+# no longer than this, or a team that hangs would never be noticed.
 HOLD_LIMIT = 60.0
 
 

@@ -15,7 +15,7 @@ from pressroom.apps.docs.model import (
     TrackingMode,
     TrackingParams,
 )
-from pressroom.apps.docs.rows import edition_of_row, encoded
+from pressroom.apps.docs.store.rows import edition_of_row, encoded
 from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
 from pressroom.store.artifacts import artifacts

@@ -1,9 +1,9 @@
 """Projects in the database: units of work."""
 
-from pressroom.apps.docs.editions import NewEdition, insert_edition
 from pressroom.apps.docs.errors import ProjectNotFound, SlugTaken
 from pressroom.apps.docs.model import Project
-from pressroom.apps.docs.rows import encoded, project_of_row
+from pressroom.apps.docs.store.editions import NewEdition, insert_edition
+from pressroom.apps.docs.store.rows import encoded, project_of_row
 from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
 from pressroom.store.jobs.transitions import now

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.apps.docs.errors import BuildNotFound
 from pressroom.apps.docs.model import Build
-from pressroom.apps.docs.rows import build_of_row, encoded
+from pressroom.apps.docs.store.rows import build_of_row, encoded
 from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
 from pressroom.store.artifacts import artifacts

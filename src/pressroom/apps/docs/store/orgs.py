@@ -6,7 +6,7 @@ import msgspec
 
 from pressroom.apps.docs.errors import OrgInUse, OrgNotFound, SlugTaken
 from pressroom.apps.docs.model import Org
-from pressroom.apps.docs.rows import encoded, org_of_row
+from pressroom.apps.docs.store.rows import encoded, org_of_row
 from pressroom.definitions import Schedule
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.schedules import save_schedule

@@ -6,11 +6,11 @@ of artifacts deletes what nothing holds any more.
 
 import msgspec
 
-from pressroom.apps.docs.builds import build_holder, get_build_by_uid, list_editions_showing
-from pressroom.apps.docs.editions import edition_holder, get_edition_by_id, slug_key
 from pressroom.apps.docs.errors import BuildInUse, BuildNotUsable, MainEditionStays, PurgatoryEntryNotFound, SlugTaken
 from pressroom.apps.docs.model import Build, Edition, EditionKind, Org, Project
-from pressroom.apps.docs.projects import get_project_by_id, touch_editions
+from pressroom.apps.docs.store.builds import build_holder, get_build_by_uid, list_editions_showing
+from pressroom.apps.docs.store.editions import edition_holder, get_edition_by_id, slug_key
+from pressroom.apps.docs.store.projects import get_project_by_id, touch_editions
 from pressroom.ids import new_uid
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts import artifacts

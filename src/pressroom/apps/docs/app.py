@@ -1,0 +1,86 @@
+"""Documentation (design 004) as an app: builds come in, editions are published."""
+
+from typing import TYPE_CHECKING
+
+from pressroom.app import App, Core, RunningApp
+from pressroom.apps.docs.settings import DocsSettings
+from pressroom.definitions import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pressroom.api.views import JobFormatter
+
+SCHEDULES = (
+    Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
+    Schedule("docs.git_ref_audit", "17 5 * * *", "docs.git_ref_audit"),
+    Schedule("docs.purgatory_cleanup", "47 3 * * *", "docs.purgatory_cleanup"),
+    Schedule("docs.credential_rewrap", "27 4 * * *", "docs.credential_rewrap"),
+    Schedule("docs.reconcile", "*/5 * * * *", "docs.reconcile"),
+)
+
+
+class DocsApp(RunningApp):
+    """Its schedules are saved with the first organisation, so that an installation without documentation has none of them."""
+
+    def __init__(self, core: Core) -> None:
+        from pressroom.apps.docs.credentials.rewrap import CredentialRewrap
+        from pressroom.apps.docs.dashboards.dashboards import Dashboards
+        from pressroom.apps.docs.git.dashboard_sync import DashboardSync
+        from pressroom.apps.docs.git.ref_audit import GitRefAudit
+        from pressroom.apps.docs.operations.builds import Builds
+        from pressroom.apps.docs.operations.editions import Editions
+        from pressroom.apps.docs.operations.orgs import Orgs
+        from pressroom.apps.docs.operations.projects import Projects
+        from pressroom.apps.docs.operations.purgatory import Purgatory
+        from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
+        from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
+        from pressroom.apps.docs.processing.build_processing import BuildProcessing
+        from pressroom.apps.docs.processing.edition_update import EditionUpdate
+        from pressroom.apps.docs.publishing.publishers import Publishers
+        from pressroom.apps.docs.publishing.reconcile import Reconcile
+        from pressroom.apps.docs.uploads.staging import Staging
+
+        self.core = core
+        self.settings: DocsSettings = core.app_settings
+        self.staging = Staging(core)
+        self.publishers = Publishers(core)
+        self.dashboards = Dashboards(core)
+        self.build_processing = BuildProcessing(core)
+        self.edition_update = EditionUpdate(core)
+        self.dashboard_sync = DashboardSync(core)
+        self.git_ref_audit = GitRefAudit(core)
+        self.lifecycle_eval = LifecycleEval(core)
+        self.purgatory_cleanup = PurgatoryCleanup(core)
+        self.credential_rewrap = CredentialRewrap(core)
+        self.reconcile = Reconcile(core)
+        self.orgs = Orgs(core)
+        self.projects = Projects(core)
+        self.builds = Builds(core)
+        self.editions = Editions(core)
+        self.purgatory = Purgatory(core)
+        self.kinds = (
+            self.build_processing.kind,
+            self.edition_update.kind,
+            self.dashboard_sync.kind,
+            self.lifecycle_eval.kind,
+            self.git_ref_audit.kind,
+            self.purgatory_cleanup.kind,
+            self.credential_rewrap.kind,
+            self.reconcile.kind,
+        )
+
+    async def stop(self) -> None:
+        await self.publishers.close()
+
+    def job_formatters(self) -> "Mapping[str, JobFormatter]":
+        return {}
+
+
+APP = App(
+    name="docs",
+    package="pressroom.apps.docs",
+    make=DocsApp,
+    settings=DocsSettings,
+    about="documentation sites: builds, editions, and their history",
+)

@@ -1,0 +1,1 @@
+"""Refs and templates by the git protocol, and webhooks of git hosts."""

@@ -1,0 +1,17 @@
+"""What was deleted and can be restored."""
+
+from pressroom.app import Core
+from pressroom.apps.docs.store.purgatory import PurgatoryEntry
+
+
+class Purgatory:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def list(self, org: str, *, project: str | None = None, before: str = "", limit: int = 100) -> list[PurgatoryEntry]:
+        """Entered last first. `project` is a slug."""
+        raise NotImplementedError
+
+    async def restore(self, org: str, id: str, *, actor: str) -> PurgatoryEntry:
+        """Raises PurgatoryEntryNotFound, SlugTaken and BuildNotUsable."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Jobs that process builds and move editions."""

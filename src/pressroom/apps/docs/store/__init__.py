@@ -1,0 +1,1 @@
+"""Rows of the docs app: units of work."""

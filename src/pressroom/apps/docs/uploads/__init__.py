@@ -1,0 +1,1 @@
+"""Archives on their way in: staging, unpacking, inventory."""
