@@ -32,7 +32,7 @@ class OrgChanges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     slug_rewrite_rules: Rules | UnsetType = UNSET
     lifecycle_rules: Rules | UnsetType = UNSET
     auto_create: AutoCreate | UnsetType = UNSET
-    default_edition_config: dict[str, Any] | None | UnsetType = UNSET
+    default_edition_config: dict[str, Any] | UnsetType | None = UNSET
     purgatory_retention: int | UnsetType = UNSET
     is_private: bool | UnsetType = UNSET
     slots: dict[str, str] | UnsetType = UNSET
@@ -58,10 +58,10 @@ class ProjectChanges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     title: str | UnsetType = UNSET
     source_url: str | UnsetType = UNSET
     git_url: str | UnsetType = UNSET
-    slug_rewrite_rules: Rules | None | UnsetType = UNSET
-    lifecycle_rules: Rules | None | UnsetType = UNSET
-    auto_create: AutoCreate | None | UnsetType = UNSET
-    purgatory_retention: int | None | UnsetType = UNSET
+    slug_rewrite_rules: Rules | UnsetType | None = UNSET
+    lifecycle_rules: Rules | UnsetType | None = UNSET
+    auto_create: AutoCreate | UnsetType | None = UNSET
+    purgatory_retention: int | UnsetType | None = UNSET
     on_broken_links: str | UnsetType = UNSET
     noindex: list[EditionKind] | UnsetType = UNSET
 

@@ -17,8 +17,8 @@ class SkippedEdition(msgspec.Struct, frozen=True):
 
 
 class TrackingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """`create`: editions to insert first (one with the slug may be there by then). `move`: slugs that are to show the build, the
-    created ones included."""
+    """`create`: editions to insert first (one with the slug may be there by then). `move`: slugs that are to show the build,
+    the created ones included."""
 
     create: list[NewEdition]
     move: list[str]
@@ -38,5 +38,7 @@ def plan_editions(
 
 
 def refusal(edition: Edition, current: ShownBuild | None, build: ShownBuild) -> str | None:
-    """Why this edition may not come to show the build now, in words; None if it may. Asked again in the transaction that moves it."""
+    """Why this edition may not come to show the build now, in words; None if it may.
+
+    Asked again in the transaction that moves it."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 """Builds: announce one, receive its archive, start processing it, compare two."""
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,8 @@ from pressroom.store.artifacts.artifacts import ArtifactFile
 
 
 class AnnouncedBuild(msgspec.Struct, frozen=True):
-    """`upload_url` is where its archive is to be PUT. None: a completed build of the ref has the same content, and is the answer."""
+    """`upload_url` is where its archive is to be PUT. None: a completed build of the ref has the same content, and is the
+    answer."""
 
     build: Build
     upload_url: str | None
@@ -44,19 +45,19 @@ class Builds:
 
     async def list(
         self, org: str, project: str, *, status: str = "", before: str = "", limit: int = 100
-    ) -> tuple[list[Build], int]:
+    ) -> tuple[Sequence[Build], int]:
         """Created last first: one page and how many there are."""
         raise NotImplementedError
 
-    async def list_files(self, build: Build) -> list[ArtifactFile]:
+    async def list_files(self, build: Build) -> Sequence[ArtifactFile]:
         """By path; empty before the inventory."""
         raise NotImplementedError
 
-    async def list_problems(self, build: Build) -> list[dict[str, Any]]:
+    async def list_problems(self, build: Build) -> Sequence[dict[str, Any]]:
         """Its broken links, the first ones."""
         raise NotImplementedError
 
-    async def list_editions_showing(self, build: Build) -> list[str]:
+    async def list_editions_showing(self, build: Build) -> Sequence[str]:
         raise NotImplementedError
 
     async def compare(self, org: str, project: str, before: str, after: str) -> Comparison:

@@ -1,5 +1,7 @@
 """Editions: create, change, move, roll back, and their history."""
 
+from collections.abc import Sequence
+
 from pressroom.app import Core
 from pressroom.apps.docs.model import Edition
 from pressroom.apps.docs.requests import EditionChanges, EditionDraft, Rollback
@@ -20,7 +22,7 @@ class Editions:
     async def get(self, org: str, project: str, slug: str) -> Edition:
         raise NotImplementedError
 
-    async def list(self, org: str, project: str) -> list[Edition]:
+    async def list(self, org: str, project: str) -> Sequence[Edition]:
         """All of a project, __main first, then by kind and newest version first."""
         raise NotImplementedError
 
@@ -43,7 +45,7 @@ class Editions:
         include_deleted: bool = False,
         before: int = BEYOND,
         limit: int = 100,
-    ) -> list[HistoryLine]:
+    ) -> Sequence[HistoryLine]:
         raise NotImplementedError
 
     async def delete(self, org: str, project: str, slug: str, *, actor: str, reason: str = "deleted by hand") -> None:

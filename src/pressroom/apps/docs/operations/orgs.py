@@ -1,5 +1,7 @@
 """Organisations: create, change, delete, and which edition a ref would make."""
 
+from collections.abc import Sequence
+
 from pressroom.app import Core
 from pressroom.apps.docs.domain.slugs import SlugPreview
 from pressroom.apps.docs.model import Org
@@ -18,7 +20,7 @@ class Orgs:
         """Raises OrgNotFound."""
         raise NotImplementedError
 
-    async def list(self, only: str | None = None, *, after: str = "", limit: int = 100) -> list[Org]:
+    async def list(self, only: str | None = None, *, after: str = "", limit: int = 100) -> Sequence[Org]:
         """By slug. `only`: the one organisation that a caller may see."""
         raise NotImplementedError
 

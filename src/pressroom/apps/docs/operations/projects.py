@@ -1,5 +1,7 @@
 """Projects: create, change, delete, and what they store."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from pressroom.app import Core
@@ -35,7 +37,7 @@ class Projects:
 
     async def list(
         self, org: str, *, text: str = "", order: str = "slug", after: str = "", limit: int = 100
-    ) -> tuple[list[Project], int]:
+    ) -> tuple[Sequence[Project], int]:
         """One page and how many there are. `order` is "slug" or "date_created" (newest first)."""
         raise NotImplementedError
 
@@ -49,6 +51,6 @@ class Projects:
     async def measure(self, org: str, project: str) -> Storage:
         raise NotImplementedError
 
-    async def rebuild_dashboard(self, org: str, project: str | None, *, actor: str) -> list[Submitted]:
+    async def rebuild_dashboard(self, org: str, project: str | None, *, actor: str) -> Sequence[Submitted]:
         """Of one project, or of all of an organisation."""
         raise NotImplementedError
