@@ -1,5 +1,7 @@
 """The edge, made of the parts of a process; and where it listens."""
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,16 +22,15 @@ if TYPE_CHECKING:
     from pressroom.apps.docs.dashboards.dashboards import Dashboards
 
 
-def make_edge(core: Core, dashboards: "Dashboards") -> Edge:
-    """Once the database is open."""
+def make_edge(core: Core, dashboards: "Dashboards", clock: Callable[[], float] = time.monotonic) -> Edge:
+    """Once the database is open. By the `clock` it knows when to look again."""
     settings: DocsSettings = core.app_settings
-    tokens = Tokens(core.database, core.clock)
     quotas = Quotas(None, None, logins=core.settings.login_limit)
     return Edge(
-        Sites(lambda: core.database),
+        Sites(lambda: core.database, clock),
         Contents(lambda: core.rendering.blobs),
         dashboards,
-        Readers(tokens.lookup, ReaderLinks(core.keyring, core.clock), quotas),
+        Readers(Tokens(core.database, core.clock).lookup, ReaderLinks(core.keyring, core.clock), quotas),
         PublishedUrls(settings),
         edge_hosts(core.settings, settings),
     )
