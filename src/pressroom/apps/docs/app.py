@@ -2,14 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.app import Listener
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
@@ -73,8 +75,19 @@ class DocsApp(RunningApp):
     async def stop(self) -> None:
         await self.publishers.close()
 
+    def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
+        from pressroom.apps.docs.edge.listening import edge_listeners
+
+        return edge_listeners(self)
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.docs.commands import add_commands
+
+    add_commands(add)
 
 
 APP = App(
@@ -82,5 +95,6 @@ APP = App(
     package="pressroom.apps.docs",
     make=DocsApp,
     settings=DocsSettings,
+    commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
 )
