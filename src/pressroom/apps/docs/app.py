@@ -7,8 +7,10 @@ from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
 
 SCHEDULES = (
@@ -75,6 +77,11 @@ class DocsApp(RunningApp):
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
 
 
 APP = App(
