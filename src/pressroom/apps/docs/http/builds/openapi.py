@@ -147,7 +147,7 @@ COMPARE = operation(
     ],
 )
 PUT_ARCHIVE: dict[str, Any] = {
-    "responses": responses({204: {"description": "It is kept until it is processed"}}, 404, 413),
+    "responses": responses({204: {"description": "It is kept until it is processed"}}, 404, 413, 503),
     "openapi": {
         "requestBody": {
             "required": True,
