@@ -9,6 +9,7 @@ from pressroom.definitions import Schedule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.app import Listener
@@ -82,6 +83,11 @@ class DocsApp(RunningApp):
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
 
 
 def _add_commands(add: AddCommand) -> None:
