@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pressroom.api.views import JobFormatter
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import Site
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
@@ -75,6 +79,17 @@ class DocsApp(RunningApp):
 
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def pages(self, site: "Site") -> "AppSection":
+        from pressroom.apps.docs.pages import routes
+        from pressroom.web.navigation import AppSection
+
+        return AppSection("Docs", "/sites", routes.router(site, self))
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.search_box import find_sites
+
+        return (yield from find_sites(text, viewer))
 
 
 APP = App(
