@@ -9,7 +9,7 @@ import importlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pressroom.clock import Clock
 from pressroom.config import DeclaredSettings, Settings
@@ -107,8 +107,23 @@ class App:
             raise InvalidArgument(f"an app's name is a short word of lower-case letters and digits, not {self.name!r}")
 
 
-# Adds `pressroom NAME ACTION`: the action's name, its coroutine function `(app, args, output) -> exit code`, and its help.
-type AddCommand = Callable[..., "ArgumentParser"]
+class AddCommand(Protocol):
+    """Adds `pressroom NAME ACTION`: the name, a coroutine function `(app, args, output) -> exit code`, and the help."""
+
+    def __call__(
+        self,
+        name: str,
+        act: Any,
+        text: str,
+        *,
+        makes_database: bool = False,
+        in_memory: bool = False,
+        on_server: Any = None,
+    ) -> "ArgumentParser": ...
+
+    def add_group(self, name: str, text: str) -> None:
+        """For actions of two words, such as `edition pin`."""
+        ...
 
 
 def find_apps(names: Sequence[App | str]) -> list[App]:

@@ -1,0 +1,1 @@
+"""`pressroom docs`: organisations, projects, builds and editions from the command line."""
