@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.app import Listener
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import Site
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
@@ -88,6 +92,17 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.http import routes
 
         return routes.router(service, self)
+
+    def pages(self, site: "Site") -> "AppSection":
+        from pressroom.apps.docs.pages import routes
+        from pressroom.web.navigation import AppSection
+
+        return AppSection("Docs", "/sites", routes.router(site, self))
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.search_box import find_sites
+
+        return (yield from find_sites(text, viewer))
 
 
 def _add_commands(add: AddCommand) -> None:
