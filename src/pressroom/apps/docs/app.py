@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
@@ -77,10 +77,17 @@ class DocsApp(RunningApp):
         return {}
 
 
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.docs import commands  # here, so that a service does not import what only commands need
+
+    commands.add_commands(add)
+
+
 APP = App(
     name="docs",
     package="pressroom.apps.docs",
     make=DocsApp,
     settings=DocsSettings,
+    commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
 )
