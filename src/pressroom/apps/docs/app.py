@@ -7,9 +7,16 @@ from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.app import Listener
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import Site
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
@@ -73,14 +80,35 @@ class DocsApp(RunningApp):
     async def stop(self) -> None:
         await self.publishers.close()
 
+    def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
+        from pressroom.apps.docs.edge.listening import edge_listeners
+
+        return edge_listeners(self)
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
 
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
+
+    def pages(self, site: "Site") -> "AppSection":
+        from pressroom.apps.docs.pages import routes
+        from pressroom.web.navigation import AppSection
+
+        return AppSection("Docs", "/sites", routes.router(site, self))
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.search_box import find_sites
+
+        return (yield from find_sites(text, viewer))
+
 
 def _add_commands(add: AddCommand) -> None:
-    from pressroom.apps.docs import commands  # here, so that a service does not import what only commands need
+    from pressroom.apps.docs.commands import add_commands
 
-    commands.add_commands(add)
+    add_commands(add)
 
 
 APP = App(
