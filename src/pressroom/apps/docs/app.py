@@ -3,14 +3,21 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.app import Listener
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import Site
 
 SCHEDULES = tuple(
     Schedule(kind, cron, kind, key=kind, on_demand=True)
@@ -89,8 +96,35 @@ class DocsApp(RunningApp):
         await self.publishers.close()
         await self.credentials.close()
 
+    def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
+        from pressroom.apps.docs.edge.listening import edge_listeners
+
+        return edge_listeners(self)
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
+
+    def pages(self, site: "Site") -> "AppSection":
+        from pressroom.apps.docs.pages import routes
+        from pressroom.web.navigation import AppSection
+
+        return AppSection("Docs", "/sites", routes.router(site, self))
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.search_box import find_sites
+
+        return (yield from find_sites(text, viewer))
+
+
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.docs.commands import add_commands
+
+    add_commands(add)
 
 
 APP = App(
@@ -98,5 +132,6 @@ APP = App(
     package="pressroom.apps.docs",
     make=DocsApp,
     settings=DocsSettings,
+    commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
 )

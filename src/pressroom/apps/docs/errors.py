@@ -140,3 +140,15 @@ class PublisherUnavailable(Transient):
     """What is published to cannot be reached or refuses. The message is shown to people and holds no secret."""
 
     code = "publisher_unavailable"
+
+
+class TemplateFailed(Refused):
+    """A dashboard template cannot be used, or fails with what a project has."""
+
+    code = "template_failed"
+    status = 422
+
+
+class TemplateNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("there is no dashboard template here; the built-in one is used")

@@ -8,7 +8,7 @@ import msgspec
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
 from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
-from pressroom.apps.docs.publishing.addresses import published_url, surrogate_keys
+from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.notify.webhook_client import NoResponse, WebhookClient
 
 SITES_AT_ONCE = 200
@@ -45,18 +45,22 @@ class HttpPurge:
 
 
 class CachePurger:
-    """A publisher that keeps nothing: it comes after those that do."""
+    """A publisher that keeps nothing: it comes after those that do.
 
-    def __init__(self, cache: CachePurge) -> None:
+    Pages of an edition have two surrogate keys, `acme/guide` and `acme/guide/2.0`; those of the project's dashboard have the
+    first one alone.
+    """
+
+    def __init__(self, cache: CachePurge, urls: PublishedUrls) -> None:
         self._cache = cache
+        self._urls = urls
 
     async def publish(self, publication: Publication) -> None:
         await self.purge_sites(publication.org, [publication.site])
 
     async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:  # noqa: ARG002
-        site = Site(project.slug, "")
-        url = published_url(org, Site(project.slug, "__main"))
-        await self._cache.purge(surrogate_keys(org, site)[:1], [f"{url}v/", f"{url}v/switcher.json"] if url else [])
+        url = self._urls.dashboard(org, project.slug)
+        await self._cache.purge([f"{org.slug}/{project.slug}"], [url, f"{url}switcher.json"])
 
     async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:  # noqa: ARG002
         return ()
@@ -65,9 +69,8 @@ class CachePurger:
         listed = sorted(sites)
         for first in range(0, len(listed), SITES_AT_ONCE):
             some = listed[first : first + SITES_AT_ONCE]
-            keys = dict.fromkeys(key for site in some for key in surrogate_keys(org, site)[1:])
-            urls = [url for site in some if (url := published_url(org, site)) is not None]
-            await self._cache.purge(list(keys), urls)
+            keys = [f"{org.slug}/{site}" for site in some]
+            await self._cache.purge(keys, [self._urls.edition(org, *site) for site in some])
 
     async def delete_expired(self, org: Org, now: int) -> PurgedFiles:  # noqa: ARG002
         return PurgedFiles(0, 0)

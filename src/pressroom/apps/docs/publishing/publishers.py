@@ -12,6 +12,7 @@ from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.publishing import Publisher
 from pressroom.apps.docs.publishing.targets import allowed_hosts, check_target, require_public
 from pressroom.apps.docs.store import credentials as rows
+from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import CannotUnseal, InvalidArgument, PackageMissing
 from pressroom.model import Work
 
@@ -99,7 +100,8 @@ class Publishers:
             case "http_purge":
                 from pressroom.apps.docs.publishing.cache_purge import CachePurger, HttpPurge
 
-                return CachePurger(HttpPurge(config["url"], secret.get("token", ""), allowed_hosts(service.provider, core)))
+                cache = HttpPurge(config["url"], secret.get("token", ""), allowed_hosts(service.provider, core))
+                return CachePurger(cache, PublishedUrls(core.app_settings))
             case "folder":
                 from pressroom.apps.docs.publishing.places import FolderPlace
                 from pressroom.apps.docs.publishing.tree import TreePublisher

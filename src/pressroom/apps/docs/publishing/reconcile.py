@@ -15,6 +15,7 @@ from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.store import publishing as rows
 from pressroom.apps.docs.store.orgs import get_org
 from pressroom.apps.docs.store.projects import get_project_by_id
+from pressroom.apps.docs.store.templates import list_stale_dashboards
 from pressroom.errors import PressroomError, Transient
 from pressroom.model import Statement, Submitted, Work
 from pressroom.worker.context import RunningJob
@@ -95,7 +96,7 @@ class Reconcile:
     async def _render_dashboards(self, org: Org, publishers: list[Publisher], counts: Counter[str]) -> list[str]:
         """Of projects whose editions changed where no job rendered it."""
         problems: list[str] = []
-        for id in await self._core.database.read(partial(rows.list_stale_dashboards, org.slug)):
+        for id in [one.project for one in await self._core.database.read(partial(list_stale_dashboards, org.slug, None))]:
             try:
                 await self._dashboards.render(id)
                 project = await self._core.database.read(partial(get_project_by_id, id))

@@ -50,15 +50,14 @@ def plan_org(org: str, *, project: str | None = None, rules: Sequence[dict[str, 
 
 def plan_project(org: Org, project: Project, rules: Sequence[dict[str, Any]] | None = None) -> Work[list[Deletion]]:
     """A project's rules, also when it has none on purpose, take the place of its organisation's."""
-    if rules is None:
-        rules = org.lifecycle_rules if project.lifecycle_rules is None else project.lifecycle_rules
-    if not rules:
+    checked = LifecycleRules.of(org, project) if rules is None else LifecycleRules(rules)
+    if not checked.types:
         return []
     moment = yield from now()
     editions = yield from list_editions(project.id)
     builds = yield from _list_builds(project.id)
     history = yield from _list_history(project.id)
-    return LifecycleRules(rules).evaluate(editions, builds, history, moment)
+    return checked.evaluate(editions, builds, history, moment)
 
 
 def apply_plans(org: str, projects: Sequence[str]) -> Work[list[ProjectDeletion]]:

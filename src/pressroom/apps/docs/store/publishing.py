@@ -59,8 +59,3 @@ def settle(publication: Publication, error: str | None = None) -> Work[bool]:
         return False
     place = {"id": publication.edition.id, "seq": publication.seq}
     return bool((yield Statement("docs.mark_unpublished", place)))
-
-
-def list_stale_dashboards(org: str) -> Work[list[str]]:
-    """Ids of projects whose editions have changed since their dashboard was rendered."""
-    return [id for (id,) in (yield Statement("docs.list_stale_dashboards", {"org": org}))]
