@@ -2,14 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.app import Listener
     from pressroom.model import Job, Work
     from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.navigation import AppSection
@@ -77,8 +80,18 @@ class DocsApp(RunningApp):
     async def stop(self) -> None:
         await self.publishers.close()
 
+    def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
+        from pressroom.apps.docs.edge.listening import edge_listeners
+
+        return edge_listeners(self)
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
 
     def pages(self, site: "Site") -> "AppSection":
         from pressroom.apps.docs.pages import routes
@@ -97,10 +110,17 @@ class DocsApp(RunningApp):
         return (yield from find_subjects(job))
 
 
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.docs.commands import add_commands
+
+    add_commands(add)
+
+
 APP = App(
     name="docs",
     package="pressroom.apps.docs",
     make=DocsApp,
     settings=DocsSettings,
+    commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
 )

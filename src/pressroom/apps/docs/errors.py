@@ -94,3 +94,8 @@ class TemplateFailed(Refused):
 
     code = "template_failed"
     status = 422
+
+
+class TemplateNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("there is no dashboard template here; the built-in one is used")
