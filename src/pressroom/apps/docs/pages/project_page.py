@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
 PAGE_SIZE = 20  # builds
-SHOWN_EDITIONS = 20  # of a kind, until all of them are asked for
+SHOWN_EDITIONS = 10  # of a kind, until all of them are asked for
 SHOWN_JOBS = 20
 DAY = 24 * 3600
 
