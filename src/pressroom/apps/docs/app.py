@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.app import Listener
-    from pressroom.model import Work
+    from pressroom.model import Job, Work
     from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
@@ -121,6 +121,11 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.search_box import find_sites
 
         return (yield from find_sites(text, viewer))
+
+    def find_job_subjects(self, job: "Job") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.job_subjects import find_subjects
+
+        return (yield from find_subjects(job))
 
 
 def _add_commands(add: AddCommand) -> None:
