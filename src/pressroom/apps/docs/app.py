@@ -43,6 +43,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
         from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
         from pressroom.apps.docs.processing.build_processing import BuildProcessing
+        from pressroom.apps.docs.processing.edition_publishing import EditionPublishing
         from pressroom.apps.docs.processing.edition_update import EditionUpdate
         from pressroom.apps.docs.publishing.publishers import Publishers
         from pressroom.apps.docs.publishing.reconcile import Reconcile
@@ -53,17 +54,18 @@ class DocsApp(RunningApp):
         self.staging = Staging(core)
         self.publishers = Publishers(core)
         self.dashboards = Dashboards(core)
-        self.build_processing = BuildProcessing(core)
-        self.edition_update = EditionUpdate(core)
+        self.publishing = EditionPublishing(self.publishers, self.dashboards)
+        self.build_processing = BuildProcessing(core, self.staging, self.publishing)
+        self.edition_update = EditionUpdate(core, self.publishing)
         self.dashboard_sync = DashboardSync(core)
         self.git_ref_audit = GitRefAudit(core)
         self.lifecycle_eval = LifecycleEval(core)
         self.purgatory_cleanup = PurgatoryCleanup(core)
         self.credential_rewrap = CredentialRewrap(core)
         self.reconcile = Reconcile(core)
-        self.orgs = Orgs(core)
+        self.orgs = Orgs(core, SCHEDULES)
         self.projects = Projects(core)
-        self.builds = Builds(core)
+        self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
         self.kinds = (
