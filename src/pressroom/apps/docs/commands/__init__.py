@@ -4,7 +4,7 @@ from pressroom.app import AddCommand
 
 
 def add_commands(add: AddCommand) -> None:
-    from pressroom.apps.docs.commands import builds, credentials, edge, editions, maintenance, orgs, projects, templates, upload
+    from pressroom.apps.docs.commands import builds, edge, editions, maintenance, orgs, projects, upload
 
-    for module in (orgs, projects, upload, builds, editions, edge, maintenance, templates, credentials):
+    for module in (orgs, projects, upload, builds, editions, edge, maintenance):
         module.add_commands(add)
