@@ -151,9 +151,7 @@ def list_stale_dashboards(org: str, project: str | None) -> Work[list[StaleDashb
     """Of one project (its id), or of an organisation."""
     found: list[StaleDashboard] = []
     place = {"org": org, "project": project or "", "limit": PROJECTS_AT_ONCE}
-    while rows := (
-        yield Statement("docs.list_stale_dashboards", {**place, "after": found[-1].project if found else ""})
-    ):
+    while rows := (yield Statement("docs.list_stale_dashboards", {**place, "after": found[-1].project if found else ""})):
         found += [StaleDashboard(*row) for row in rows]
     return found
 
