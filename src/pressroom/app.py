@@ -22,6 +22,8 @@ from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from starlette.types import ASGIApp
+
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
@@ -54,6 +56,25 @@ class Core:
         return self.rendering.database
 
 
+@dataclass(frozen=True)
+class Listener:
+    """An address of its own that an app is served at, beside the service's, by the same server under the same limits. It has an
+    origin of its own: none of the service's routes is there.
+
+    `about` is one word for what is there. `setting` names the address, for whoever finds it taken. An address that nobody chose
+    is `optional`: if it is taken, that is logged, and everything else is served. Nothing listens before `is_needed` answers
+    yes; without it, listening begins with the service.
+    """
+
+    host: str
+    port: int
+    application: "ASGIApp"
+    about: str
+    setting: str
+    optional: bool = False
+    is_needed: Callable[[], Awaitable[bool]] | None = None
+
+
 class RunningApp:
     """An app in a process. All that it does not override, it does not have."""
 
@@ -74,6 +95,10 @@ class RunningApp:
         return {}
 
     def routes(self, service: "Service") -> Iterable["Route"]:  # noqa: ARG002
+        return ()
+
+    def listeners(self, service: "Service") -> Iterable[Listener]:  # noqa: ARG002
+        """What it serves at addresses of its own."""
         return ()
 
     def pages(self, site: "Site") -> "AppSection | None":  # noqa: ARG002

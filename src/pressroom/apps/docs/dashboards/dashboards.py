@@ -17,7 +17,6 @@ from pressroom.apps.docs.dashboards.sample import sample_facts
 from pressroom.apps.docs.dashboards.template import DashboardTemplate, built_in_template
 from pressroom.apps.docs.errors import TemplateFailed
 from pressroom.apps.docs.model import Org
-from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.store import dashboards as store
 from pressroom.apps.docs.store.dashboards import DashboardFacts
 from pressroom.apps.docs.urls import PublishedUrls
@@ -70,20 +69,6 @@ class Dashboards:
             files = await self._core.database.read(partial(store.list_all_files, artifact))
             known = self._read[artifact] = dict(await _gather(self._read_file, files))
         return known
-
-    async def read_file(self, project: str, name: str) -> bytes | None:
-        """One of the files, without reading the others."""
-        return (await self.read(project)).get(name)
-
-    async def publish(self, project: str, publishers: Publishers) -> None:
-        """Bring the files to where readers get them, if that is outside the database."""
-        facts = await self._core.database.read(partial(store.read_facts, project))
-        outside = await publishers.of(facts.org)
-        if not outside:
-            return
-        files = await self.read(project)
-        for publisher in outside:
-            await publisher.publish_dashboard(facts.org, facts.project, files)
 
     async def make_pages(self, facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
         """The dashboard and the 404 page. Raises TemplateFailed."""

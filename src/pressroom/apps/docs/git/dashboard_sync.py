@@ -15,7 +15,7 @@ from pressroom.apps.docs.errors import TemplateFailed
 from pressroom.apps.docs.git.remote import UNKNOWN, FetchedTree, GitRemote, KnownTree
 from pressroom.apps.docs.git.sync_jobs import KIND, SyncOrder
 from pressroom.apps.docs.git.template_files import read_template
-from pressroom.apps.docs.publishing.publishers import Publishers
+from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, find_place
 from pressroom.apps.docs.store import dashboards as dashboard_rows
 from pressroom.apps.docs.store import templates as store
 from pressroom.apps.docs.store.orgs import get_org
@@ -30,10 +30,10 @@ AT_ONCE = 8  # projects
 
 
 class DashboardSync:
-    def __init__(self, core: Core, dashboards: Dashboards, publishers: Publishers, remote: GitRemote) -> None:
+    def __init__(self, core: Core, dashboards: Dashboards, publishing: EditionPublishing, remote: GitRemote) -> None:
         self._core = core
         self._dashboards = dashboards
-        self._publishers = publishers
+        self._publishing = publishing
         self._remote = remote
         self.kind = Kind(
             KIND,
@@ -60,7 +60,7 @@ class DashboardSync:
         elif order.org is not None:
             concerned = await self._list_stale(order.org, order.scope)
         else:
-            ids = [*order.projects, *([order.project] if order.project else [])]
+            ids = [order.project] if order.project else []
             concerned = await job.write(partial(dashboard_rows.make_stale, ids))
         await self._render_all(job, concerned)
         return {"projects": len(concerned), "commit": None if binding is None else await self._commit_of(binding)}
@@ -105,8 +105,7 @@ class DashboardSync:
 
         async def render(one: StaleDashboard) -> None:
             async with room, job.item(one.slug):
-                await self._dashboards.render(one.project)
-                await self._dashboards.publish(one.project, self._publishers)
+                await self._publishing.render_dashboard(await self._core.database.read(partial(find_place, one.project)))
 
         ended = await asyncio.gather(*map(render, concerned), return_exceptions=True)
         failed = [error for error in ended if error is not None]

@@ -1,11 +1,9 @@
 """Jobs of the kind `docs.dashboard_sync`: what they are to do, and how they are submitted."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from pressroom.apps.docs.model import Project
 from pressroom.apps.docs.store.templates import TemplateBinding
 from pressroom.model import Submitted
 from pressroom.queue import Queue
@@ -15,12 +13,11 @@ KIND = "docs.dashboard_sync"
 
 
 class SyncOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of these: `template`, fetch it and render what it concerns; `project` or `projects`, render these (ids) again;
-    `org`, render what is stale, of the project in `scope` or of all its projects."""
+    """One of these: `template`, fetch it and render what it concerns; `project`, render this one (an id) again; `org`, render
+    what is stale, of the project in `scope` or of all its projects."""
 
     template: str | None = None
     project: str | None = None
-    projects: list[str] = []
     org: str | None = None
     scope: str | None = None
     actor: str = ""
@@ -42,15 +39,6 @@ async def submit_scope(
     return await _submit(
         queue, order, f"docs:dashboards:{binding.project or binding.org}", binding, "dashboards", within, options
     )
-
-
-async def submit_projects(
-    queue: Queue, org: str, projects: Sequence[Project], *, actor: str, within: Transaction | None = None, **options: Any
-) -> Submitted:
-    """Render these projects of an organisation again, in one job."""
-    order = SyncOrder(projects=[project.id for project in projects], actor=actor)
-    subject = f"dashboards of {org}"
-    return await queue.submit(KIND, msgspec.to_builtins(order), org_id=org, subject=subject, within=within, **options)
 
 
 async def _submit(
