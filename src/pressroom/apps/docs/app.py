@@ -42,12 +42,14 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.dashboards.dashboards import Dashboards
         from pressroom.apps.docs.git.dashboard_sync import DashboardSync
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
+        from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
+        from pressroom.apps.docs.operations.templates import Templates
         from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
         from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
         from pressroom.apps.docs.processing.build_processing import BuildProcessing
@@ -67,7 +69,8 @@ class DocsApp(RunningApp):
         self.publishing = EditionPublishing(self.publishers, self.dashboards)
         self.build_processing = BuildProcessing(core, self.staging, self.publishing)
         self.edition_update = EditionUpdate(core, self.publishing)
-        self.dashboard_sync = DashboardSync(core)
+        self.git_remote = GitRemote(core.app_settings)
+        self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core)
         self.reconcile = Reconcile(core, self.publishers, self.dashboards)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
@@ -78,6 +81,7 @@ class DocsApp(RunningApp):
         self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
+        self.templates = Templates(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
