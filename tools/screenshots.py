@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,7 @@ class Known:
     delivery: str
     diagram: str
     packs: dict[str, str]  # ids by the first word of the title
+    batch: str
     pack_link: str
 
 
@@ -99,6 +100,12 @@ def shots(known: Known) -> list[Shot]:
         Shot("document-compare", f"/library/{known.packs['Anna']}/offer/compare"),
         Shot("pack-by-link", f"/library/p/{known.pack_link}"),
         Shot("document-by-link", f"/library/p/{known.pack_link}/offer"),
+        Shot("batches", "/library/batches"),
+        Shot("batch", f"/library/batches/{known.batch}"),
+        Shot("renders", "/library/renders?status=failed"),
+        Shot("packs-settings", "/library/settings"),
+        Shot("packs-settings-key", "/library/settings/template:offer"),
+        Shot("packs-settings-document", "/library/settings/documents/offer"),
         Shot("nowhere-by-link", "/library/p/0000000000000"),
         Shot("nowhere", "/desk/jobs/job_01JD0000000000000000000000"),
     ]
@@ -184,8 +191,18 @@ async def look(home: Path) -> Known:
             delivery=delivery.uid if delivery else "none",
             diagram=str(diagrams[0][0]) if diagrams else "none",
             packs=packs,
+            batch=await _make_batch(press),
             pack_link=(await library.make_link(None, packs["Anna"]))[1],
         )
+
+
+async def _make_batch(press: Pressroom) -> str:
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"title,person.name\nAnna,Anna Example\nBen,Ben Example\n"
+
+    batches = press.app("packs").batches
+    batch, _ = await batches.start(None, "csv", await batches.store_upload("csv", lines()), author="demo")
+    return str(batch.id)
 
 
 def _has_a_picture(job: Job) -> bool:

@@ -9,7 +9,7 @@ import importlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pressroom.clock import Clock
 from pressroom.config import DeclaredSettings, Settings
@@ -21,6 +21,8 @@ from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+    from starlette.types import ASGIApp
 
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
@@ -54,6 +56,25 @@ class Core:
         return self.rendering.database
 
 
+@dataclass(frozen=True)
+class Listener:
+    """An address of its own that an app is served at, beside the service's, by the same server under the same limits. It has an
+    origin of its own: none of the service's routes is there.
+
+    `about` is one word for what is there. `setting` names the address, for whoever finds it taken. An address that nobody chose
+    is `optional`: if it is taken, that is logged, and everything else is served. Nothing listens before `is_needed` answers
+    yes; without it, listening begins with the service.
+    """
+
+    host: str
+    port: int
+    application: "ASGIApp"
+    about: str
+    setting: str
+    optional: bool = False
+    is_needed: Callable[[], Awaitable[bool]] | None = None
+
+
 class RunningApp:
     """An app in a process. All that it does not override, it does not have."""
 
@@ -74,6 +95,10 @@ class RunningApp:
         return {}
 
     def routes(self, service: "Service") -> Iterable["Route"]:  # noqa: ARG002
+        return ()
+
+    def listeners(self, service: "Service") -> Iterable[Listener]:  # noqa: ARG002
+        """What it serves at addresses of its own."""
         return ()
 
     def pages(self, site: "Site") -> "AppSection | None":  # noqa: ARG002
@@ -107,8 +132,23 @@ class App:
             raise InvalidArgument(f"an app's name is a short word of lower-case letters and digits, not {self.name!r}")
 
 
-# Adds `pressroom NAME ACTION`: the action's name, its coroutine function `(app, args, output) -> exit code`, and its help.
-type AddCommand = Callable[..., "ArgumentParser"]
+class AddCommand(Protocol):
+    """Adds `pressroom NAME ACTION`: the name, a coroutine function `(app, args, output) -> exit code`, and the help."""
+
+    def __call__(
+        self,
+        name: str,
+        act: Any,
+        text: str,
+        *,
+        makes_database: bool = False,
+        in_memory: bool = False,
+        on_server: Any = None,
+    ) -> "ArgumentParser": ...
+
+    def add_group(self, name: str, text: str) -> None:
+        """For actions of two words, such as `edition pin`."""
+        ...
 
 
 def find_apps(names: Sequence[App | str]) -> list[App]:

@@ -213,7 +213,7 @@ def test_the_set_of_apps_is_a_setting() -> None:
 @pytest.mark.parametrize(
     ("names", "problem"),
     [
-        (["shop"], "there is no app 'shop'; use diagrams, wiki, packs, or MODULE:NAME for your own"),
+        (["shop"], "there is no app 'shop'; use diagrams, wiki, packs, docs, or MODULE:NAME for your own"),
         (["tests.toy.app:Toy"], "'tests.toy.app:Toy' is not an App"),
         ([APP, App("toy", "tests.toy", Toy)], "two apps are named 'toy'"),
     ],

@@ -298,7 +298,7 @@ def test_a_setting_of_an_app_has_layers_and_names_as_those_of_the_core(
     ("env", "toml", "suggested"),
     [
         ({"PRESSROOM_DIAGRAM_CACHE_TTL": "1"}, "", "PRESSROOM_DIAGRAMS_CACHE_TTL"),
-        ({"PRESSROOM_JOB_RETENTION": "1"}, "", "PRESSROOM_DIAGRAMS_JOB_RETENTION"),
+        ({"PRESSROOM_KEPT_LINK_TTL": "1"}, "", "PRESSROOM_DIAGRAMS_KEPT_LINK_TTL"),
         ({}, "diagram_cache_ttl = 1", "[diagrams] cache_ttl"),
         ({}, "queue_max_concurrent = 1", "[diagrams] max_concurrent"),
     ],

@@ -54,7 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: Namespace, output: Output) -> int:
     import asyncio  # here, so that `--help` does not wait for it
 
-    if not args.reads_settings:
+    perform_on_server = getattr(args, "on_server", None)
+    if perform_on_server is not None and (on_server := perform_on_server(args, output)) is not None:
+        result = on_server
+    elif not args.reads_settings:
         result = args.run(args, output)
     else:
         settings = load_settings(args)

@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 from pressroom.api import logs
@@ -74,28 +73,46 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
         if app.commands is not None:
             actions = commands.add_group(app.name, app.about)
             if app.name == named:
-                app.commands(partial(_add_app_command, actions, app.name))
+                app.commands(_AppCommands(actions, app.name))
     for last in (checks, promote, demo):
         last.add_commands(commands)
     return parser
 
 
-def _add_app_command(
-    actions: Commands,
-    app: str,
-    name: str,
-    act: Any,
-    text: str,
-    *,
-    makes_database: bool = False,
-    in_memory: bool = False,
-) -> ArgumentParser:
-    """An action `in_memory` needs no database and no settings: its app runs in memory."""
-    if in_memory:
-        return actions.add(name, command_in_memory(app, act), text, reads_settings=False)
-    parser = actions.add(name, command_on_app(app, act), text, makes_database=makes_database)
-    add_home_option(parser)
-    return parser
+class _AppCommands:
+    """Adds the actions of an app. An action may have two words, `edition pin`: the first is a group that was added before."""
+
+    def __init__(self, actions: Commands, app: str) -> None:
+        self._actions = actions
+        self._app = app
+        self._groups: dict[str, Commands] = {}
+
+    def add_group(self, name: str, text: str) -> None:
+        self._groups[name] = self._actions.add_group(name, text)
+
+    def __call__(
+        self,
+        name: str,
+        act: Any,
+        text: str,
+        *,
+        makes_database: bool = False,
+        in_memory: bool = False,
+        on_server: Any = None,
+    ) -> ArgumentParser:
+        """An action `in_memory` needs no database and no settings: its app runs in memory.
+
+        `on_server(args, output)` is called before the settings are read. It returns a coroutine that performs the action on a
+        server, or None: then the app of the settings does.
+        """
+        group, _, action = name.rpartition(" ")
+        actions = self._groups[group] if group else self._actions
+        if in_memory:
+            return actions.add(action, command_in_memory(self._app, act), text, reads_settings=False)
+        parser = actions.add(action, command_on_app(self._app, act), text, makes_database=makes_database)
+        parser.set_defaults(on_server=on_server)
+        add_home_option(parser)
+        return parser
 
 
 class _JsonParser(ArgumentParser):

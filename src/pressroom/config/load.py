@@ -39,6 +39,8 @@ _NOT_OURS = frozenset(
         "PRESSROOM_ENGINES",
         "PRESSROOM_URL",  # of the client
         "PRESSROOM_TOKEN",
+        "PRESSROOM_ORG",  # of the commands of the docs app
+        "PRESSROOM_PROJECT",
     }
 )
 

@@ -125,7 +125,7 @@ class QueueSettings(DeclaredSettings):
         ValueCheck(_is_free_schema, "{!r} is not for oban's tables; name another schema"),
     )
     apps: tuple[str, ...] = setting(
-        ("diagrams", "wiki", "packs"),
+        ("diagrams", "wiki", "packs", "docs"),
         "the apps of the service: built-in ones by name, others as `MODULE:NAME` "
         "([writing-an-app.md](writing-an-app.md)). Each has a section of its own, `[name]` in the file and "
         "`PRESSROOM_NAME_*` in the environment",

@@ -2,14 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from pressroom.app import App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, RunningApp
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from pressroom.api.routes import Route
+    from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
+    from pressroom.app import Listener
+    from pressroom.model import Work
+    from pressroom.store.operators.lookup import LookupResult, Viewer
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import Site
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
@@ -36,6 +43,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
         from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
         from pressroom.apps.docs.processing.build_processing import BuildProcessing
+        from pressroom.apps.docs.processing.edition_publishing import EditionPublishing
         from pressroom.apps.docs.processing.edition_update import EditionUpdate
         from pressroom.apps.docs.publishing.publishers import Publishers
         from pressroom.apps.docs.publishing.reconcile import Reconcile
@@ -46,17 +54,18 @@ class DocsApp(RunningApp):
         self.staging = Staging(core)
         self.publishers = Publishers(core)
         self.dashboards = Dashboards(core)
-        self.build_processing = BuildProcessing(core)
-        self.edition_update = EditionUpdate(core)
+        self.publishing = EditionPublishing(self.publishers, self.dashboards)
+        self.build_processing = BuildProcessing(core, self.staging, self.publishing)
+        self.edition_update = EditionUpdate(core, self.publishing)
         self.dashboard_sync = DashboardSync(core)
         self.git_ref_audit = GitRefAudit(core)
         self.lifecycle_eval = LifecycleEval(core)
         self.purgatory_cleanup = PurgatoryCleanup(core)
         self.credential_rewrap = CredentialRewrap(core)
         self.reconcile = Reconcile(core)
-        self.orgs = Orgs(core)
+        self.orgs = Orgs(core, SCHEDULES)
         self.projects = Projects(core)
-        self.builds = Builds(core)
+        self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
         self.kinds = (
@@ -73,8 +82,35 @@ class DocsApp(RunningApp):
     async def stop(self) -> None:
         await self.publishers.close()
 
+    def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
+        from pressroom.apps.docs.edge.listening import edge_listeners
+
+        return edge_listeners(self)
+
     def job_formatters(self) -> "Mapping[str, JobFormatter]":
         return {}
+
+    def routes(self, service: "Service") -> "Iterable[Route]":
+        from pressroom.apps.docs.http import routes
+
+        return routes.router(service, self)
+
+    def pages(self, site: "Site") -> "AppSection":
+        from pressroom.apps.docs.pages import routes
+        from pressroom.web.navigation import AppSection
+
+        return AppSection("Docs", "/sites", routes.router(site, self))
+
+    def find(self, text: str, viewer: "Viewer") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.search_box import find_sites
+
+        return (yield from find_sites(text, viewer))
+
+
+def _add_commands(add: AddCommand) -> None:
+    from pressroom.apps.docs.commands import add_commands
+
+    add_commands(add)
 
 
 APP = App(
@@ -82,5 +118,6 @@ APP = App(
     package="pressroom.apps.docs",
     make=DocsApp,
     settings=DocsSettings,
+    commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
 )

@@ -87,3 +87,15 @@ class ArchiveTooLarge(Refused):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the archive is larger than {limit:,} bytes")
+
+
+class TemplateFailed(Refused):
+    """A dashboard template cannot be used, or fails with what a project has."""
+
+    code = "template_failed"
+    status = 422
+
+
+class TemplateNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("there is no dashboard template here; the built-in one is used")

@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 
-from pressroom.config.declaration import DeclaredSettings, at_least, positive, setting
+from pressroom.config.addresses import is_host_and_port
+from pressroom.config.declaration import DeclaredSettings, ValueCheck, at_least, positive, setting
 
 
 @dataclass(frozen=True)
 class DocsSettings(DeclaredSettings):
-    listen: str = setting("127.0.0.1:8001", "where sites are served by `pressroom serve`; empty: nowhere")
+    listen: str = setting(
+        "127.0.0.1:8001",
+        "where sites are served by `pressroom serve`; empty: nowhere. The default is used once there is an organisation; "
+        "if it is taken then, that is logged and sites are not served. Any other address is used from the start",
+        ValueCheck(lambda value: not value or is_host_and_port(value), "{!r} is not HOST:PORT"),
+    )
     url: str = setting(
         "", "the address of that listener as readers see it, such as `https://docs.example.org`; empty: where it listens"
     )

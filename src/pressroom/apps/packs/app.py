@@ -72,6 +72,8 @@ class PacksApp(RunningApp):
 
         items = (
             NavItem("Packs", "/library"),
+            NavItem("Batches", "/library/batches"),
+            NavItem("Renders", "/library/renders", Scope.OPERATOR),
             NavItem("Deleted", "/library/deleted", Scope.OPERATOR),
             NavItem("Settings", "/library/settings", Scope.OPERATOR),
         )

@@ -13,6 +13,7 @@ import msgspec
 
 from pressroom.app import AddCommand
 from pressroom.apps.packs import config_commands
+from pressroom.apps.packs.batches import commands as batch_commands
 from pressroom.apps.packs.bundles import commands as bundle_commands
 from pressroom.apps.packs.model import Pack, PackDraft, to_uuid
 from pressroom.apps.packs.store import PackFilter
@@ -61,6 +62,7 @@ def add_commands(add: AddCommand) -> None:
     for parser in (new, listing, showing, rendering):
         parser.add_argument("--org", help="whose packs (default: those without an organisation)")
     bundle_commands.add_commands(add)
+    batch_commands.add_commands(add)
     config_commands.add_commands(add)
 
 

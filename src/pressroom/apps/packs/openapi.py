@@ -127,7 +127,7 @@ LIST_PACKS: dict[str, Any] = {
     "openapi": {
         "parameters": [
             query("q", {"type": "string"}, "Words of the title, the user, the session or the data; the last may be only begun"),
-            query("status", {"enum": ["queued", "rendering", "ready", "failed"]}, "Of the newest render of any document"),
+            query("status", {"enum": ["", "queued", "rendering", "ready", "failed"]}, "Of the newest render of any document"),
             query("user", {"type": "string"}, "Whose packs"),
             query("session", {"type": "string"}, "Of which session"),
             query("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "How many"),

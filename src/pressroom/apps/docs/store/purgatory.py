@@ -81,6 +81,7 @@ def delete_project(project: Project, deleter: Deleter) -> Work[None]:
     """With all that it has, which stays as it is until it is purged."""
     moment = yield from now()
     yield Statement("docs.mark_project_deleted", {"id": project.id, "now": moment})
+    yield Statement("docs.publish_project_again", {"project": project.id})
     yield from _enter(project, "project", project.id, project.slug, None, deleter)
 
 
@@ -166,6 +167,7 @@ def _restore_project(id: str) -> Work[None]:
         raise SlugTaken("project", project.slug)
     moment = yield from now()
     yield Statement("docs.restore_project", {"id": id, "now": moment})
+    yield Statement("docs.publish_project_again", {"project": id})
 
 
 def list_orgs_with_due() -> Work[list[str]]:

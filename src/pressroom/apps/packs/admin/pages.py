@@ -1,20 +1,19 @@
 """`/library/settings`: what packs are made with, as pages. For operators; an admin publishes."""
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from starlette.responses import Response
 
 from pressroom.api.access import Scope
 from pressroom.api.routes import Routes
 from pressroom.apps.packs.access import SCOPES
-from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.admin.overlays import Overlays, OverlaySent
+from pressroom.apps.packs.admin.page_parts import actor_of, key_address
+from pressroom.apps.packs.admin.registry_pages import RegistryPages
 from pressroom.apps.packs.config.checks import require_key
 from pressroom.apps.packs.config.versions import ConfigVersion, NotPublishable
 from pressroom.apps.packs.library.views import parse_number, render_page
 from pressroom.errors import PressroomError
-from pressroom.store.operators.audit import EVERYWHERE
 from pressroom.web.line_diff import DiffLine, diff_lines_in_thread
 from pressroom.web.site import PageRequest, Site
 
@@ -33,6 +32,11 @@ def router(site: Site, app: "PacksApp") -> Routes:
     site.get(routes, "/library/settings", pages.show, needs=Scope.OPERATOR)
     site.post(routes, "/library/settings/overlays", pages.save_overlay)
     site.post(routes, "/library/settings/overlays/delete", pages.delete_overlay)
+    documents = RegistryPages(app)
+    site.get(routes, "/library/settings/documents", documents.show_new, needs=Scope.OPERATOR)
+    site.post(routes, "/library/settings/documents", documents.save, small=False)
+    site.post(routes, "/library/settings/documents/remove", documents.remove)
+    site.get(routes, "/library/settings/documents/{doc_id}", documents.show, needs=Scope.OPERATOR)
     site.get(routes, key, pages.show_key, needs=Scope.OPERATOR)
     site.post(routes, f"{key}/draft", pages.save_draft, small=False)
     site.post(routes, f"{key}/validate", pages.validate)
@@ -50,7 +54,7 @@ class SettingsPages:
     async def show(self, request: PageRequest) -> Response:
         """Every key, and the registry with its overlays. `key` in the query leads to that key, also to a new one."""
         if key := request.http.query_params.get("key", "").strip():
-            return request.redirect(_address(require_key(key)))
+            return request.redirect(key_address(require_key(key)))
         org_id = request.caller.org_id
         keys = await self._app.configuration.list_keys(org_id)
         documents, truncated = await self._overlays.list(org_id)
@@ -80,7 +84,7 @@ class SettingsPages:
             "settings_key.html",
             status=200 if error is None else error.status,
             key=key,
-            address=_address(key),
+            address=key_address(key),
             versions=versions,
             shown=shown,
             text=body if text is None else text,
@@ -100,14 +104,16 @@ class SettingsPages:
         except PressroomError as error:
             return await self._render_key(request, require_key(key), error=error, text=text)
         checked = await self._app.configuration.validate(request.caller.org_id, key, saved.number, actor=actor)
-        return request.redirect(f"{_address(key)}?version={saved.number}", f"Version {saved.number} saved: {checked.status}.")
+        return request.redirect(
+            f"{key_address(key)}?version={saved.number}", f"Version {saved.number} saved: {checked.status}."
+        )
 
     async def validate(self, request: PageRequest, key: str) -> Response:
         number = parse_number(request.form.get("number"))
         checked = await self._app.configuration.validate(
             request.caller.org_id, require_key(key), number, actor=actor_of(request)
         )
-        return request.redirect(f"{_address(key)}?version={number}", f"Version {number} checked: {checked.status}.")
+        return request.redirect(f"{key_address(key)}?version={number}", f"Version {number} checked: {checked.status}.")
 
     async def publish(self, request: PageRequest, key: str) -> Response:
         number = parse_number(request.form.get("number"))
@@ -115,17 +121,17 @@ class SettingsPages:
             await self._app.configuration.publish(request.caller.org_id, require_key(key), number, actor=actor_of(request))
         except NotPublishable as error:
             return await self._render_key(request, key, error=error)
-        return request.redirect(f"{_address(key)}?version={number}", f"Version {number} published.")
+        return request.redirect(f"{key_address(key)}?version={number}", f"Version {number} published.")
 
     async def roll_back(self, request: PageRequest, key: str) -> Response:
         back = await self._app.configuration.roll_back(request.caller.org_id, key, actor=actor_of(request))
-        return request.redirect(f"{_address(key)}?version={back.number}", f"Version {back.number} published again.")
+        return request.redirect(f"{key_address(key)}?version={back.number}", f"Version {back.number} published again.")
 
     async def dry_run(self, request: PageRequest, key: str, number: str) -> Response:
         """What the documents that use a version would be, from the samples of the registry."""
         version = parse_number(number)
         made = await self._app.dry_runs.run(request.caller.org_id, key, version)
-        return render_page(request, "settings_dry_run.html", key=key, address=_address(key), made=made)
+        return render_page(request, "settings_dry_run.html", key=key, address=key_address(key), made=made)
 
     async def save_overlay(self, request: PageRequest) -> Response:
         form = request.form
@@ -145,13 +151,3 @@ class SettingsPages:
         place = [request.form.get(name) for name in ("doc_id", "scope", "scope_id")]
         await self._overlays.delete(request.caller.org_id, place[0], place[1], place[2], actor_of(request))
         return request.redirect("/library/settings", f"Overlay of {place[0]} deleted.")
-
-
-def actor_of(request: PageRequest) -> Actor:
-    caller = request.caller
-    audit_org = EVERYWHERE if caller.everywhere else caller.org_id
-    return Actor(name=caller.name, audit_org=audit_org, request_id=request.http.state.request_id)
-
-
-def _address(key: str) -> str:
-    return f"/library/settings/{quote(key)}"

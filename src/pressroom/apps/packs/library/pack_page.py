@@ -46,13 +46,14 @@ class DueDocuments(msgspec.Struct, frozen=True):
 class PackPages:
     def __init__(self, app: "PacksApp") -> None:
         self._packs = app.packs
+        self._bundles = app.bundles
         self._link_ttl = app.settings.link_ttl
 
     async def show(self, request: PageRequest, pack_id: str) -> Response:
         pack = await self._packs.get(request.caller.org_id, pack_id)
-        return await self._pack_page(request, pack)
+        return await self.pack_page(request, pack)
 
-    async def _pack_page(self, request: PageRequest, pack: Pack, problem: PressroomError | None = None) -> Response:
+    async def pack_page(self, request: PageRequest, pack: Pack, problem: PressroomError | None = None) -> Response:
         documents = await self._packs.documents(pack)
         versions = await request.read(partial(list_data_versions, pack.id))
         shown = await self._shown_data(request, pack, versions)
@@ -63,6 +64,7 @@ class PackPages:
             pack=pack,
             documents=documents,
             due=count_due(documents),
+            bundle=await self._bundles.find(pack),
             versions=versions,
             shown=shown,
             problem=problem,
@@ -99,7 +101,7 @@ class PackPages:
         try:
             answer = await render(request.caller.org_id, pack.id, requested_by=request.caller.name, trace=trace)
         except Refused as refusal:
-            return await self._pack_page(request, pack, refusal)
+            return await self.pack_page(request, pack, refusal)
         documents = [job.doc_id for job in answer.jobs]
         if documents:
             await request.record_audit("pack.render", f"pack {pack.id}", after={"documents": documents})

@@ -1,0 +1,78 @@
+"""The files that a project's dashboard consists of, and which of two renders is kept."""
+
+import asyncio
+import json
+
+from pressroom.apps.docs.model import MAIN
+from tests.apps.docs.dash_stage import docs_stage
+
+
+async def test_a_project_gets_its_dashboard_404_page_switcher_and_metadata_q23(database: str) -> None:
+    async with docs_stage(database) as stage:
+        await stage.new_org(base_domain="docs.example.org", url_scheme="subdomain")
+        project = await stage.new_project()
+        await stage.show(project, MAIN, "main")
+        for version in ("v1.9.0", "v1.10.0", "v2.0.0-rc.1"):
+            await stage.show(project, version, version)
+        await stage.show(project, "1", "v1.10.0", "major", title="Latest 1.x", params={"major_version": 1})
+        await stage.show(project, "usdf--main", "main", "alternate", title="USDF", mode="alternate_git_ref")
+        await stage.show(project, "tickets-7", "tickets/7", "draft")
+
+        version = await stage.app.dashboards.render(project.id)
+
+        files = await stage.app.dashboards.read(project.id)
+        assert version == (await stage.project(project)).editions_version
+        assert {"__dashboard.html", "__404.html", "__switcher.json", "__editions/__main.json"} <= files.keys()
+        page = files["__dashboard.html"].decode()
+        assert page.index("v2.0.0-rc.1") < page.index("v1.10.0") < page.index("v1.9.0")
+        switcher = json.loads(files["__switcher.json"])
+        assert [entry["version"] for entry in switcher] == [MAIN, "usdf--main", "v2.0.0-rc.1", "v1.10.0", "v1.9.0", "1"]
+        assert switcher[0] == {
+            "name": "Latest",
+            "version": MAIN,
+            "url": "https://guide.docs.example.org/",
+            "preferred": True,
+        }
+        assert [entry.get("preferred", False) for entry in switcher] == [True, True, False, False, False, False]
+        release = json.loads(files["__editions/v1.10.0.json"])
+        assert release["edition"]["url"] == "https://guide.docs.example.org/v/v1.10.0/"
+        assert release["canonical_url"] == "https://guide.docs.example.org/"
+        assert not release["is_canonical"]
+        assert json.loads(files["__editions/__main.json"])["is_canonical"]
+
+
+async def test_a_version_that_is_kept_is_not_rendered_again(file: str) -> None:
+    async with docs_stage(file) as stage:
+        await stage.new_org()
+        project = await stage.new_project()
+        await stage.show(project, MAIN, "main")
+        await stage.app.dashboards.render(project.id)
+        first = (await stage.project(project)).dashboard
+
+        await stage.app.dashboards.render(project.id)
+        assert (await stage.project(project)).dashboard == first
+
+        await stage.touch(project)
+        await stage.app.dashboards.render(project.id)
+        assert (await stage.project(project)).dashboard != first
+
+
+async def test_renders_at_once_leave_the_newest_state(database: str) -> None:
+    async with docs_stage(database) as stage:
+        await stage.new_org()
+        project = await stage.new_project()
+        await stage.show(project, MAIN, "main")
+
+        async def release(number: int) -> None:
+            await stage.show(project, f"v1.{number}.0", f"v1.{number}.0")
+            await stage.app.dashboards.render(project.id)
+
+        await asyncio.gather(*(release(number) for number in range(4)))
+        await stage.app.dashboards.render(project.id)
+
+        files = await stage.app.dashboards.read(project.id)
+        assert len(json.loads(files["__switcher.json"])) == 5
+        held = await stage.rows(
+            "SELECT artifact FROM artifact_hold WHERE holder = :holder", holder=f"docs:dashboard:{project.id}"
+        )
+        assert held == [((await stage.project(project)).dashboard,)]
