@@ -15,12 +15,14 @@ from pressroom.clock import Clock
 from pressroom.config import DeclaredSettings, Settings
 from pressroom.definitions import Kind, Schedule
 from pressroom.errors import InvalidArgument, InvalidSettings
-from pressroom.model import Work
+from pressroom.model import Job, Work
 from pressroom.sealing import Keyring
 from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+    from starlette.types import ASGIApp
 
     from pressroom.api.routes import Route
     from pressroom.api.service import Service
@@ -54,11 +56,30 @@ class Core:
         return self.rendering.database
 
 
+@dataclass(frozen=True)
+class Listener:
+    """An address of its own that an app is served at, beside the service's, by the same server under the same limits. It has an
+    origin of its own: none of the service's routes is there.
+
+    `about` is one word for what is there. `setting` names the address, for whoever finds it taken. An address that nobody chose
+    is `optional`: if it is taken, that is logged, and everything else is served. Nothing listens before `is_needed` answers
+    yes; without it, listening begins with the service.
+    """
+
+    host: str
+    port: int
+    application: "ASGIApp"
+    about: str
+    setting: str
+    optional: bool = False
+    is_needed: Callable[[], Awaitable[bool]] | None = None
+
+
 class RunningApp:
     """An app in a process. All that it does not override, it does not have."""
 
     kinds: Sequence[Kind] = ()
-    schedules: Sequence[Schedule] = ()  # saved when workers start
+    schedules: Sequence[Schedule] = ()  # saved when workers start, unless they are on demand
 
     async def open(self) -> None:
         """The database is open, and no job has been claimed yet. Called again if the database was busy."""
@@ -76,11 +97,20 @@ class RunningApp:
     def routes(self, service: "Service") -> Iterable["Route"]:  # noqa: ARG002
         return ()
 
+    def listeners(self, service: "Service") -> Iterable[Listener]:  # noqa: ARG002
+        """What it serves at addresses of its own."""
+        return ()
+
     def pages(self, site: "Site") -> "AppSection | None":  # noqa: ARG002
         return None
 
     def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:  # noqa: ARG002
         """Its part of the search box: what of its own the text may name. Every statement goes by an index."""
+        yield from ()
+        return []
+
+    def find_job_subjects(self, job: Job) -> Work[list["LookupResult"]]:  # noqa: ARG002
+        """What of its own a job is about: the page of the job links there. Only what the job's organisation may see."""
         yield from ()
         return []
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
@@ -18,6 +18,7 @@ from pressroom.api.routing import Application
 from pressroom.api.service import Service
 from pressroom.api.worker_metrics import WorkerCollector
 from pressroom.config import Settings
+from pressroom.parts.app_listeners import AppListeners
 from pressroom.pressroom import Pressroom
 from pressroom.registry import import_kinds
 from pressroom.web import routes as web
@@ -31,9 +32,12 @@ def compile_templates(press: Pressroom, stopping: Callable[[], bool] = lambda: F
     web_site.compile_templates(_app_packages(press), stopping)
 
 
-async def serve(settings: Settings, *, works: bool, listening: Callable[[str, bool], None]) -> None:
-    """Serve until stopped. `listening` is called with the address once it is bound, and with whether no token exists yet that
-    would be let in."""
+type Listening = Callable[[str, bool, Mapping[str, str]], None]
+
+
+async def serve(settings: Settings, *, works: bool, listening: Listening) -> None:
+    """Serve until stopped. `listening` is called once: with the address, with whether no token exists yet that would be let in,
+    and with the addresses of apps by what is there."""
     memory.return_large_blocks()
     host, port = settings.address
     listener = server.listen(host, port)
@@ -47,12 +51,16 @@ async def serve(settings: Settings, *, works: bool, listening: Callable[[str, bo
         if not works:
             await press.artifact_store.check()
         service, application = make_service(press)
+        beside = AppListeners(service, [one for app in press.apps.values() for one in app.listeners(service)])
+        stack.callback(beside.close)
+        await beside.bind()
         server.heed_signals(service, settings.grace)
         shown = f"[{host}]" if ":" in host else host
         closed = not (is_loopback(host) or settings.auth_enabled or await press.tokens.any_holds())
-        listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed)
+        listening(settings.base_url or f"http://{shown}:{listener.getsockname()[1]}", closed, beside.urls)
         async with asyncio.TaskGroup() as together:
-            together.create_task(server.serve(application, service, listener, grace=settings.grace))
+            together.create_task(server.serve(application, service, listener, grace=settings.grace, reserved=beside.reserved))
+            together.create_task(beside.serve())
             together.create_task(asyncio.to_thread(compile_templates, press, service.closing.is_set))
             if not works:
                 together.create_task(press.local_workers.watch_coverage(service.closing))
@@ -87,6 +95,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     routes += webhook_routes.router(service, press.webhooks)
     for app in press.apps.values():
         site.finders.append(app.find)
+        site.job_subject_finders.append(app.find_job_subjects)
         if pages := app.pages(site):
             site.add_section(pages)
             routes += pages.routes

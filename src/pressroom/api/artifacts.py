@@ -1,7 +1,6 @@
 """Artifacts over HTTP: they never change, so they are cached for ever; they are strangers' work, so they may do nothing."""
 
 import base64
-import re
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from pressroom import artifact_lifecycle
 from pressroom.api import examples
 from pressroom.api.access import Caller, Scope, cache_visibility
+from pressroom.api.byte_ranges import requested_range
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import matches, reply
 from pressroom.api.routes import Routes
@@ -23,7 +23,6 @@ from pressroom.artifacts.presign import max_lifetime
 from pressroom.errors import NotFound
 from pressroom.store.artifacts.artifacts import Artifact
 
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 FOREVER = "max-age=31536000, immutable"
 
@@ -123,7 +122,7 @@ async def send(service: Service, request: Request, artifact: Artifact, *, cache:
         return Response(status_code=304, headers={"ETag": tag, "Cache-Control": cache})
     headers = [*_headers(artifact.sha256, artifact.media_type, artifact.filename, download=download)]
     headers.append((b"cache-control", cache.encode()))
-    start, stop = _range(request, artifact.size, tag)
+    start, stop = requested_range(request.headers.get("range"), request.headers.get("if-range"), artifact.size, tag)
     status = 200
     if (start, stop) != (0, artifact.size):
         status = 206
@@ -180,19 +179,3 @@ def _wants_download(request: Request) -> bool:
     if asked not in ("", "1", "true", "0", "false"):
         raise HttpError(422, "invalid_argument", "download is true or false")
     return asked in ("", "1", "true")
-
-
-def _range(request: Request, size: int, tag: str) -> tuple[int, int]:
-    """The one range that was asked for. Several, or one that cannot be read, are answered with the whole."""
-    asked = request.headers.get("range", "")
-    condition = request.headers.get("if-range")
-    found = _RANGE.fullmatch(asked.strip()) if condition is None or condition == tag else None
-    if found is None or found[1] == found[2] == "":
-        return 0, size
-    if found[1] == "":
-        start, stop = max(0, size - int(found[2])), size
-    else:
-        start, stop = int(found[1]), size if found[2] == "" else min(size, int(found[2]) + 1)
-    if start >= size or stop <= start:
-        raise HttpError(416, "range_not_satisfiable", f"there are {size:,} bytes", {"Content-Range": f"bytes */{size}"})
-    return start, stop

@@ -248,10 +248,14 @@ class _LingeringTransport:
         return getattr(self._connection.transport, name)
 
 
-def connections_possible(wanted: int) -> int:
-    """As many as wanted, but some open files are left for everything else."""
+def connections_possible(wanted: int, reserved: int = 0) -> int:
+    """As many as wanted, but some open files are left for everything else, `reserved` ones among them."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if files == resource.RLIM_INFINITY or not wanted else min(wanted, max(OTHER_FILES, files - OTHER_FILES))
+    return (
+        wanted
+        if files == resource.RLIM_INFINITY or not wanted
+        else min(wanted, max(OTHER_FILES, files - OTHER_FILES - reserved))
+    )
 
 
 def protocol_of(connections: Connections) -> type[BoundedProtocol]:

@@ -59,11 +59,12 @@ def heed_signals(service: HttpService, grace: float) -> None:
         loop.add_signal_handler(number, stop)
 
 
-async def serve(app: ASGIApp, service: HttpService, listener: socket.socket, *, grace: float) -> None:
-    """Until `service.closing` is set."""
+async def serve(app: ASGIApp, service: HttpService, listener: socket.socket, *, grace: float, reserved: int = 0) -> None:
+    """Until `service.closing` is set. So many open files are `reserved` for other listeners."""
     metrics, settings = service.metrics, service.settings
     with watching_loop(began=metrics.loop_holds.inc, ended=metrics.loop_was_held):
-        await run_server(app, settings, listener, service.closing, grace=grace, max_connections=settings.max_connections)
+        most = connections_possible(settings.max_connections, reserved)
+        await run_server(app, settings, listener, service.closing, grace=grace, max_connections=most)
 
 
 async def run_server(

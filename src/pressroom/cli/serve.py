@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 
 from pressroom.cli import exits
 from pressroom.cli.commands import Commands, add_home_option, requires_packages
@@ -32,7 +33,7 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
 
     sys.setswitchinterval(SWITCH_INTERVAL)
 
-    def listening(address: str, closed: bool) -> None:
+    def listening(address: str, closed: bool, others: Mapping[str, str]) -> None:
         if output.as_json:
             output.data(
                 {
@@ -41,6 +42,7 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
                     "artifacts": settings.artifact_location,
                     "workers": not args.no_workers,
                     "needs_token": closed,
+                    **others,
                 },
                 event="listening",
             )
@@ -50,6 +52,8 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
         output.line(f"Pressroom is at {address}")
         output.line(f"  pages      {address}/desk and {address}/playground")
         output.line(f"  database   {settings.database_label}")
+        for about, other in others.items():
+            output.line(f"  {about:<9}  {other}")
         output.line(f"  artifacts  {settings.artifact_location.removeprefix('artifacts in ')}")
         if closed:
             output.line(f"it listens on {settings.listen} and {_CLOSED}")

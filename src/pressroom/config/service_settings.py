@@ -111,7 +111,7 @@ class ServiceSettings(DeclaredSettings):
         2000,
         "open connections; one more is answered with a 503. 0 is no limit. Each event stream holds one, and each "
         "takes an open file: there are never more than the process may have open (`ulimit -n`), less 200 for other "
-        "files",
+        "files and a quarter for each listener of an app",
         _CONNECTIONS,
     )
     max_connections_address: int = setting(

@@ -1,0 +1,69 @@
+"""Look-ups that are good for a second."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
+from typing import NamedTuple
+
+from cachetools import LRUCache
+
+from pressroom.errors import Unavailable
+
+log = logging.getLogger("pressroom.docs.edge")
+
+FRESH = 1.0  # seconds
+STALE = 300.0  # seconds for which an answer is still given while the database is out of reach
+
+
+class _Known[V](NamedTuple):
+    value: V
+    at: float  # when the look-up began
+
+
+class RecentLookups[K: Hashable, V]:
+    """At most one look-up in `fresh` seconds for each key, however many ask. While the database is out of reach, the answer is
+    what was found last."""
+
+    def __init__(
+        self,
+        look_up: Callable[[K], Awaitable[V]],
+        *,
+        most: int,
+        fresh: float = FRESH,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look_up = look_up
+        self._fresh = fresh
+        self._clock = clock
+        self._known: LRUCache[K, _Known[V]] = LRUCache(most)
+        self._running: dict[K, asyncio.Task[V]] = {}
+
+    async def get(self, key: K) -> V:
+        known = self._known.get(key)
+        if known is not None and self._clock() - known.at < self._fresh:
+            return known.value
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = asyncio.create_task(self._refresh(key))
+            running.add_done_callback(partial(self._forget_running, key))
+        return await asyncio.shield(running)
+
+    def _forget_running(self, key: K, ended: asyncio.Task[V]) -> None:
+        self._running.pop(key, None)
+        if not ended.cancelled():
+            ended.exception()  # retrieved also if all that waited have gone
+
+    async def _refresh(self, key: K) -> V:
+        began = self._clock()
+        try:
+            value = await self._look_up(key)
+        except Unavailable as reason:
+            known = self._known.get(key)
+            if known is None or began - known.at > STALE:
+                raise
+            log.warning("answered from what was known before: %s", reason)
+            return known.value
+        self._known[key] = _Known(value, began)
+        return value

@@ -1,0 +1,1 @@
+SELECT 1 FROM docs_org LIMIT 1
