@@ -106,54 +106,52 @@ def gaps(dump: DocsDump) -> list[str]:
 
 
 def behind(journal: Sequence[Line], dump: DocsDump) -> list[str]:
-    """__main shows the newest completed build, in the database and at the edge."""
+    """__main shows the newest completed build: in the database, at the edge, and in the folder."""
     newest: dict[str, BuildRow] = {}
-    for build in dump.builds:
-        if build.status == "completed" and (build.number or 0) > (
-            newest[build.project].number or 0 if build.project in newest else 0
-        ):
-            newest[build.project] = build
-    last = {(line.data["project"], line.data["path"]): line.data for line in journal if line.do == "last"}
+    for build in sorted((one for one in dump.builds if one.status == "completed"), key=lambda one: one.number or 0):
+        newest[build.project] = build
     found = [
         edition.name
         for edition in dump.editions
         if edition.slug == MAIN and edition.project in newest and edition.build != newest[edition.project].uid
     ]
     return found + [
-        f"{project}/{path} at the edge"
-        for (project, path), seen in last.items()
-        if project in newest and seen["nonce"] != newest[project].nonce
+        f"{line.data['project']}/{line.data['path']} in the {line.data['place']}"
+        for line in journal
+        if line.do == "last" and line.data["project"] in newest and line.data["nonce"] != newest[line.data["project"]].nonce
     ]
 
 
 def mixed(journal: Sequence[Line], builds: dict[str, BuildRow]) -> list[str]:
-    """An answer names one build and has the bytes of another."""
-    return [
-        f"{line.data['project']}/{line.data['path']}"
-        for line in journal
-        if line.do == "read" and line.data["http"] == 200 and _nonce(line, builds) != line.data["nonce"]
-    ]
-
-
-def _nonce(line: Line, builds: dict[str, BuildRow]) -> str | None:
-    build = builds.get((line.data["build"] or "").lower())
-    return None if build is None else build.nonce
+    """An answer names one build and has the bytes of another, or of none."""
+    known = {build.nonce for build in builds.values()}
+    found = []
+    for line in _pages(journal):
+        named = line.data["build"]
+        build = builds.get((named or "").lower())
+        wanted = line.data["nonce"] in known if named is None else build is not None and build.nonce == line.data["nonce"]
+        if not wanted:
+            found.append(f"{line.data['project']}/{line.data['path']}")
+    return found
 
 
 def older(journal: Sequence[Line], builds: dict[str, BuildRow]) -> list[str]:
-    """One reader, one page: an older build after a newer one."""
-    newest: dict[tuple[int, str], int] = {}
+    """One reader, one page: an older build after a newer one. An edge moves all pages at once, a folder one after the other."""
+    numbers = {build.nonce: build.number or 0 for build in builds.values()}
+    newest: dict[tuple[int, str, str], int] = {}
     found = []
-    for line in journal:
-        if line.do != "read" or line.data["http"] != 200:
-            continue
-        build = builds.get((line.data["build"] or "").lower())
-        number = build.number or 0 if build is not None else 0
-        place = (line.data["edge"], line.data["project"])
+    for line in _pages(journal):
+        number = numbers.get(line.data["nonce"], 0)
+        page = "" if line.data["build"] is not None else line.data["path"]
+        place = (line.data["edge"], line.data["project"], page)
         if number < newest.get(place, 0):
             found.append(f"{line.data['project']}/{line.data['path']}: {number} after {newest[place]}")
         newest[place] = max(number, newest.get(place, 0))
     return found
+
+
+def _pages(journal: Sequence[Line]) -> list[Line]:
+    return [line for line in journal if line.do == "read" and line.data["http"] == 200]
 
 
 def missing(journal: Sequence[Line]) -> list[str]:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tests.reliability.docs_sites import ORG, REF, Archive
+from tests.reliability.docs_sites import PROJECTS, REF, Archive
 from tests.reliability.http_exchange import Answer, Unheard, Unreachable, exchange
 from tests.reliability.journal import Journal
 
@@ -21,7 +21,7 @@ class DocsClient:
         """The build of a nonce, which is its Idempotency-Key, and where its archive goes. None if that was not heard."""
         body = {"git_ref": REF, "content_hash": archive.content_hash, "annotations": {"nonce": nonce}}
         told = {"project": project, "nonce": nonce}
-        path = f"/orgs/{ORG}/projects/{project}/builds"
+        path = f"/orgs/{PROJECTS[project]}/projects/{project}/builds"
         answer = await self._send(port, "POST", path, "announce", told, msgspec.json.encode(body), key=nonce)
         if answer is None or answer.status != 201:
             return None
@@ -37,7 +37,7 @@ class DocsClient:
 
     async def start(self, port: int, project: str, uid: str, nonce: str) -> bool:
         told = {"project": project, "build": uid, "nonce": nonce}
-        path = f"/orgs/{ORG}/projects/{project}/builds/{uid}"
+        path = f"/orgs/{PROJECTS[project]}/projects/{project}/builds/{uid}"
         answer = await self._send(port, "PATCH", path, "start", told, b'{"status": "uploaded"}')
         if answer is None or answer.status >= 300:
             return False

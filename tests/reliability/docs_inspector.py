@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from tests.reliability import http_inspector
-from tests.reliability.docs_sites import ASSET, ORG, PAGE, PROJECTS, nonce_of
+from tests.reliability.docs_sites import ASSET, COPIED, PAGE, PROJECTS, SITES, nonce_of
 from tests.reliability.http_exchange import Unheard, exchange
 from tests.reliability.journal import Journal
 
@@ -12,11 +12,15 @@ from tests.reliability.journal import Journal
 async def run(port: int, edge: int, journal: Journal, within: float, _: asyncio.Event) -> None:
     await http_inspector.drained(port, journal, within)
     journal.write("info", "inspecting")
-    for project in PROJECTS:
+    for project, org in PROJECTS.items():
         for path in (PAGE, ASSET):
-            answer = await _read(edge, f"/{ORG}/{project}/{path}", within)
+            answer = await _read(edge, f"/{org}/{project}/{path}", within)
             nonce = nonce_of(answer[1]) if answer[0] == 200 else None
-            journal.write("ok", "last", project=project, path=path, http=answer[0], nonce=nonce)
+            journal.write("ok", "last", place="edge", project=project, path=path, nonce=nonce)
+            if org == COPIED:
+                file = journal.path.parent / SITES / project / path
+                nonce = nonce_of(file.read_bytes()) if file.exists() else None
+                journal.write("ok", "last", place="folder", project=project, path=path, nonce=nonce)
     journal.write("info", "inspected")
 
 

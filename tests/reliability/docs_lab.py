@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.reliability import docs_dump, docs_founder, docs_inspector, docs_nemesis, http_victims, victims
 from tests.reliability.docs_dump import DocsDump
 from tests.reliability.docs_load import DocsLoad
+from tests.reliability.docs_sites import SITES
 from tests.reliability.http_lab import DRAIN_LIMIT, HttpLab
 from tests.reliability.journal import Line
 from tests.reliability.slot import Toll
@@ -18,8 +19,8 @@ from tests.reliability.victims import Role, Victim
 class DocsLab(HttpLab):
     team = docs_nemesis.TEAM
     fates = docs_nemesis.FATES
-    far_behind = 40
-    accepted_per_fault = 0.5  # a build is three requests, and each of them may meet a server that starts
+    far_behind = 6
+    accepted_per_fault = 0.7  # a build is three requests, and each of them may meet a server that starts
 
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
         super().__init__(folder, seed, show)
@@ -47,7 +48,8 @@ class DocsLab(HttpLab):
     def _clients(self) -> Victim:
         counters = [port for (role, _), port in self._ports.items() if role == "counter"]
         edges = [port for (role, _), port in self._ports.items() if role == "edge"]
-        return victims.start(DocsLoad(counters, edges, self.journal, f"{self._seed}/load").run, self.log)
+        load = DocsLoad(counters, edges, self.folder / SITES, self.journal, f"{self._seed}/load")
+        return victims.start(load.run, self.log)
 
     def _command(self, role: str, number: int) -> list[str]:
         if role == "press":
@@ -60,6 +62,7 @@ class DocsLab(HttpLab):
             "PRESSROOM_CLOCK_OFFSET": str(ahead),
             "PRESSROOM_IMPORTS": "",
             "PRESSROOM_DOCS_LISTEN": "",
+            "PRESSROOM_DOCS_PUBLISH_ALLOW": str(self.folder / SITES),
         }
         victim = http_victims.start(argv, self.log, environ, spec=spec)
         self._pids.add(victim.pid)

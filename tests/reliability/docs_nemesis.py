@@ -1,10 +1,11 @@
 """What befalls the servers, the workers and the edge of documentation."""
 
+from pressroom.failpoints import DOCS_POINTS, WRITE_POINTS
 from tests.reliability import http_nemesis
 from tests.reliability.nemesis import Fate
 
-SERVER_POINTS = http_nemesis.SERVER_POINTS | {"transaction.held": 6}
-WORKER_POINTS = http_nemesis.WORKER_POINTS
+SERVER_POINTS = http_nemesis.SERVER_POINTS | {"transaction.held": 6, "upload.written": 3}
+WORKER_POINTS = http_nemesis.WORKER_POINTS | dict.fromkeys(DOCS_POINTS | WRITE_POINTS, 3)
 
 TEAM = {"counter": 2, "press": 2, "edge": 1}
 FATES = {

@@ -7,8 +7,10 @@ import re
 import tarfile
 from dataclasses import dataclass
 
-ORG = "lab"
-PROJECTS = ("guide", "manual", "notes")
+POINTED = "lab"  # its readers are served by an edge, by what the database says
+COPIED = "copied"  # its sites are copied to a folder, and read there
+PROJECTS = {"guide": POINTED, "manual": POINTED, "notes": COPIED}  # with their organisations
+SITES = "sites"  # the folder of copied sites, in that of the lab
 REF = "main"
 PAGE = "page.html"  # every build has it
 ASSET = "_static/style.css"
