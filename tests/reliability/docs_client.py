@@ -18,11 +18,11 @@ class DocsClient:
         self._journal = journal
 
     async def announce(self, port: int, project: str, nonce: str, archive: Archive) -> tuple[str, str] | None:
-        """The build of a nonce, which is its Idempotency-Key, and where its archive goes. None if that was not heard."""
+        """The build of a nonce, and where its archive goes. None if that was not heard."""
         body = {"git_ref": REF, "content_hash": archive.content_hash, "annotations": {"nonce": nonce}}
         told = {"project": project, "nonce": nonce}
         path = f"/orgs/{PROJECTS[project]}/projects/{project}/builds"
-        answer = await self._send(port, "POST", path, "announce", told, msgspec.json.encode(body), key=nonce)
+        answer = await self._send(port, "POST", path, "announce", told, msgspec.json.encode(body))
         if answer is None or answer.status != 201:
             return None
         build: dict[str, Any] = answer.json()
@@ -53,10 +53,9 @@ class DocsClient:
         told: dict[str, Any],
         body: bytes,
         *,
-        key: str | None = None,
         media_type: str = JSON,
     ) -> Answer | None:
-        headers = {"Content-Type": media_type} | ({"Idempotency-Key": key} if key else {})
+        headers = {"Content-Type": media_type}
         try:
             answer = await exchange(port, method, path, body, headers)
         except Unreachable:

@@ -8,9 +8,12 @@ from tests.reliability.docs_sites import ASSET, COPIED, PAGE, PROJECTS, SITES, n
 from tests.reliability.http_exchange import Unheard, exchange
 from tests.reliability.journal import Journal
 
+POINTER_AGE = 1.5  # seconds: for one of them an edge shows what it last read
+
 
 async def run(port: int, edge: int, journal: Journal, within: float, _: asyncio.Event) -> None:
     await http_inspector.drained(port, journal, within)
+    await asyncio.sleep(POINTER_AGE)
     journal.write("info", "inspecting")
     for project, org in PROJECTS.items():
         for path in (PAGE, ASSET):

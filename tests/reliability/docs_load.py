@@ -91,14 +91,14 @@ class Reader(ABC):
         while True:
             for project in projects:
                 for path in (PAGE, ASSET):
-                    self._tell(project, path, await self.read(project, path))
+                    self.tell(project, path, await self.read(project, path))
                     await asyncio.sleep(self._dice.uniform(*READ_PAUSE))
 
     @abstractmethod
     async def read(self, project: str, path: str) -> dict[str, Any] | None:
         """Status, build and nonce of a page; None if nothing answered."""
 
-    def _tell(self, project: str, path: str, seen: dict[str, Any] | None) -> None:
+    def tell(self, project: str, path: str, seen: dict[str, Any] | None) -> None:
         if seen is not None and self._seen.get((project, path)) != seen:
             self._seen[project, path] = seen
             self._journal.write("ok", "read", edge=self._place, project=project, path=path, **seen)
