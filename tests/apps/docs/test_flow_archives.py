@@ -78,16 +78,28 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a way out in the middle": (lambda: entries(("a/../../x", b"x")), "'a/../../x' leads out"),
     "a folder outside": (lambda: entries(special("../x/", tarfile.DIRTYPE)), "leads out"),
     "an absolute path": (lambda: entries(("/etc/passwd", b"x")), "'/etc/passwd' is an absolute path"),
-    "a symbolic link": (lambda: entries(special("a", tarfile.SYMTYPE, "/etc/passwd")), "'a' is a symbolic link to '/etc/passwd'"),
+    "a symbolic link": (
+        lambda: entries(special("a", tarfile.SYMTYPE, "/etc/passwd")),
+        "'a' is a symbolic link to '/etc/passwd'",
+    ),
     "a file through a link": (lambda: entries(special("a", tarfile.SYMTYPE, "/tmp"), ("a/x", b"x")), "symbolic link"),  # noqa: S108
     "a hard link outside": (lambda: entries(special("a", tarfile.LNKTYPE, "/etc/passwd")), "'/etc/passwd' is an absolute path"),
-    "a hard link to nothing": (lambda: entries(special("a", tarfile.LNKTYPE, "b")), "'a' is a hard link to 'b', which is no file"),
+    "a hard link to nothing": (
+        lambda: entries(special("a", tarfile.LNKTYPE, "b")),
+        "'a' is a hard link to 'b', which is no file",
+    ),
     "a character device": (lambda: entries(special("dev/null", tarfile.CHRTYPE)), "'dev/null' is a device"),
     "a block device": (lambda: entries(special("sda", tarfile.BLKTYPE)), "'sda' is a device"),
     "a pipe": (lambda: entries(special("pipe", tarfile.FIFOTYPE)), "'pipe' is a device or a pipe"),
     "an unknown type": (lambda: entries(special("odd", b"Z")), "of the type b'Z'"),
-    "other case": (lambda: entries(("Index.html", b""), ("index.html", b"")), "'index.html' and 'Index.html' differ only in case"),
-    "other form": (lambda: entries(("\u00e9.html", b""), ("e\u0301.html", b"")), "differ only in case or in their Unicode form"),
+    "other case": (
+        lambda: entries(("Index.html", b""), ("index.html", b"")),
+        "'index.html' and 'Index.html' differ only in case",
+    ),
+    "other form": (
+        lambda: entries(("\u00e9.html", b""), ("e\u0301.html", b"")),
+        "differ only in case or in their Unicode form",
+    ),
     "a file and a folder": (lambda: entries(("a", b""), ("a/b", b"")), "'a' is a file and a folder"),
     "a backslash": (lambda: entries(("a\\..\\b", b"")), "no backslash"),
     "a line break": (lambda: entries(("a\nb", b"")), r"'a\nb': a path has no backslash and no control character"),
@@ -102,7 +114,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"<html></html>", "not gzip"),
     "gzip of text": (lambda: gzip.compress(b"<html></html>" * 100), "not a tar file"),
     "a truncated gzip": (lambda: archive_of(SITE)[:-20], "ends too early"),
-    "half a gzip": (lambda: archive_of({"a": b"a", "b": random.Random(1).randbytes(400_000)})[:200_000], "ends too early after 'a'"),
+    "half a gzip": (
+        lambda: archive_of({"a": b"a", "b": random.Random(1).randbytes(400_000)})[:200_000],
+        "ends too early after 'a'",
+    ),
     "a wrong checksum": (lambda: archive_of(SITE)[:-8] + bytes(8), "damaged"),
     "a truncated tar": (lambda: gzip.compress(tar_of({"a": b"a" * 5_000})[:2_000]), "damaged"),
     "a damaged header": (lambda: gzip.compress(_with_damage(tar_of({"a": b"a", "b": b"b"}), 1024 + 150)), "damaged after 'a'"),
@@ -158,7 +173,9 @@ def test_a_sparse_file_counts_with_its_whole_size(tmp_path: Path) -> None:
     assert "the files have more than" in refusal_of(packed, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a", "a/b.html", "ä/ö", "a b", "x" * 255, "_static/a@2x.png", "index.html~", ".nojekyll", "C:/a"])
+@pytest.mark.parametrize(
+    "name", ["a", "a/b.html", "ä/ö", "a b", "x" * 255, "_static/a@2x.png", "index.html~", ".nojekyll", "C:/a"]
+)
 def test_these_paths_are_clean(name: str) -> None:
     assert clean_path(name) == name
 
