@@ -15,6 +15,7 @@ import pytest
 from obstore.store import S3Store
 
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
+from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import MAIN, Org, Project
 from pressroom.apps.docs.publishing import Publication, leases, site_copy
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, plan_copy
@@ -62,8 +63,8 @@ class Tree:
 
 
 @asynccontextmanager
-async def tree_of(file: str, root: Path) -> AsyncIterator[Tree]:
-    async with pubs_stage(file, settings=DocsSettings(publish_allow=(str(root.parent),))) as stage:
+async def tree_of(file: str, root: Path, **options: Any) -> AsyncIterator[Tree]:
+    async with pubs_stage(file, settings=DocsSettings(publish_allow=(str(root.parent),)), **options) as stage:
         org = await stage.new_org()
         await stage.app.services.create(
             "acme", ServiceDraft(label="sites", provider="folder", config={"path": str(root)}), actor="anna"
@@ -246,24 +247,22 @@ async def test_two_runs_at_once_end_with_the_later_move(file: str, tmp_path: Pat
 async def test_a_run_that_was_stopped_for_too_long_writes_nothing_more(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its lease is over, and a later move has been published meanwhile."""
-    monkeypatch.setattr(leases, "LEASE", 0.2)
+    """Its lease is over, as after a machine was suspended."""
     monkeypatch.setattr(site_copy, "BATCH", 1)
-    async with tree_of(file, tmp_path / "sites") as tree:
+    clock = ManualClock()
+    async with tree_of(file, tmp_path / "sites", workers=None, clock=clock) as tree:
         first, second = await tree.move(site(1)), await tree.move(site(2))
-        half_way = 5
-        stopped = WatchedPlace(FolderPlace(tree.root))
 
-        def stall() -> None:
-            if stopped.changes == half_way:
-                time.sleep(1.0)  # the whole process, as a suspended machine does
+        def suspend() -> None:
+            if suspended.changes == 5:
+                clock.advance(seconds=leases.LEASE + 1)
+                monkeypatch.setattr(leases.time, "monotonic", lambda real=time.monotonic: real() + leases.LEASE + 1)
 
-        stopped._after = stall
-        slow = asyncio.create_task(tree.publisher(stopped).publish(first))
-        await asyncio.sleep(0)
-        await asyncio.wait([slow])
+        suspended = folder_of(tree.root, suspend)
+        with pytest.raises(PublisherUnavailable, match="taken over"):
+            await tree.publisher(suspended).publish(first)
 
-        assert slow.exception() is not None or stopped.changes > half_way
+        assert suspended.changes == 5
         await tree.publisher(FolderPlace(tree.root)).publish(second)
         shown = read_site(tree.root, "guide")
         assert {path: shown[path] for path in site(2)} == site(2)
