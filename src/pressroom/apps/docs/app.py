@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pressroom.api.service import Service
     from pressroom.api.views import JobFormatter
     from pressroom.app import Listener
-    from pressroom.model import Work
+    from pressroom.model import Job, Work
     from pressroom.store.operators.lookup import LookupResult, Viewer
     from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
@@ -42,15 +42,18 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.dashboards.dashboards import Dashboards
         from pressroom.apps.docs.git.dashboard_sync import DashboardSync
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
+        from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
+        from pressroom.apps.docs.operations.templates import Templates
         from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
         from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
         from pressroom.apps.docs.processing.build_processing import BuildProcessing
+        from pressroom.apps.docs.processing.edition_publishing import EditionPublishing
         from pressroom.apps.docs.processing.edition_update import EditionUpdate
         from pressroom.apps.docs.publishing.publishers import Publishers
         from pressroom.apps.docs.publishing.reconcile import Reconcile
@@ -63,19 +66,22 @@ class DocsApp(RunningApp):
         self.services = Services(core)
         self.publishers = Publishers(core, self.credentials)
         self.dashboards = Dashboards(core)
-        self.build_processing = BuildProcessing(core)
-        self.edition_update = EditionUpdate(core)
-        self.dashboard_sync = DashboardSync(core)
+        self.publishing = EditionPublishing(self.publishers, self.dashboards)
+        self.build_processing = BuildProcessing(core, self.staging, self.publishing)
+        self.edition_update = EditionUpdate(core, self.publishing)
+        self.git_remote = GitRemote(core.app_settings)
+        self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core)
         self.reconcile = Reconcile(core, self.publishers, self.dashboards)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
         self.credential_rewrap = CredentialRewrap(core, self.credentials)
-        self.orgs = Orgs(core)
+        self.orgs = Orgs(core, SCHEDULES)
         self.projects = Projects(core)
-        self.builds = Builds(core)
+        self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
+        self.templates = Templates(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
@@ -119,6 +125,11 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.search_box import find_sites
 
         return (yield from find_sites(text, viewer))
+
+    def find_job_subjects(self, job: "Job") -> "Work[list[LookupResult]]":
+        from pressroom.apps.docs.job_subjects import find_subjects
+
+        return (yield from find_subjects(job))
 
 
 def _add_commands(add: AddCommand) -> None:
