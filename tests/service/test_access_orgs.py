@@ -463,6 +463,7 @@ TRIALS: dict[str, Trial] = {
         about("POST", "/orgs/{org}/slug-preview", json={"git_ref": "main"}),
         posts("/orgs/ours/slug-preview", json={"git_ref": "main", "project": SECRET}),
     ),
+    "preview_lifecycle": about("POST", "/orgs/{org}/lifecycle?dry_run=true", json={}),
     "list_members": about("GET", "/orgs/{org}/members"),
     "create_member": about("POST", "/orgs/{org}/members", json={"role": "reader"}),
     "get_member": all_of(about("GET", "/orgs/{org}/members/{member}"), about("GET", "/orgs/ours/members/{member}")),
