@@ -1,6 +1,7 @@
 """The ASGI application of the edge: from a request to a file of the build that an edition shows."""
 
 import logging
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from pressroom.api.byte_ranges import requested_range
 from pressroom.api.hosts import HostNames
+from pressroom.api.middleware import refuse_oversized
 from pressroom.api.problems import HttpError, retry_after
 from pressroom.api.replies import matches
 from pressroom.apps.docs.dashboards.dashboards import Dashboards
@@ -48,6 +50,7 @@ METHODS = ("GET", "HEAD")
 DASHBOARDS = 256  # projects whose dashboards are kept in memory
 FOR_A_MINUTE = "max-age=60"
 FOREVER = "max-age=31536000, immutable"
+_HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?")
 _BUILD_ID = re.compile(r"[0-9A-Za-z]{26}")
 _NOTHING = "There is nothing here, or you may not see it. The sites of private organisations need a link or a token."
 
@@ -88,7 +91,14 @@ class _Version(NamedTuple):
 
 class Edge:
     def __init__(
-        self, sites: Sites, contents: Contents, dashboards: Dashboards, readers: Readers, urls: PublishedUrls, hosts: EdgeHosts
+        self,
+        sites: Sites,
+        contents: Contents,
+        dashboards: Dashboards,
+        readers: Readers,
+        urls: PublishedUrls,
+        hosts: EdgeHosts,
+        head_limit: int,
     ) -> None:
         self._sites = sites
         self._contents = contents
@@ -96,7 +106,8 @@ class Edge:
         self._readers = readers
         self._urls = urls
         self._hosts = hosts
-        self._dashboard_files = RecentLookups(self._read_dashboard, most=DASHBOARDS, fresh=float("inf"))
+        self._head_limit = head_limit
+        self._dashboard_files = RecentLookups(self._read_dashboard, most=DASHBOARDS, fresh=math.inf)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -134,6 +145,7 @@ class Edge:
     async def _respond(self, scope: Scope) -> Answer:
         if scope["method"] not in METHODS:
             raise HttpError(405, "method_not_allowed", "sites are only read here", {"Allow": ", ".join(METHODS)})
+        refuse_oversized(scope, self._head_limit)
         raw: bytes = scope["raw_path"]
         if len(raw) > MAX_PATH:
             raise HttpError(414, "path_too_long", f"a path has at most {MAX_PATH:,} bytes")
@@ -161,7 +173,7 @@ class Edge:
     def _checked_host(self, headers: RequestHeaders) -> str:
         """A browser sends the name that it was told, which may be one that a stranger has pointed here."""
         given = headers.hosts[0].lower() if len(headers.hosts) == 1 else ""
-        host = host_of(given) if not set(given) & set("/?#@\\ ") else ""
+        host = host_of(given) if _HOST.fullmatch(given) else ""
         if not host:
             raise HttpError(400, "malformed_request", "a request has one Host header with a name and a port")
         if self._hosts.forbidden and given == self._hosts.forbidden:
