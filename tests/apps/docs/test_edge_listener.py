@@ -61,8 +61,8 @@ async def fill(folder: Path, org: Any = None) -> None:
         await stage.publish({"index.html": page("home")})
 
 
-async def test_serve_serves_sites_beside_its_pages_each_on_its_own_origin(tmp_path: Path) -> None:
-    await fill(tmp_path)
+def test_serve_serves_sites_beside_its_pages_each_on_its_own_origin(tmp_path: Path) -> None:
+    asyncio.run(fill(tmp_path))
     settings = {"PRESSROOM_DOCS_LISTEN": "127.0.0.1:0", "PRESSROOM_LISTEN": "127.0.0.1:0"}
     with pressroom(tmp_path, "serve", "--no-workers", "--json", **settings) as process:
         told = first_line(process)
@@ -74,12 +74,12 @@ async def test_serve_serves_sites_beside_its_pages_each_on_its_own_origin(tmp_pa
 
         assert process.wait(120) == 0
     assert site.text == page("home").decode()
-    assert of_pages == of_sites + [404]
+    assert of_pages == [*of_sites, 404]
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{sites}/acme/guide/")
 
 
-async def test_the_start_line_says_where_sites_are(tmp_path: Path) -> None:
+def test_the_start_line_says_where_sites_are(tmp_path: Path) -> None:
     settings = {"PRESSROOM_DOCS_LISTEN": "127.0.0.1:0", "PRESSROOM_LISTEN": "127.0.0.1:0"}
     with pressroom(tmp_path, "serve", "--no-workers", **settings) as process:
         assert process.stdout is not None
@@ -106,8 +106,8 @@ def test_an_address_that_was_chosen_and_is_taken_is_an_error(tmp_path: Path) -> 
     assert "PRESSROOM_DOCS_LISTEN" in error
 
 
-async def test_docs_edge_serves_sites_and_nothing_else(tmp_path: Path) -> None:
-    await fill(tmp_path)
+def test_docs_edge_serves_sites_and_nothing_else(tmp_path: Path) -> None:
+    asyncio.run(fill(tmp_path))
     with pressroom(tmp_path, "docs", "edge", "--listen", "127.0.0.1:0", "--json") as process:
         sites = first_line(process)["sites"]
         site = httpx.get(f"{sites}/acme/guide/", timeout=120)
@@ -119,20 +119,22 @@ async def test_docs_edge_serves_sites_and_nothing_else(tmp_path: Path) -> None:
     assert others == [404] * 3
 
 
-async def test_a_reader_link_from_the_command_line(tmp_path: Path) -> None:
-    await fill(tmp_path, an_org("closed", is_private=True))
+def test_a_reader_link_from_the_command_line(tmp_path: Path) -> None:
+    asyncio.run(fill(tmp_path, an_org("closed", is_private=True)))
     with pressroom(tmp_path, "docs", "reader-link", "closed/guide", "--days", "2", "--json") as process:
         told, error = process.communicate(timeout=300)
     with pressroom(tmp_path, "docs", "reader-link", "closed/nothing") as missing:
         missing.communicate(timeout=300)
     path = json.loads(told)["url"].removeprefix("http://127.0.0.1:8001")
-    with pressroom(tmp_path, "docs", "edge", "--listen", "127.0.0.1:0", "--json") as process:
-        with httpx.Client(base_url=first_line(process)["sites"], timeout=120, follow_redirects=True) as reader:
-            entered, again, other = (
-                reader.get(path),
-                reader.get("/closed/guide/"),
-                httpx.get(f"{reader.base_url}/closed/guide/"),
-            )
+    with (
+        pressroom(tmp_path, "docs", "edge", "--listen", "127.0.0.1:0", "--json") as process,
+        httpx.Client(base_url=first_line(process)["sites"], timeout=120, follow_redirects=True) as reader,
+    ):
+        entered, again, other = (
+            reader.get(path),
+            reader.get("/closed/guide/"),
+            httpx.get(f"{reader.base_url}/closed/guide/"),
+        )
 
     assert error == ""
     assert json.loads(told)["expires_in"] == 2 * 24 * 3600

@@ -18,7 +18,7 @@ OWN_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-u
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 
 
-class Answer(NamedTuple):
+class EdgeAnswer(NamedTuple):
     status: int
     headers: Headers
     body: bytes | AsyncIterator[bytes] = b""
@@ -72,11 +72,11 @@ def encode_headers(headers: Mapping[str, str]) -> Headers:
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()] + [_NOSNIFF]
 
 
-def whole(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
-    return Answer(status, encode_headers({**headers, "Content-Length": str(len(body))}), body)
+def whole(status: int, body: bytes, headers: Mapping[str, str]) -> EdgeAnswer:
+    return EdgeAnswer(status, encode_headers({**headers, "Content-Length": str(len(body))}), body)
 
 
-def redirect(status: int, location: str, headers: Mapping[str, str]) -> Answer:
+def redirect(status: int, location: str, headers: Mapping[str, str]) -> EdgeAnswer:
     return whole(status, b"", {"Location": location, **headers})
 
 

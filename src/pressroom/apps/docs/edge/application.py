@@ -24,7 +24,7 @@ from pressroom.apps.docs.edge.answers import (
     NO_STORE,
     OWN_PAGE,
     TEXT,
-    Answer,
+    EdgeAnswer,
     RequestHeaders,
     encode_headers,
     read_headers,
@@ -35,9 +35,9 @@ from pressroom.apps.docs.edge.answers import (
 from pressroom.apps.docs.edge.contents import MAX_COMPRESSED, MIN_COMPRESSED, SMALL, Contents
 from pressroom.apps.docs.edge.lookups import RecentLookups
 from pressroom.apps.docs.edge.media import accepted_encodings, is_compressible, is_page, media_type_of
-from pressroom.apps.docs.edge.places import MAX_PATH, MalformedPath, Place, find_local, host_of, is_edition_slug, split_path
+from pressroom.apps.docs.edge.places import MAX_PATH, MalformedPath, SitePlace, find_local, host_of, is_edition_slug, split_path
 from pressroom.apps.docs.edge.readers import PARAMETER, Readers, reader_cookie
-from pressroom.apps.docs.edge.sites import FoundFile, Shown, SiteFile, SiteProject, Sites
+from pressroom.apps.docs.edge.sites import FoundFile, ServedFile, Shown, SiteProject, Sites
 from pressroom.apps.docs.model import MAIN, EditionKind, Org
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import NotFound, PressroomError, Unavailable
@@ -125,7 +125,7 @@ class Edge:
                 took = round((time.perf_counter() - began) * 1000, 1)
                 access_log.info("%s %s %s", scope["method"], scope["path"], answer.status, extra={"ms": took})
 
-    async def _answer(self, scope: Scope) -> Answer:
+    async def _answer(self, scope: Scope) -> EdgeAnswer:
         try:
             return await self._respond(scope)
         except NotFound:
@@ -142,7 +142,7 @@ class Edge:
             log.exception("a request failed")
         return _refusal(500, "Something went wrong", "The log of the service says what it was.")
 
-    async def _respond(self, scope: Scope) -> Answer:
+    async def _respond(self, scope: Scope) -> EdgeAnswer:
         if scope["method"] not in METHODS:
             raise HttpError(405, "method_not_allowed", "sites are only read here", {"Allow": ", ".join(METHODS)})
         refuse_oversized(scope, self._head_limit)
@@ -180,7 +180,7 @@ class Edge:
             raise HttpError(421, "misdirected_request", "sites have an origin of their own; this one is that of the service")
         return host
 
-    async def _find_place(self, host: str, segments: Sequence[str]) -> Place | None:
+    async def _find_place(self, host: str, segments: Sequence[str]) -> SitePlace | None:
         domains = await self._sites.domains()
         if domains.covers(host):
             place = domains.find(host, segments)
@@ -200,7 +200,7 @@ class Edge:
             return None if domains.orgs[place.org].base_domain else place
         return place
 
-    async def _find_project(self, place: Place) -> tuple[Org, SiteProject]:
+    async def _find_project(self, place: SitePlace) -> tuple[Org, SiteProject]:
         domains = await self._sites.domains()
         org = domains.orgs.get(place.org or "")
         project = await self._sites.project(org.slug, place.project) if org is not None else None
@@ -208,7 +208,7 @@ class Edge:
             raise NotFound("there is no such site")
         return org, project
 
-    def _enter_by_link(self, visit: Visit, scope: Scope) -> Answer | None:
+    def _enter_by_link(self, visit: Visit, scope: Scope) -> EdgeAnswer | None:
         """Exchange the token of a link for a cookie, and leave the token out of the address."""
         if f"{PARAMETER}=".encode() not in visit.query:
             return None
@@ -225,7 +225,7 @@ class Edge:
         location = f"./{last}{'?' if rest else ''}{rest}"
         return redirect(303, location, {"Set-Cookie": cookie, "Cache-Control": NO_STORE, "Referrer-Policy": "no-referrer"})
 
-    async def _route(self, visit: Visit) -> Answer:
+    async def _route(self, visit: Visit) -> EdgeAnswer:
         match tuple(visit.rest):
             case ():
                 return _to_slash(visit, visit.project.slug)
@@ -256,13 +256,13 @@ class Edge:
             raise NotFound("the project has no such edition")
         return edition
 
-    async def _page_of_edition(self, visit: Visit, edition: Shown, path: str) -> Answer:
+    async def _page_of_edition(self, visit: Visit, edition: Shown, path: str) -> EdgeAnswer:
         if edition.artifact is None or edition.build is None:
             return await self._missing(visit, path)
         is_listed = edition.kind is not EditionKind.DRAFT and edition.kind not in visit.project.noindex
         return await self._page(visit, _Version(edition.artifact, edition.build, FOR_A_MINUTE, is_listed), path)
 
-    async def _page_of_build(self, visit: Visit, uid: str, path: list[str]) -> Answer:
+    async def _page_of_build(self, visit: Visit, uid: str, path: list[str]) -> EdgeAnswer:
         build = await self._sites.build(visit.project.id, parse_uid(uid))
         if build is None:
             raise NotFound("the project has no such build")
@@ -270,7 +270,7 @@ class Edge:
             return _to_slash(visit, uid)
         return await self._page(visit, _Version(build.artifact, build.build, FOREVER, is_listed=False), "/".join(path))
 
-    async def _page(self, visit: Visit, version: _Version, path: str) -> Answer:
+    async def _page(self, visit: Visit, version: _Version, path: str) -> EdgeAnswer:
         found = await self._sites.file(version.artifact, path)
         if found.is_folder:
             return _to_slash(visit, path.rpartition("/")[2], status=302)
@@ -296,7 +296,9 @@ class Edge:
             return None
         return f"{self._root(visit)}{quote(_without_index(path))}"
 
-    async def _file(self, visit: Visit, found: FoundFile, file: SiteFile, headers: dict[str, str], media_type: str) -> Answer:
+    async def _file(
+        self, visit: Visit, found: FoundFile, file: ServedFile, headers: dict[str, str], media_type: str
+    ) -> EdgeAnswer:
         """The whole file, compressed if that may be; or the range that was asked for, of the file as it is."""
         varies = _vary(visit)
         if is_compressible(media_type):
@@ -311,7 +313,7 @@ class Edge:
                 return answer
         headers["ETag"] = tag
         if matches(asked.if_none_match, tag):
-            return Answer(304, encode_headers(headers))
+            return EdgeAnswer(304, encode_headers(headers))
         headers["Accept-Ranges"] = "bytes"
         start, stop = requested_range(asked.range, asked.if_range, file.size, tag) if asked.range else (0, file.size)
         status = 200
@@ -322,19 +324,19 @@ class Edge:
         try:
             if file.size <= SMALL:
                 data = await self._contents.read(file)
-                return Answer(status, encode_headers(headers), data if status == 200 else data[start:stop])
-            return Answer(status, encode_headers(headers), await self._contents.stream(file, start, stop))
+                return EdgeAnswer(status, encode_headers(headers), data if status == 200 else data[start:stop])
+            return EdgeAnswer(status, encode_headers(headers), await self._contents.stream(file, start, stop))
         except NotFound:
             raise _bytes_missing(file) from None
 
     async def _compressed(
-        self, asked: RequestHeaders, found: FoundFile, file: SiteFile, headers: dict[str, str]
-    ) -> Answer | None:
+        self, asked: RequestHeaders, found: FoundFile, file: ServedFile, headers: dict[str, str]
+    ) -> EdgeAnswer | None:
         """A copy that was uploaded beside the file, or one that is made here."""
         accepted = accepted_encodings(asked.accept_encoding)
         copies = [("br", found.brotli), ("gzip", found.gzip)]
         uploaded = next(((name, copy) for name, copy in copies if name in accepted and copy is not None), None)
-        copy: SiteFile | None = None
+        copy: ServedFile | None = None
         if uploaded is not None and uploaded[1] is not None and uploaded[1].size <= MAX_COMPRESSED:
             encoding, copy = uploaded
         elif "gzip" in accepted and MIN_COMPRESSED <= file.size <= MAX_COMPRESSED:
@@ -343,14 +345,14 @@ class Edge:
             return None
         tag = f'"{(copy or file).sha256}-{encoding}"'
         if asked.if_none_match not in (None, "*") and matches(asked.if_none_match, tag):
-            return Answer(304, encode_headers(headers | {"ETag": tag}))
+            return EdgeAnswer(304, encode_headers(headers | {"ETag": tag}))
         try:
             data = await (self._contents.compressed(file) if copy is None else self._contents.read(copy))
         except NotFound:
             raise _bytes_missing(file) from None
         return None if data is None else whole(200, data, headers | {"ETag": tag, "Content-Encoding": encoding})
 
-    async def _missing(self, visit: Visit, path: str) -> Answer:
+    async def _missing(self, visit: Visit, path: str) -> EdgeAnswer:
         """A page that names the editions which have what was asked for; a line of text for an image or a script."""
         editions = await self._sites.editions_with(visit.project.id, path)
         root, page = f"{visit.mount}/", _without_index(path)
@@ -365,33 +367,33 @@ class Edge:
         policy = {} if branded is not None else {"Content-Security-Policy": OWN_PAGE}
         return whole(404, body, headers | policy | {"Content-Type": HTML})
 
-    async def _dashboard(self, visit: Visit) -> Answer:
+    async def _dashboard(self, visit: Visit) -> EdgeAnswer:
         body = (await self._files_of_dashboard(visit.project)).get("__dashboard.html")
         if body is None:
             title = visit.project.title or visit.project.slug
             body = fallback_pages.dashboard(title, await self._sites.editions(visit.project.id))
         return self._generated(visit, body, HTML)
 
-    async def _switcher(self, visit: Visit) -> Answer:
+    async def _switcher(self, visit: Visit) -> EdgeAnswer:
         body = (await self._files_of_dashboard(visit.project)).get("__switcher.json")
         if body is None:
             body = fallback_pages.switcher(self._root(visit), await self._sites.editions(visit.project.id))
         return self._generated(visit, body, JSON)
 
-    async def _metadata(self, visit: Visit, slug: str) -> Answer:
+    async def _metadata(self, visit: Visit, slug: str) -> EdgeAnswer:
         edition = await self._edition(visit, slug)
         body = (await self._files_of_dashboard(visit.project)).get(f"__editions/{edition.slug}.json")
         if body is None:
             body = fallback_pages.edition_metadata(self._root(visit), edition)
         return self._generated(visit, body, JSON)
 
-    def _generated(self, visit: Visit, body: bytes, media_type: str) -> Answer:
+    def _generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
         tag = tag_of(body)
         headers = {"Content-Type": media_type, "Cache-Control": _cache(visit, FOR_A_MINUTE), "ETag": tag}
         if varies := _vary(visit):
             headers["Vary"] = varies
         if matches(visit.headers.if_none_match, tag):
-            return Answer(304, encode_headers(headers))
+            return EdgeAnswer(304, encode_headers(headers))
         return whole(200, body, headers)
 
     async def _files_of_dashboard(self, project: SiteProject) -> dict[str, bytes]:
@@ -409,7 +411,7 @@ class Edge:
         return f"{visit.mount}/"
 
 
-def _to_slash(visit: Visit, last: str, *, status: int = 301) -> Answer:
+def _to_slash(visit: Visit, last: str, *, status: int = 301) -> EdgeAnswer:
     """Relative: neither the host name nor the path that a proxy may have cut off is known here."""
     headers = {"Cache-Control": _cache(visit, FOR_A_MINUTE)}
     return redirect(status, f"./{quote(last)}/{visit.tail}", headers)
@@ -427,11 +429,11 @@ def _without_index(path: str) -> str:
     return path.removesuffix("index.html") if path == "index.html" or path.endswith("/index.html") else path
 
 
-def _bytes_missing(file: SiteFile) -> Unavailable:
+def _bytes_missing(file: ServedFile) -> Unavailable:
     return Unavailable(f"the artifact store has no bytes under {file.key}")
 
 
-def _refusal(status: int, title: str, words: str, headers: dict[str, str] | None = None) -> Answer:
+def _refusal(status: int, title: str, words: str, headers: dict[str, str] | None = None) -> EdgeAnswer:
     body = fallback_pages.message_page(title, words)
     own = {"Content-Type": HTML, "Cache-Control": NO_STORE, "Content-Security-Policy": OWN_PAGE}
     return whole(status, body, {**(headers or {}), **own})

@@ -16,7 +16,7 @@ _NEVER_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 LOCALHOST = ".localhost"
 
 
-class Place(NamedTuple):
+class SitePlace(NamedTuple):
     """`org` is None where the host name tells only the project. `mount` is the path of the project's root, without the slash at
     its end. `rest` are the segments after it, and empty if that slash was left out."""
 
@@ -74,7 +74,7 @@ class Domains:
         """Whether this host name is an organisation's. It then serves nothing else."""
         return host in self._prefixes or host in self._subdomains or host.partition(".")[2] in self._subdomains
 
-    def find(self, host: str, segments: Sequence[str]) -> Place | None:
+    def find(self, host: str, segments: Sequence[str]) -> SitePlace | None:
         """On a host name that is an organisation's."""
         project, _, domain = host.partition(".")
         if (org := self._subdomains.get(domain)) is not None:
@@ -85,7 +85,7 @@ class Domains:
         return None
 
 
-def find_local(host: str, segments: Sequence[str]) -> Place | None:
+def find_local(host: str, segments: Sequence[str]) -> SitePlace | None:
     """On a host name that belongs to no organisation: `{project}.localhost`, `{project}.{org}.localhost`, or
     `/{org}/{project}/` on any other."""
     if host.endswith(LOCALHOST):
@@ -96,16 +96,16 @@ def find_local(host: str, segments: Sequence[str]) -> Place | None:
     return _named_by_path(segments[0], segments, 1)
 
 
-def _named_by_host(org: str | None, project: str, segments: Sequence[str]) -> Place | None:
-    return Place(org, project, "", tuple(segments)) if is_slug(project) else None
+def _named_by_host(org: str | None, project: str, segments: Sequence[str]) -> SitePlace | None:
+    return SitePlace(org, project, "", tuple(segments)) if is_slug(project) else None
 
 
-def _named_by_path(org: str, segments: Sequence[str], before: int) -> Place | None:
+def _named_by_path(org: str, segments: Sequence[str], before: int) -> SitePlace | None:
     project = segments[before]
     if not is_slug(project):
         return None
     mount = "".join(f"/{part}" for part in segments[: before + 1])
-    return Place(org, project, mount, tuple(segments[before + 1 :]))
+    return SitePlace(org, project, mount, tuple(segments[before + 1 :]))
 
 
 def host_of(address: str) -> str:

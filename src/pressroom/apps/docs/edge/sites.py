@@ -50,7 +50,7 @@ class ServedBuild(NamedTuple):
     git_ref: str
 
 
-class SiteFile(NamedTuple):
+class ServedFile(NamedTuple):
     sha256: str
     generation: int
     size: int
@@ -64,9 +64,9 @@ class SiteFile(NamedTuple):
 class FoundFile(NamedTuple):
     """What a build has under a path: a file, with the compressed copies that were uploaded beside it, or a folder."""
 
-    file: SiteFile | None = None
-    gzip: SiteFile | None = None
-    brotli: SiteFile | None = None
+    file: ServedFile | None = None
+    gzip: ServedFile | None = None
+    brotli: ServedFile | None = None
     is_folder: bool = False
 
 
@@ -187,7 +187,7 @@ def _find_file(artifact: str, path: str) -> Work[FoundFile]:
     wanted = f"{path}{INDEX}" if is_folder else path
     names = {"path": wanted, "gzip": f"{wanted}.gz", "brotli": f"{wanted}.br", "folder_index": f"{wanted}/{INDEX}"}
     rows = yield Statement("docs.find_site_files", {"artifact": artifact, **names})
-    found = {path: SiteFile(*facts) for path, *facts in rows}
+    found = {path: ServedFile(*facts) for path, *facts in rows}
     file = found.get(names["path"])
     if file is None:
         return FoundFile(is_folder=not is_folder and names["folder_index"] in found)
