@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from starlette.responses import StreamingResponse
@@ -45,7 +46,7 @@ class RequestHeaders(NamedTuple):
     range: str | None
 
 
-_COUNTED = (b"accept-encoding", b"authorization", b"cookie", b"host", b"if-none-match", b"if-range", b"range")
+_COUNTED = frozenset({b"accept-encoding", b"authorization", b"cookie", b"host", b"if-none-match", b"if-range", b"range"})
 
 
 def read_headers(scope: Scope) -> RequestHeaders:
@@ -69,7 +70,12 @@ def read_headers(scope: Scope) -> RequestHeaders:
 
 
 def encode_headers(headers: Mapping[str, str]) -> Headers:
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()] + [_NOSNIFF]
+    return [*map(_encode_header, headers.items()), _NOSNIFF]
+
+
+@lru_cache(maxsize=8192)
+def _encode_header(header: tuple[str, str]) -> tuple[bytes, bytes]:
+    return header[0].lower().encode("latin-1"), header[1].encode("latin-1")
 
 
 def whole(status: int, body: bytes, headers: Mapping[str, str]) -> EdgeAnswer:

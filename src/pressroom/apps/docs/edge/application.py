@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -35,7 +36,18 @@ from pressroom.apps.docs.edge.answers import (
 from pressroom.apps.docs.edge.contents import MAX_COMPRESSED, MIN_COMPRESSED, SMALL, Contents
 from pressroom.apps.docs.edge.lookups import RecentLookups
 from pressroom.apps.docs.edge.media import accepted_encodings, is_compressible, is_page, media_type_of
-from pressroom.apps.docs.edge.places import MAX_PATH, MalformedPath, SitePlace, find_local, host_of, is_edition_slug, split_path
+from pressroom.apps.docs.edge.places import (
+    MAX_PATH,
+    REMEMBERED_PATH,
+    Domains,
+    MalformedPath,
+    SitePlace,
+    find_local,
+    host_of,
+    is_edition_slug,
+    split_path,
+    split_path_cached,
+)
 from pressroom.apps.docs.edge.readers import PARAMETER, Readers, reader_cookie
 from pressroom.apps.docs.edge.sites import FoundFile, ServedFile, Shown, SiteProject, Sites
 from pressroom.apps.docs.model import MAIN, EditionKind, Org
@@ -87,6 +99,7 @@ class _Version(NamedTuple):
     build: str
     cache: str
     is_listed: bool  # by search engines
+    is_main: bool = False
 
 
 class Edge:
@@ -106,6 +119,7 @@ class Edge:
         self._readers = readers
         self._urls = urls
         self._hosts = hosts
+        self._is_own_name = lru_cache(maxsize=1024)(hosts.names.__contains__)
         self._head_limit = head_limit
         self._dashboard_files = RecentLookups(self._read_dashboard, most=DASHBOARDS, fresh=math.inf)
 
@@ -150,15 +164,16 @@ class Edge:
         if len(raw) > MAX_PATH:
             raise HttpError(414, "path_too_long", f"a path has at most {MAX_PATH:,} bytes")
         try:
-            segments = split_path(raw)
+            segments = split_path_cached(raw) if len(raw) <= REMEMBERED_PATH else split_path(raw)
         except MalformedPath:
             raise HttpError(400, "malformed_request", "the path is not percent-encoded UTF-8") from None
         headers = read_headers(scope)
         host = self._checked_host(headers)
-        place = await self._find_place(host, segments) if segments is not None else None
+        domains = await self._sites.domains()
+        place = await self._find_place(domains, host, segments) if segments is not None else None
         if place is None:
             raise NotFound("there is no such site")
-        org, project = await self._find_project(place)
+        org, project = await self._find_project(domains, place)
         visit = Visit(org, project, place.mount, place.rest, headers, scope["query_string"])
         if org.is_private:
             if (entrance := self._enter_by_link(visit, scope)) is not None:
@@ -180,13 +195,12 @@ class Edge:
             raise HttpError(421, "misdirected_request", "sites have an origin of their own; this one is that of the service")
         return host
 
-    async def _find_place(self, host: str, segments: Sequence[str]) -> SitePlace | None:
-        domains = await self._sites.domains()
+    async def _find_place(self, domains: Domains, host: str, segments: Sequence[str]) -> SitePlace | None:
         if domains.covers(host):
             place = domains.find(host, segments)
             if place is not None or host != self._hosts.shared:
                 return place
-        elif host not in self._hosts.names:
+        elif not self._is_own_name(host):
             words = (
                 f"no site has the name {host[:100]!r}; an organisation names its domain, and `[docs] url` that of all others"
             )
@@ -200,8 +214,7 @@ class Edge:
             return None if domains.orgs[place.org].base_domain else place
         return place
 
-    async def _find_project(self, place: SitePlace) -> tuple[Org, SiteProject]:
-        domains = await self._sites.domains()
+    async def _find_project(self, domains: Domains, place: SitePlace) -> tuple[Org, SiteProject]:
         org = domains.orgs.get(place.org or "")
         project = await self._sites.project(org.slug, place.project) if org is not None else None
         if org is None or project is None:
@@ -260,7 +273,9 @@ class Edge:
         if edition.artifact is None or edition.build is None:
             return await self._missing(visit, path)
         is_listed = edition.kind is not EditionKind.DRAFT and edition.kind not in visit.project.noindex
-        return await self._page(visit, _Version(edition.artifact, edition.build, FOR_A_MINUTE, is_listed), path)
+        return await self._page(
+            visit, _Version(edition.artifact, edition.build, FOR_A_MINUTE, is_listed, edition.slug == MAIN), path
+        )
 
     async def _page_of_build(self, visit: Visit, uid: str, path: list[str]) -> EdgeAnswer:
         build = await self._sites.build(visit.project.id, parse_uid(uid))
@@ -283,17 +298,18 @@ class Edge:
             "Cache-Control": _cache(visit, version.cache),
             "X-Docverse-Build": version.build,
         }
-        if is_page(media_type) and (canonical := await self._canonical_url(visit, path)):
+        if is_page(media_type) and (canonical := await self._canonical_url(visit, version, path)):
             headers["Link"] = f'<{canonical}>; rel="canonical"'
         if not version.is_listed:
             headers["X-Robots-Tag"] = "noindex"
         return await self._file(visit, found, found.file, headers, media_type)
 
-    async def _canonical_url(self, visit: Visit, path: str) -> str | None:
+    async def _canonical_url(self, visit: Visit, version: _Version, path: str) -> str | None:
         """The same page of `__main`, if that has it."""
-        main = await self._sites.main(visit.project.id)
-        if main is None or main.artifact is None or (await self._sites.file(main.artifact, path)).file is None:
-            return None
+        if not version.is_main:
+            main = await self._sites.main(visit.project.id)
+            if main is None or main.artifact is None or (await self._sites.file(main.artifact, path)).file is None:
+                return None
         return f"{self._root(visit)}{quote(_without_index(path))}"
 
     async def _file(

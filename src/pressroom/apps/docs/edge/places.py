@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -9,6 +10,7 @@ from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.urls import path_prefix
 
 MAX_PATH = 4096  # bytes, as sent
+REMEMBERED_PATH = 512  # bytes
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,126}[a-z0-9])?")
 _EDITION = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_])?")
 _PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -28,6 +30,12 @@ class SitePlace(NamedTuple):
 
 class MalformedPath(ValueError):
     """Not percent-encoded UTF-8."""
+
+
+@lru_cache(maxsize=8192)
+def split_path_cached(raw: bytes) -> tuple[str, ...] | None:
+    """As split_path, for paths that are short enough to be remembered."""
+    return split_path(raw)
 
 
 def split_path(raw: bytes) -> tuple[str, ...] | None:
@@ -108,6 +116,7 @@ def _named_by_path(org: str, segments: Sequence[str], before: int) -> SitePlace 
     return SitePlace(org, project, mount, tuple(segments[before + 1 :]))
 
 
+@lru_cache(maxsize=1024)
 def host_of(address: str) -> str:
     """A host name as it is compared: in lower case, without a port and without the dot of a root."""
     try:
