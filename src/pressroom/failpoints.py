@@ -21,14 +21,15 @@ JOB_POINTS = frozenset(
     for moment in ("before_commit", "after_commit")
 ) | {"submit.validated", "claim.selected", "handler.started", "handler.returned", "transaction.held"}
 WRITE_POINTS = frozenset({"write.unit_done", "write.before_commit", "write.after_commit"})  # of `job.write`
-BLOB_POINTS = frozenset({"blob.temp_written", "blob.renamed", "blob.condemned", "blob.deleted"})
+BLOB_POINTS = frozenset({"upload.written", "blob.temp_written", "blob.renamed", "blob.condemned", "blob.deleted"})
+DOCS_POINTS = frozenset({"inventory.recorded", "tracking.done", "edition.moved", "edition.published"})
 HTTP_POINTS = frozenset({"reply.before_send"})
 LEADER_POINTS = frozenset({"leader.elected", "leader.renewed", "leader.resigned"})
 PROMOTE_POINTS = frozenset(
     f"promote.{moment}"
     for moment in ("prepared", "before_batch", "after_batch", "blob_copied", "verified", "marked", "finished")
 )
-POINTS = JOB_POINTS | WRITE_POINTS | BLOB_POINTS | HTTP_POINTS | LEADER_POINTS | PROMOTE_POINTS
+POINTS = JOB_POINTS | WRITE_POINTS | BLOB_POINTS | DOCS_POINTS | HTTP_POINTS | LEADER_POINTS | PROMOTE_POINTS
 
 
 class FailpointHit(Exception):

@@ -56,7 +56,10 @@ class HttpError(PressroomError):
 
 def problem(request: Request, error: PressroomError, *, status: int | None = None) -> Response:
     """An error as a response."""
-    described = describe(request, error, status=status)
+    return problem_response(error, describe(request, error, status=status))
+
+
+def problem_response(error: PressroomError, described: Problem) -> Response:
     headers = dict(getattr(error, "headers", {}))
     if described.retryable:
         headers.setdefault("Retry-After", str(retry_after(error)))

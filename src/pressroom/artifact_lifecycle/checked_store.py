@@ -4,11 +4,14 @@ Settings that differ between processes would otherwise lose bytes silently: a wo
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pressroom.artifacts import LINK_SECONDS, ArtifactStore, Blob, Data, ListedBlob, Reserve
+from pressroom.artifacts.local_files import LocalFile
+from pressroom.artifacts.staged_uploads import StagedUploads
 from pressroom.errors import ArtifactStoreMismatch
 from pressroom.store import Database
 from pressroom.store.artifacts import store_identity
@@ -36,6 +39,18 @@ class CheckedStore:
     async def put(self, data: Data, *, reserve: Reserve | None = None) -> Blob:
         await self.check_identity()
         return await self._store.put(data, reserve=reserve)
+
+    async def put_files(self, files: Sequence[LocalFile]) -> None:
+        await self.check_identity()
+        await self._store.put_files(files)
+
+    async def make_scratch_folder(self) -> Path:
+        await self.check_identity()
+        return await self._store.make_scratch_folder()
+
+    async def open_staging(self) -> StagedUploads:
+        await self.check_identity()
+        return await self._store.open_staging()
 
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         await self.check_identity()

@@ -6,9 +6,12 @@ A key is that hash as 64 lower-case hexadecimal digits, with `-N` after it from 
 
 import hashlib
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from pressroom.artifacts.local_files import LocalFile
+from pressroom.artifacts.staged_uploads import StagedUploads
 from pressroom.errors import InvalidArgument, NotFound
 
 CHUNK = 256 * 1024
@@ -52,6 +55,22 @@ class Blobs(Protocol):
 
         Bytes that are there already are not written again. A stream may be longer than memory.
         """
+        ...
+
+    async def put_files(self, files: Sequence[LocalFile]) -> None:
+        """Keep files of a folder that `make_scratch_folder` made. They are on stable storage, and visible, whole, once this
+        returns; one sync serves all of them. A file may be moved away; their hashes were measured by the caller.
+        """
+        ...
+
+    async def make_scratch_folder(self) -> Path:
+        """A new, empty folder of this machine from which files can be put without being copied. Its maker removes it; what a
+        process that died left behind goes with the temporary files.
+        """
+        ...
+
+    async def open_staging(self) -> StagedUploads:
+        """Where uploads wait until they are processed."""
         ...
 
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:

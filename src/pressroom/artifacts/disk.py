@@ -1,4 +1,5 @@
-"""Bytes in a folder: `blobs/ab/<key>`, `renders/` with hard links to some of them, and `tmp/` for what is still being written.
+"""Bytes in a folder: `blobs/ab/<key>`, `renders/` with hard links to some of them, `staging/` with uploads that wait, and
+`tmp/` for what is still being written.
 
 A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
 removes. There is one level of folders, because a new one costs two more fsyncs, and with two levels nearly every file would
@@ -9,11 +10,13 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +36,9 @@ from pressroom.artifacts import (
     key_of,
     matches_hash,
 )
+from pressroom.artifacts.disk_staging import FolderStaging
 from pressroom.artifacts.disposition import safe_filename
+from pressroom.artifacts.local_files import LocalFile, sync_filesystem
 from pressroom.artifacts.os_errors import translate_os_errors
 from pressroom.artifacts.signed_links import SignedLink, Signer
 from pressroom.artifacts.signing_secret import create_private_file, load_or_create_secret
@@ -76,6 +81,17 @@ class Disk:
         key = await _key_for(sha256, len(data), reserve)
         await self._run_in_thread(partial(self._write_blob, data, key))
         return Blob(key, len(data))
+
+    async def put_files(self, files: Sequence[LocalFile]) -> None:
+        await self._run_in_thread(partial(self._move_files_into_place, files))
+
+    async def make_scratch_folder(self) -> Path:
+        folder = self._temporary / f"files-{secrets.token_hex(16)}"
+        await self._run_in_thread(partial(folder.mkdir, mode=0o700))
+        return folder
+
+    async def open_staging(self) -> FolderStaging:
+        return FolderStaging(self._root)
 
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         first, end = await self._run_in_thread(partial(self._read_first, checked_key(key), start, stop))
@@ -182,11 +198,24 @@ class Disk:
             failpoints.hit("blob.renamed")
             os.fsync(folder)
 
+    def _move_files_into_place(self, files: Sequence[LocalFile]) -> None:
+        """Give many written files their final names, with one sync for their bytes and one for their names."""
+        with self._folder_at(()) as root:
+            sync_filesystem(root)
+            failpoints.hit("blob.temp_written")
+            for _, group in groupby(sorted(files, key=lambda file: file.key), key=lambda file: file.key[:2]):
+                same = [*group]
+                with self._folder_of(same[0].key, make=True) as folder:
+                    for file in same:
+                        if not _is_in_folder(folder, file.key, file.size):
+                            os.rename(file.path, file.key, dst_dir_fd=folder)
+            failpoints.hit("blob.renamed")
+            sync_filesystem(root)
+
     def _has_blob(self, key: str, size: int) -> bool:
         try:
             with self._folder_of(key) as folder:
-                found = os.stat(key, dir_fd=folder, follow_symlinks=False)
-                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                if not _is_in_folder(folder, key, size):
                     return False
                 os.fsync(folder)  # the process that renamed it may not have synced it yet, and we are about to rely on the name
                 return True
@@ -324,10 +353,22 @@ class Disk:
         with os.scandir(self._temporary) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):
-                    if now - entry.stat(follow_symlinks=False).st_mtime >= older_than:
+                    if now - entry.stat(follow_symlinks=False).st_mtime < older_than:
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path)
+                    else:
                         os.unlink(entry.path)
-                        swept += 1
+                    swept += 1
         return swept
+
+
+def _is_in_folder(folder: int, key: str, size: int) -> bool:
+    try:
+        found = os.stat(key, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size
 
 
 async def _key_for(sha256: str, size: int, reserve: Reserve | None) -> str:

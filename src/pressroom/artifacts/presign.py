@@ -19,22 +19,44 @@ def presign_url(
 
     A server refuses it once the credentials have expired, so it says no later time.
     """
+    return _sign("GET", url, credentials, region, now, seconds, response_headers, {})
+
+
+def presign_put(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, content_type: str) -> str:
+    """A link for PUT on `url`, with this `Content-Type` and no other."""
+    return _sign("PUT", url, credentials, region, now, seconds, {}, {"content-type": content_type})
+
+
+def _sign(
+    method: str,
+    url: str,
+    credentials: Credentials,
+    region: str,
+    now: datetime,
+    seconds: int,
+    query_fields: dict[str, str],
+    headers: dict[str, str],
+) -> str:
+    """`headers` are signed with the host, and so must be sent as they are."""
     left = credentials.seconds_left(now.timestamp())
     seconds = max(1, int(min(left, seconds)))
     parts = urlsplit(url)
     scope = f"{now:%Y%m%d}/{region}/s3/aws4_request"
     moment = f"{now:%Y%m%dT%H%M%SZ}"
-    fields = response_headers | {
+    signed = {**headers, "host": parts.netloc}
+    names = ";".join(sorted(signed))
+    fields = query_fields | {
         "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
         "X-Amz-Credential": f"{credentials.access_key}/{scope}",
         "X-Amz-Date": moment,
         "X-Amz-Expires": str(seconds),
-        "X-Amz-SignedHeaders": "host",
+        "X-Amz-SignedHeaders": names,
     }
     if credentials.session_token is not None:
         fields["X-Amz-Security-Token"] = credentials.session_token
     query = "&".join(sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in fields.items()))
-    request = f"GET\n{parts.path}\n{query}\nhost:{parts.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+    lines = "".join(f"{name}:{signed[name]}\n" for name in sorted(signed))
+    request = f"{method}\n{parts.path}\n{query}\n{lines}\n{names}\nUNSIGNED-PAYLOAD"
     to_sign = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
     key = f"AWS4{credentials.secret_key}".encode()
     for step in scope.split("/"):

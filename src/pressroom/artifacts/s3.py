@@ -1,9 +1,13 @@
 """Bytes in an S3 bucket, or in anything that speaks S3."""
 
+import asyncio
 import hashlib
+import os
 import secrets
+import shutil
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,8 +38,10 @@ from pressroom.artifacts import (
 from pressroom.artifacts.bucket_errors import EXPIRED, as_dependency_failed, error_code
 from pressroom.artifacts.credentials import CredentialProvider, StaticCredentials
 from pressroom.artifacts.disposition import content_disposition
+from pressroom.artifacts.local_files import LocalFile
 from pressroom.artifacts.os_errors import translate_os_errors
-from pressroom.artifacts.presign import presign_url
+from pressroom.artifacts.presign import presign_put, presign_url
+from pressroom.artifacts.s3_staging import BucketStaging
 from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock
@@ -48,6 +54,8 @@ if TYPE_CHECKING:
 
 PART = 8 * 1024 * 1024  # up to here in one request, from memory; above in parts, from a file
 PARTS_AT_ONCE = 2
+FILES_AT_ONCE = 16
+SCRATCH = "pressroom-files-"  # how the names of scratch folders begin
 DELETE_BATCH = 1_000  # the most that one S3 request may name
 MAX_LINK_SECONDS = 7 * 24 * 3600  # seconds; S3 refuses to sign for longer
 PROBE_NAME = "pressroom-probe"  # of the objects that a probe asks for or writes; no key of a blob begins like this
@@ -133,6 +141,36 @@ class S3:
             return await self._put_bytes(head, reserve)
         return await self._put_stream(head, rest, reserve)
 
+    async def put_files(self, files: Sequence[LocalFile]) -> None:
+        """What an artifact refers to already is in the bucket, and is not sent again."""
+        slots = asyncio.Semaphore(FILES_AT_ONCE)
+
+        async def put_file(file: LocalFile) -> None:
+            async with slots:
+                await self._put_file(file)
+
+        async with asyncio.TaskGroup() as tasks:
+            for file in files:
+                if not file.is_known:
+                    tasks.create_task(put_file(file))
+
+    async def make_scratch_folder(self) -> Path:
+        return Path(await _run_disk_work(partial(tempfile.mkdtemp, prefix=SCRATCH)))
+
+    async def open_staging(self) -> BucketStaging:
+        return BucketStaging(self._store, self._prefix, self._requests, self._sign_put)
+
+    async def _sign_put(self, path: str, seconds: int, content_type: str) -> str:
+        place = self._place
+        return presign_put(
+            f"{place.public_address()}/{quote(place.bucket)}/{quote(path)}",
+            await self._credentials.current(),
+            place.region,
+            now=datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC),
+            seconds=min(seconds, MAX_LINK_SECONDS),
+            content_type=content_type,
+        )
+
     async def get(self, key: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
         path = self._path(key)
         if start == 0 and stop is None:
@@ -203,8 +241,9 @@ class S3:
                     if is_key(key):
                         yield ListedBlob(key, response["size"], max(0.0, (now - response["last_modified"]).total_seconds()))
 
-    async def delete_temporary_files(self, older_than: float) -> int:  # noqa: ARG002
-        return 0
+    async def delete_temporary_files(self, older_than: float) -> int:
+        """Scratch folders of this machine."""
+        return await _run_disk_work(partial(_delete_scratch_folders, older_than))
 
     async def probe(self, *, write: bool) -> str:
         """List and get, and with `write` put and delete, an object that is no blob. Raises DependencyFailed."""
@@ -262,6 +301,15 @@ class S3:
     def _path(self, key: str) -> str:
         return f"{self._prefix}/{checked_key(key)}" if self._prefix else checked_key(key)
 
+    async def _put_file(self, file: LocalFile) -> None:
+        if file.size > PART:
+            await self._upload_in_parts(file.key, file.path, file.size)
+            return
+        data = await _run_disk_work(file.path.read_bytes)
+        with suppress(AlreadyExistsError):  # the same bytes: the key says so
+            async with self._requests():
+                await obstore.put_async(self._store, self._path(file.key), data, mode="create")
+
     async def _put_bytes(self, data: bytes, reserve: Reserve | None) -> Blob:
         sha256 = await in_thread(lambda: hashlib.sha256(data).hexdigest())
         key = key_of(sha256, 0 if reserve is None else await reserve(sha256, len(data)))
@@ -315,6 +363,16 @@ def _held_credentials(credentials: CredentialProvider) -> "S3Credential":
         # A past time: obstore is not to keep those that are renewed.
         "expires_at": None if isinstance(credentials, StaticCredentials) else datetime.now(UTC),
     }
+
+
+def _delete_scratch_folders(older_than: float) -> int:
+    deleted, before = 0, time.time() - older_than
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        with suppress(OSError):
+            if folder.lstat().st_mtime <= before and folder.lstat().st_uid == os.getuid():
+                shutil.rmtree(folder)
+                deleted += 1
+    return deleted
 
 
 async def _read_head(data: AsyncIterable[bytes]) -> tuple[bytes, AsyncIterator[bytes] | None]:

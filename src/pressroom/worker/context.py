@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pressroom.errors import Cancelled, InvalidArgument, PressroomError
-from pressroom.model import Claim, Tier, Work
+from pressroom.model import JSON, Claim, Tier, Work
 from pressroom.store import Database
 from pressroom.store.jobs import progress
 from pressroom.store.jobs.progress import ItemMove
@@ -134,6 +134,11 @@ class RunningJob:
         self._progress = {**self._progress, "message": text}
         await self._save_progress_if_due()
 
+    async def add_details(self, **fields: JSON) -> None:
+        """Add fields to the progress of the phase, such as what was left out and why."""
+        self._progress = {**self._progress, **fields}
+        await self._save_progress_if_due()
+
     async def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
         """Begin a phase of named parts, all in progress: `await job.items("editions", ["main", "v2"])`."""
         if len(set(names)) != len(names):
@@ -156,7 +161,7 @@ class RunningJob:
         try:
             yield
         except BaseException as error:
-            await asyncio.shield(self.item_failed(name, _public_error(name, error)))
+            await asyncio.shield(self.item_failed(name, public_error(name, error)))
             raise
         await self.item_completed(name)
 
@@ -284,6 +289,9 @@ class BlockingJob:
     def message(self, text: str) -> Any:
         return self._run_on_loop(self._job.message(text))
 
+    def add_details(self, **fields: JSON) -> Any:
+        return self._run_on_loop(self._job.add_details(**fields))
+
     def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> Any:
         return self._run_on_loop(self._job.items(noun, names, phase=phase, message=message))
 
@@ -306,7 +314,7 @@ class BlockingJob:
         try:
             yield
         except BaseException as error:
-            self.item_failed(name, _public_error(name, error))
+            self.item_failed(name, public_error(name, error))
             raise
         self.item_completed(name)
 
@@ -319,7 +327,7 @@ class BlockingJob:
         return asyncio._get_running_loop() is self._loop
 
 
-def _public_error(name: str, error: BaseException) -> str:
+def public_error(name: str, error: BaseException) -> str:
     """Our own errors are worded for callers. Others may hold secrets: the log has them, the caller gets their class."""
     if isinstance(error, PressroomError):
         return str(error)

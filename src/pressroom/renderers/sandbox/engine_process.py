@@ -5,13 +5,11 @@ order. If the process dies, or is killed at its time limit, the request that it 
 """
 
 import asyncio
-import json
 import mmap
 import os
 import shutil
 import signal
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -31,26 +29,14 @@ from pressroom.renderers.sandbox.protocol import (
     encode_frame,
     message_decoder,
 )
+from pressroom.renderers.sandbox.python_process import READABLE_PATHS, python_command
 from pressroom.renderers.sandbox.shared_memory import has_prepare_step, prepared_memory
-
-_PACKAGE = Path(__file__).parents[2]
 
 START_WITHIN = 180.0  # a browser may take a minute to start on a machine that is very busy
 _INHERITED_VARIABLES = ("PATH", "PRESSROOM_CHROMIUM")
 PIPE_DRAIN_SECONDS = 2.0
 _CANCELLED_GRACE = 0.5  # seconds that a render may go on after its caller was cancelled: to start a process takes longer
 MAX_STDERR_BYTES = 64 * 1024
-
-# Only the renderers are loaded inside: a bare package stands in for ours, so that the sandbox holds no database driver.
-_BOOTSTRAP = """
-import json, sys, types
-package = types.ModuleType("pressroom")
-package.__path__ = [sys.argv[2]]
-sys.modules["pressroom"] = package
-sys.path += [entry for entry in sys.argv[3:] if entry not in sys.path]
-from pressroom.renderers.sandbox.{module} import main
-main(*json.loads(sys.argv[1]))
-"""
 
 
 class EngineProcess(asyncio.SubprocessProtocol):
@@ -113,7 +99,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
             "module": self.engine.__module__,
             "engine": self.engine.__name__,
             "cursor": str(cursor),
-            "reads": [str(path) for path in (*_READABLE_PATHS, own, self.folder / "fonts.conf", *self.engine.reads())],
+            "reads": [str(path) for path in (*READABLE_PATHS, own, self.folder / "fonts.conf", *self.engine.reads())],
             "writes": [str(path) for path in (private, "/dev/null", *self.engine.writes())],
             "prepared": shared,
         }
@@ -309,9 +295,8 @@ def _describe_exit(code: int | None) -> str:
 
 def _python_command(module: str, engine: type[Engine], *arguments: object) -> list[str]:
     """Python with an engine and our renderers in reach: it calls `main` of a module of ours."""
-    bootstrap = _BOOTSTRAP.replace("{module}", module)
     root, _ = _package_of(engine)
-    return [sys.executable, "-I", "-c", bootstrap, json.dumps(arguments), str(_PACKAGE), *_site_packages(), str(root)]
+    return python_command(f"pressroom.renderers.sandbox.{module}", *arguments, also=[str(root)])
 
 
 def _prepare_command(engine: type[Engine]) -> list[str]:
@@ -325,19 +310,3 @@ def _package_of(engine: type[Engine]) -> tuple[Path, Path]:
     above = engine.__module__.count(".")
     root = Path(file).resolve().parents[above]
     return root, Path(file) if above == 0 else root / engine.__module__.partition(".")[0]
-
-
-def _site_packages() -> list[str]:
-    """Where packages are installed. The folder of the application is on the path too, but an engine process may not read it."""
-    return [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-
-
-def _readable_paths() -> list[Path]:
-    """Python, its packages, the system's libraries and our fonts: nothing of a user's, and of /etc what libraries need."""
-    paths = sysconfig.get_paths()
-    wanted = [paths["stdlib"], paths["platstdlib"], sys.prefix, sys.base_prefix, *_site_packages(), str(_PACKAGE)]
-    wanted += ["/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/dev/zero"]
-    return [path for path in map(Path, dict.fromkeys(wanted)) if path.exists()]
-
-
-_READABLE_PATHS = _readable_paths()

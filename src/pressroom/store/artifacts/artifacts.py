@@ -153,7 +153,7 @@ def record(
 def _require_live_blobs(draft: ArtifactDraft) -> Work[None]:
     if draft.files:
         for part in draft.files:
-            _check_file_path(part.path)
+            check_file_path(part.path)
         yield from blobs.require_all_live((part.blob, part.size) for part in draft.files)
     elif draft.sha256 is not None:
         yield from blobs.require_live(BlobName(draft.sha256, draft.generation), draft.size)
@@ -161,7 +161,7 @@ def _require_live_blobs(draft: ArtifactDraft) -> Work[None]:
         raise InvalidArgument("an artifact has a blob or files")
 
 
-def _check_file_path(path: str) -> None:
+def check_file_path(path: str) -> None:
     if "\0" in path or "\\" in path or not all(part not in ("", ".", "..") for part in path.split("/")):
         raise InvalidArgument(f"{path[:80]!r} is not the path of a file in an artifact; use one like img/logo.svg")
 

@@ -6,7 +6,7 @@ put again get another generation, which is another name in the artifact store. A
 row refers to.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pressroom.errors import BlobGone
@@ -42,6 +42,18 @@ def reserve(sha256: str, size: int) -> Work[int]:
     moment = yield from now()
     ((generation,),) = yield Statement("reserve_blob", {"sha256": sha256, "size": size, "now": moment})
     return int(generation)
+
+
+def generations_of_live(hashes: Sequence[str]) -> Work[dict[str, int]]:
+    """As `generation_of_live`, for many. Those that no artifact refers to are not in it."""
+    return dict((yield Statement("find_live_blobs", {"hashes": compact(hashes)})))
+
+
+def reserve_many(sizes: Mapping[str, int]) -> Work[dict[str, int]]:
+    """Announce the puts of many, by hash. In the order of their hashes, so that two callers never wait for each other."""
+    moment = yield from now()
+    rows = yield Statement("reserve_blobs", {"blobs": compact(sorted(sizes.items())), "now": moment})
+    return {sha256: int(generation) for sha256, generation in rows}
 
 
 def require_live(blob: BlobName, size: int) -> Work[None]:

@@ -26,7 +26,7 @@ class Deletion(msgspec.Struct, frozen=True, kw_only=True):
     reason: str  # for people
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class ProjectState(msgspec.Struct, frozen=True, kw_only=True):
     """What rules look at: the rows of one project, and the time."""
 
     editions: Sequence[Edition]  # not deleted
@@ -39,28 +39,28 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 class LifecycleRule(Rule, frozen=True, kw_only=True):
     """`find` yields what it deletes: the row and the reason."""
 
-    def find(self, state: State) -> "Iterator[tuple[Edition | Build, str]]":
+    def find(self, state: ProjectState) -> "Iterator[tuple[Edition | Build, str]]":
         raise NotImplementedError
 
 
-class DraftInactivity(LifecycleRule, frozen=True, kw_only=True):
+class DraftInactivityRule(LifecycleRule, frozen=True, kw_only=True):
     """Drafts that have not changed for a while."""
 
     max_days_inactive: Annotated[int, msgspec.Meta(ge=1, le=36_500)]
 
-    def find(self, state: State) -> Iterator[tuple[Edition | Build, str]]:
+    def find(self, state: ProjectState) -> Iterator[tuple[Edition | Build, str]]:
         for edition in _deletable_drafts(state.editions):
             if state.now - edition.date_changed > self.max_days_inactive * DAY:
                 yield edition, f"a draft that has not changed for more than {_days(self.max_days_inactive)}"
 
 
-class BuildHistoryOrphan(LifecycleRule, frozen=True, kw_only=True):
+class BuildHistoryOrphanRule(LifecycleRule, frozen=True, kw_only=True):
     """Builds that no edition shows, and none has among its last ones."""
 
     min_position: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]  # in the history; 1 is the newest
     min_age_days: Days
 
-    def find(self, state: State) -> Iterator[tuple[Edition | Build, str]]:
+    def find(self, state: ProjectState) -> Iterator[tuple[Edition | Build, str]]:
         kept = self._builds_kept(state)
         for build in state.builds:
             age = state.now - (build.date_created if build.date_completed is None else build.date_completed)
@@ -71,7 +71,7 @@ class BuildHistoryOrphan(LifecycleRule, frozen=True, kw_only=True):
         last = self.min_position - 1
         return f"no edition shows it or has it among its last {last:,} builds" if last else "no edition shows it"
 
-    def _builds_kept(self, state: State) -> set[str]:
+    def _builds_kept(self, state: ProjectState) -> set[str]:
         """What is shown, the last builds of each edition, and all that an exempt edition has shown."""
         kept: set[str] = set()
         for edition in state.editions:
@@ -82,10 +82,10 @@ class BuildHistoryOrphan(LifecycleRule, frozen=True, kw_only=True):
         return kept
 
 
-class RefDeleted(LifecycleRule, frozen=True, kw_only=True):
+class RefDeletedRule(LifecycleRule, frozen=True, kw_only=True):
     """Drafts whose branch or tag is gone. Nothing, where the refs are not known."""
 
-    def find(self, state: State) -> Iterator[tuple[Edition | Build, str]]:
+    def find(self, state: ProjectState) -> Iterator[tuple[Edition | Build, str]]:
         if state.live_refs is None:
             return
         for edition in _deletable_drafts(state.editions):
@@ -95,9 +95,9 @@ class RefDeleted(LifecycleRule, frozen=True, kw_only=True):
 
 
 TYPES: dict[str, type[LifecycleRule]] = {
-    "draft_inactivity": DraftInactivity,
-    "build_history_orphan": BuildHistoryOrphan,
-    "ref_deleted": RefDeleted,
+    "draft_inactivity": DraftInactivityRule,
+    "build_history_orphan": BuildHistoryOrphanRule,
+    "ref_deleted": RefDeletedRule,
 }
 
 
@@ -134,7 +134,7 @@ class LifecycleRules:
     ) -> list[Deletion]:
         """In the order of the rules, each edition and build once. `history` is whole, with the builds that were deleted: they
         take their positions too."""
-        state = State(
+        state = ProjectState(
             editions=[edition for edition in editions if edition.date_deleted is None],
             builds=[build for build in builds if build.date_deleted is None],
             history=history,

@@ -61,7 +61,7 @@ class RewriteRule(Rule, frozen=True, kw_only=True):
         raise NotImplementedError
 
 
-class Ignore(RewriteRule, frozen=True, kw_only=True):
+class IgnoreRule(RewriteRule, frozen=True, kw_only=True):
     """A ref that matches makes no edition, and moves none. Case counts."""
 
     glob: Text
@@ -77,14 +77,14 @@ class NamingRule(RewriteRule, frozen=True, kw_only=True):
     slash_replacement: SlashReplacement = "-"
 
 
-class PrefixStrip(NamingRule, frozen=True, kw_only=True):
+class PrefixStripRule(NamingRule, frozen=True, kw_only=True):
     prefix: Text
 
     def derive(self, git_ref: str) -> str | None:
         return git_ref.removeprefix(self.prefix) if git_ref.startswith(self.prefix) else None
 
 
-class Regex(NamingRule, frozen=True, kw_only=True):
+class RegexRule(NamingRule, frozen=True, kw_only=True):
     """Matched from the beginning of the ref by RE2, which takes time in proportion to the length of the ref for any pattern."""
 
     pattern: Pattern
@@ -101,8 +101,8 @@ class Regex(NamingRule, frozen=True, kw_only=True):
         return (match["slug"] or "") if match else None
 
 
-TYPES: dict[str, type[RewriteRule]] = {"ignore": Ignore, "prefix_strip": PrefixStrip, "regex": Regex}
-_DEFAULT = PrefixStrip(prefix="")
+TYPES: dict[str, type[RewriteRule]] = {"ignore": IgnoreRule, "prefix_strip": PrefixStripRule, "regex": RegexRule}
+_DEFAULT = PrefixStripRule(prefix="")
 
 
 class RewriteRules:

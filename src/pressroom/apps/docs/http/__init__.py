@@ -1,1 +1,1 @@
-"""The HTTP interface of the docs app."""
+"""The HTTP interface: thin handlers over the operations, in the words of design 004."""

@@ -1,38 +1,116 @@
 """Organisations: create, change, delete, and which edition a ref would make."""
 
 from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+from msgspec import UNSET
 
 from pressroom.app import Core
-from pressroom.apps.docs.domain.slugs import SlugPreview
-from pressroom.apps.docs.model import Org
+from pressroom.apps.docs.domain.lifecycle import LifecycleRules
+from pressroom.apps.docs.domain.slugs import RewriteRules, SlugPreview, check_slug
+from pressroom.apps.docs.model import Org, Project
+from pressroom.apps.docs.operations import checks
 from pressroom.apps.docs.requests import OrgChanges, OrgDraft
+from pressroom.apps.docs.store import orgs as rows
+from pressroom.apps.docs.store import projects as project_rows
+from pressroom.definitions import Schedule
+from pressroom.model import Work
+
+
+def rules_of(org: Org, project: Project | None = None) -> RewriteRules:
+    """The rewrite rules that hold: the project's, if it has any, and otherwise the organisation's."""
+    if project is not None and project.slug_rewrite_rules:
+        return RewriteRules(project.slug_rewrite_rules, source="project")
+    return RewriteRules(org.slug_rewrite_rules, source="org" if org.slug_rewrite_rules else "default")
 
 
 class Orgs:
-    def __init__(self, core: Core) -> None:
+    """`schedules` are saved with the first organisation."""
+
+    def __init__(self, core: Core, schedules: Sequence[Schedule] = ()) -> None:
         self._core = core
+        self._schedules = schedules
 
     async def create(self, draft: OrgDraft) -> Org:
         """Raises InvalidArgument for a slug, rule or domain that cannot be, and SlugTaken."""
-        raise NotImplementedError
+        check_slug("organisation", draft.slug)
+        org = _checked(
+            Org(
+                slug=draft.slug,
+                title=draft.title,
+                base_domain=draft.base_domain,
+                url_scheme=draft.url_scheme,
+                root_path_prefix=draft.root_path_prefix,
+                slug_rewrite_rules=draft.slug_rewrite_rules,
+                lifecycle_rules=draft.lifecycle_rules,
+                auto_create=draft.auto_create,
+                default_edition=draft.default_edition_config,
+                purgatory_retention=draft.purgatory_retention,
+                is_private=draft.is_private,
+                slots={},
+                date_created=0,
+                date_changed=0,
+            )
+        )
+        return await self._core.database.run(partial(rows.insert_org, org, self._schedules), name="docs")
 
     async def get(self, slug: str) -> Org:
         """Raises OrgNotFound."""
-        raise NotImplementedError
+        return await self._core.database.read(partial(rows.get_org, slug))
 
     async def list(self, only: str | None = None, *, after: str = "", limit: int = 100) -> Sequence[Org]:
         """By slug. `only`: the one organisation that a caller may see."""
-        raise NotImplementedError
+        return await self._core.database.read(partial(rows.list_orgs, only, after=after, limit=limit))
 
     async def change(self, slug: str, changes: OrgChanges) -> Org:
-        raise NotImplementedError
+        """Raises OrgNotFound and InvalidArgument."""
+
+        def unit() -> Work[Org]:
+            org = yield from rows.get_org(slug)
+            return (yield from rows.save_org(_checked(_with_changes(org, changes))))
+
+        return await self._core.database.run(unit, name="docs")
 
     async def delete(self, slug: str) -> None:
         """Raises OrgInUse while it has projects."""
-        raise NotImplementedError
+        await self._core.database.run(partial(rows.delete_org, slug), name="docs")
 
     async def preview_slug(
         self, org: str, git_ref: str, *, project: str | None = None, alternate_name: str | None = None
     ) -> SlugPreview:
         """Which edition a build of this ref would make, and by which rule."""
-        raise NotImplementedError
+        checks.check_ref(git_ref)
+        checks.check_alternate_name(alternate_name)
+
+        def unit() -> Work[RewriteRules]:
+            found = yield from rows.get_org(org)
+            of_project = None if project is None else (yield from project_rows.get_project(org, project))
+            return rules_of(found, of_project)
+
+        return (await self._core.database.read(unit)).preview(git_ref, alternate_name)
+
+
+def _with_changes(org: Org, changes: OrgChanges) -> Org:
+    given = {name: value for name in changes.__struct_fields__ if (value := getattr(changes, name)) is not UNSET}
+    if "default_edition_config" in given:
+        given["default_edition"] = given.pop("default_edition_config")
+    return msgspec.structs.replace(org, **given)
+
+
+def _checked(org: Org) -> Org:
+    """With its values as they are kept. Raises InvalidArgument."""
+    checks.check_json("slug_rewrite_rules", org.slug_rewrite_rules, checks.RULES_BYTES)
+    checks.check_json("lifecycle_rules", org.lifecycle_rules, checks.RULES_BYTES)
+    RewriteRules(org.slug_rewrite_rules, source="org")
+    LifecycleRules(org.lifecycle_rules)
+    checks.main_edition(org.default_edition)
+    return msgspec.structs.replace(
+        org,
+        title=checks.check_title(org.title, org.slug),
+        base_domain=checks.check_base_domain(org.base_domain),
+        url_scheme=checks.check_url_scheme(org.url_scheme),
+        root_path_prefix=checks.check_root_path_prefix(org.root_path_prefix),
+        purgatory_retention=checks.check_retention("purgatory_retention", org.purgatory_retention),
+        slots=checks.check_slots(org.slots),
+    )

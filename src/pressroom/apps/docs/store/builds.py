@@ -118,6 +118,11 @@ def record_inventory(uid: str, inventory: Inventory) -> Work[None]:
         yield from artifacts.hold(build_holder(uid), inventory.artifact)
 
 
+def reopen_build(uid: str, job_uid: str) -> Work[bool]:
+    """One that failed is processed again, by another job."""
+    return bool((yield Statement("docs.reopen_build", {"uid": uid, "job_uid": job_uid})))
+
+
 def complete_build(uid: str, error: dict[str, Any] | None = None) -> Work[bool]:
     """`error` tells of editions that could not be updated; the build is complete all the same."""
     moment = yield from now()

@@ -129,6 +129,17 @@ def move_edition(move: EditionMove) -> Work[int | None]:
     return seq
 
 
+def find_move_of_job(edition: str, job_uid: str) -> Work[int | None]:
+    """The sequence number of the move that a job has made."""
+    rows = yield Statement("docs.find_move_of_job", {"edition": edition, "job_uid": job_uid})
+    return int(rows[0][0]) if rows else None
+
+
+def list_unpublished(project: str) -> Work[list[str]]:
+    """Ids of a project's editions, also deleted ones, that have moved since they were published."""
+    return [id for (id,) in (yield Statement("docs.list_unpublished", {"project": project}))]
+
+
 def mark_published(edition: str, seq: int, error: str | None = None) -> Work[bool]:
     """The move `seq` is published, or has failed. False if a later move has taken its place."""
     status = PublishStatus.PUBLISHED if error is None else PublishStatus.FAILED

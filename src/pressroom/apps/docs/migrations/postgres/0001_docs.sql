@@ -82,7 +82,7 @@ CREATE TRIGGER docs_build_stays BEFORE UPDATE OF project, number, git_ref, alter
     FOR EACH ROW WHEN (OLD.project <> NEW.project OR OLD.git_ref <> NEW.git_ref OR OLD.alternate_name IS DISTINCT FROM NEW.alternate_name OR OLD.content_hash <> NEW.content_hash OR (OLD.number IS NOT NULL AND OLD.number IS DISTINCT FROM NEW.number) OR (OLD.artifact IS NOT NULL AND OLD.artifact IS DISTINCT FROM NEW.artifact))
     EXECUTE FUNCTION refuse_move('what a build is never changes');
 CREATE TRIGGER docs_build_moves BEFORE UPDATE OF status ON docs_build
-    FOR EACH ROW WHEN ((OLD.status IN ('completed', 'failed') AND NEW.status <> OLD.status) OR (OLD.status = 'processing' AND NEW.status = 'pending'))
+    FOR EACH ROW WHEN ((OLD.status = 'completed' AND NEW.status <> OLD.status) OR (OLD.status = 'processing' AND NEW.status = 'pending') OR (OLD.status = 'failed' AND NEW.status NOT IN ('failed', 'processing')))
     EXECUTE FUNCTION refuse_move('this build may not go there from where it is');
 
 CREATE TABLE docs_edition (

@@ -88,7 +88,8 @@ BEGIN
     SELECT RAISE(ABORT, 'illegal move: what a build is never changes');
 END;
 CREATE TRIGGER docs_build_moves BEFORE UPDATE OF status ON docs_build
-WHEN (OLD.status IN ('completed', 'failed') AND NEW.status <> OLD.status) OR (OLD.status = 'processing' AND NEW.status = 'pending')
+WHEN (OLD.status = 'completed' AND NEW.status <> OLD.status) OR (OLD.status = 'processing' AND NEW.status = 'pending')
+  OR (OLD.status = 'failed' AND NEW.status NOT IN ('failed', 'processing'))
 BEGIN
     SELECT RAISE(ABORT, 'illegal move: this build may not go there from where it is');
 END;

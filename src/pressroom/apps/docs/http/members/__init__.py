@@ -1,0 +1,1 @@
+"""The tokens of an organisation over HTTP."""

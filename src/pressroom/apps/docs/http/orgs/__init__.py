@@ -1,0 +1,1 @@
+"""Organisations over HTTP."""

@@ -1,0 +1,1 @@
+"""What was deleted over HTTP."""

@@ -1,0 +1,1 @@
+"""Jobs as rows of design 004's table of jobs, over HTTP."""

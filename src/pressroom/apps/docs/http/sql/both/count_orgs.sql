@@ -1,0 +1,1 @@
+SELECT count(*) FROM docs_org WHERE (:only = '' OR slug = :only)

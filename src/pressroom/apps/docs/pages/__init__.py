@@ -1,0 +1,1 @@
+"""The pages of the docs app, for people of an organisation: projects, builds, editions, settings and purgatory."""

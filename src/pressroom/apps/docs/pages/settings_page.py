@@ -1,0 +1,90 @@
+"""The settings of an organisation: addresses, rules with a dry run, retention, what builds create, and its deletion."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.responses import Response
+
+from pressroom.apps.docs.model import Org
+from pressroom.apps.docs.pages.form_fields import DAY, as_json, auto_create_of, days_of, rules_of, text_of
+from pressroom.apps.docs.pages.paths import org_path
+from pressroom.apps.docs.pages.project_page import changed_fields, chosen_auto_create
+from pressroom.apps.docs.pages.sites_page import may_create_orgs, refused_form
+from pressroom.apps.docs.pages.views import FilledForm, get_own_org, render_page
+from pressroom.apps.docs.requests import OrgChanges
+from pressroom.errors import PressroomError, Refused
+from pressroom.web.site import PageRequest, page_error
+
+if TYPE_CHECKING:
+    from pressroom.apps.docs.app import DocsApp
+
+
+class SettingsPages:
+    def __init__(self, app: "DocsApp") -> None:
+        self._app = app
+
+    async def show(self, request: PageRequest, org: str) -> Response:
+        return await self._settings_page(request, await get_own_org(request, self._app, org))
+
+    async def _settings_page(
+        self, request: PageRequest, org: Org, form: FilledForm | None = None, problem: PressroomError | None = None
+    ) -> Response:
+        return render_page(
+            request,
+            "org_settings.html",
+            problem=problem,
+            org=org,
+            form=form or FilledForm(_form_values_of(org)),
+            may_delete=may_create_orgs(request),
+        )
+
+    async def change(self, request: PageRequest, org: str) -> Response:
+        owner = await get_own_org(request, self._app, org)
+        try:
+            changed = await self._app.orgs.change(org, _org_changes(request))
+        except Refused as refusal:
+            return await self._settings_page(request, owner, refused_form(request, "change", refusal), refusal)
+        before, after = changed_fields(owner, changed)
+        await request.record_audit("docs.org.change", f"organisation {org}", before=before, after=after)
+        return request.redirect(f"{org_path(org)}/settings", "The settings are saved.")
+
+    async def delete(self, request: PageRequest, org: str) -> Response:
+        owner = await get_own_org(request, self._app, org)
+        if not may_create_orgs(request):
+            raise page_error("only an admin of all organisations deletes one", status=403, code="forbidden")
+        try:
+            await self._app.orgs.delete(org)
+        except Refused as refusal:
+            filled = FilledForm(_form_values_of(owner), refused_form(request, "delete", refusal).problem)
+            return await self._settings_page(request, owner, filled, refusal)
+        await request.record_audit("docs.org.delete", f"organisation {org}", before=msgspec.to_builtins(owner))
+        return request.redirect("/sites", f"The organisation {org} is deleted.")
+
+
+def _org_changes(request: PageRequest) -> OrgChanges:
+    form = request.form
+    return OrgChanges(
+        title=text_of(form, "title"),
+        base_domain=text_of(form, "base_domain"),
+        url_scheme=text_of(form, "url_scheme"),
+        root_path_prefix=text_of(form, "root_path_prefix"),
+        slug_rewrite_rules=rules_of(form, "slug_rewrite_rules"),
+        lifecycle_rules=rules_of(form, "lifecycle_rules"),
+        auto_create=auto_create_of(form),
+        purgatory_retention=days_of(form, "purgatory_retention"),
+        is_private=form.get("is_private") == "yes",
+    )
+
+
+def _form_values_of(org: Org) -> dict[str, str]:
+    return {
+        "title": org.title,
+        "base_domain": org.base_domain,
+        "url_scheme": org.url_scheme,
+        "root_path_prefix": org.root_path_prefix,
+        "slug_rewrite_rules": as_json(org.slug_rewrite_rules),
+        "lifecycle_rules": as_json(org.lifecycle_rules),
+        "auto_create": chosen_auto_create(org.auto_create),
+        "purgatory_retention": str(org.purgatory_retention // DAY),
+        "is_private": "yes" if org.is_private else "",
+    }

@@ -1,0 +1,87 @@
+"""The first phase of a build (Q20): its archive becomes an artifact, which the build holds from then on."""
+
+from functools import partial
+from itertools import batched
+
+from pressroom import artifact_lifecycle, failpoints
+from pressroom.app import Core
+from pressroom.apps.docs.model import Build, Org
+from pressroom.apps.docs.settings import DocsSettings
+from pressroom.apps.docs.store import builds as rows
+from pressroom.apps.docs.store.builds import Inventory, build_holder
+from pressroom.apps.docs.uploads.staging import Staging
+from pressroom.apps.docs.uploads.unpacking import unpacked
+from pressroom.artifact_lifecycle import FILES_AT_ONCE
+from pressroom.errors import NotFound, SourceInvalid, TooLarge
+from pressroom.model import Work
+from pressroom.store.artifacts import recording
+from pressroom.store.artifacts.artifacts import ArtifactFile
+from pressroom.worker.context import RunningJob
+
+SITE = "application/vnd.pressroom.site"
+
+
+class BuildInventory:
+    def __init__(self, core: Core, staging: Staging) -> None:
+        self._core = core
+        self._staging = staging
+        self._settings: DocsSettings = core.app_settings
+
+    async def take(self, job: RunningJob, org: Org, build: Build) -> Build:
+        """The build with its artifact. What an earlier attempt has recorded is not done again. Raises SourceInvalid and
+        TooLarge, and then deletes the archive: it will never be anything else."""
+        if build.artifact is not None:
+            await job.message(f"Cataloged {build.object_count or 0:,} objects before")
+            await self._staging.delete(build.uid)
+            return build
+        try:
+            await self._take(job, org, build)
+        except (SourceInvalid, TooLarge):
+            await self._staging.delete(build.uid)
+            raise
+        failpoints.hit("inventory.recorded")
+        await self._staging.delete(build.uid)
+        return await self._core.database.read(partial(rows.get_build_by_uid, build.uid))
+
+    async def _take(self, job: RunningJob, org: Org, build: Build) -> None:
+        if await self._staging.size(build.uid) is None:
+            raise SourceInvalid("the uploaded archive is gone; create a new build and upload it again")
+        settings = self._settings
+        archive = self._staging.read(build.uid)
+        store = self._core.rendering.blobs
+        try:
+            async with unpacked(
+                store, archive, build.content_hash, max_files=settings.max_files, max_size=settings.max_size
+            ) as scratch:
+                await job.message(f"Cataloging {len(scratch):,} objects")
+                files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
+        except NotFound as gone:
+            raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
+        artifact = await self._record(org, build, files)
+        inventory = Inventory(
+            artifact=artifact,
+            object_count=len(files),
+            total_size=sum(file.size for file in files),
+            broken_links=0,
+            problems=[],
+        )
+        await job.write(partial(_seal, build.uid, inventory))
+
+    async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
+        """In pieces, so that other writers do not wait for all of them."""
+        database = self._core.database
+        size = sum(file.size for file in files)
+        begin = partial(
+            recording.begin_artifact, f"site {build.uid}", files=len(files), size=size, media_type=SITE, org_id=org.slug
+        )
+        artifact = await database.run(begin, name="record")
+        for batch in batched(files, FILES_AT_ONCE):
+            await database.run(partial(recording.add_files, artifact, batch), name="record", durable=False)
+        return artifact
+
+
+def _seal(uid: str, inventory: Inventory) -> Work[None]:
+    build = yield from rows.get_build_by_uid(uid)
+    if build.artifact is None:
+        yield from recording.seal_artifact(inventory.artifact, build_holder(uid))
+        yield from rows.record_inventory(uid, inventory)

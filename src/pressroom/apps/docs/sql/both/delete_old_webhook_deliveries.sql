@@ -1,0 +1,1 @@
+DELETE FROM docs_webhook_delivery WHERE date_received < :before

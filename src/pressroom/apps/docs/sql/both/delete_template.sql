@@ -1,0 +1,1 @@
+DELETE FROM docs_template WHERE id = :id

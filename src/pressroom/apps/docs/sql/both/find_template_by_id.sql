@@ -1,0 +1,3 @@
+SELECT /* template_columns */
+  FROM docs_template
+ WHERE id = :id

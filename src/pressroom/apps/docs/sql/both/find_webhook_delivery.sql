@@ -1,0 +1,1 @@
+SELECT digest FROM docs_webhook_delivery WHERE id = :id

@@ -1,0 +1,1 @@
+UPDATE docs_template SET sync_status = 'syncing', job_uid = :job_uid WHERE id = :id RETURNING id
