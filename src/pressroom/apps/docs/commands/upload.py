@@ -19,7 +19,7 @@ from pressroom.apps.docs.commands.waiting import show_events
 from pressroom.apps.docs.requests import BuildDraft
 from pressroom.cli import exits
 from pressroom.cli.output import Output
-from pressroom.errors import InvalidArgument, InvalidSettings
+from pressroom.errors import InvalidArgument, InvalidSettings, NotFound
 
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
@@ -123,7 +123,12 @@ async def _upload(target: "UploadTarget", project: str, args: Namespace, output:
 async def _send(
     target: "UploadTarget", draft: BuildDraft, archive: IO[bytes], packed: PackedSite, args: Namespace, output: Output
 ) -> int:
-    upload = await target.announce(draft)
+    try:
+        upload = await target.announce(draft)
+    except NotFound:
+        if not args.create:
+            output.note("with --create the upload makes what is missing; `pressroom docs project ORG/NAME` does, too")
+        raise
     if upload.upload_url is None:
         return await _show_result(target, upload, None, output)
     await target.send(upload, archive, packed.archive_size)
