@@ -482,7 +482,7 @@ TRIALS: dict[str, Trial] = {
     "list_build_files": about_a_build("GET", "{build}/files"),
     "list_build_problems": about_a_build("GET", "{build}/problems"),
     "compare_builds": about_a_build("GET", "{build}/compare/{build}"),
-    "upload_archive": about("PUT", "/uploads/{build}?capability=guessed", content=b"x"),
+    "upload_archive": about("PUT", "/uploads/{build}?signature=guessed", content=b"x"),
     "list_editions": about("GET", f"{_PROJECT}/editions"),
     "create_edition": about("POST", f"{_PROJECT}/editions", json={"slug": "ours", "tracking_mode": "manual"}),
     "get_edition": all_of(about("GET", _EDITION), about("GET", "/orgs/ours/projects/ours/editions/{diagram}")),

@@ -102,7 +102,7 @@ ANNOUNCE_BUILD = operation(
     | created_one(
         AnnouncedBuildView,
         "The build, which waits for its archive",
-        _PENDING | {"upload_url": f"https://pressroom.example.org/uploads/{BUILD_ID}?capability=…"},
+        _PENDING | {"upload_url": f"https://pressroom.example.org/uploads/{BUILD_ID}?signature=…"},
     ),
     422,
     **json_body(BuildDraft, "What was built, and the hash of the archive", example=_DRAFT),
@@ -156,7 +156,7 @@ PUT_ARCHIVE: dict[str, Any] = {
         },
         "parameters": [
             BUILD,
-            query("capability", {"type": "string", "minLength": 1}, "As `upload_url` has it") | {"required": True},
+            query("signature", {"type": "string", "minLength": 1}, "As `upload_url` has it") | {"required": True},
         ],
     },
 }

@@ -133,7 +133,7 @@ class BuildsApi:
 
     async def upload_archive(self, request: Request, build: str) -> Response:
         """The archive of a build. The address is the one that announcing the build has answered."""
-        await self._builds.receive(build, request.query_params.get("capability", ""), request.stream())
+        await self._builds.receive(build, request.query_params.get("signature", ""), request.stream())
         return Response(status_code=204)
 
     async def _place(self, request: Request, org: str, project: str) -> BuildPlace:
