@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEDULES = (
     Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
-    Schedule("docs.git_ref_audit", "17 5 * * *", "docs.git_ref_audit"),
+    Schedule("docs.git_ref_audit", "17 5 * * *", "docs.git_ref_audit", key="docs:refs"),
     Schedule("docs.purgatory_cleanup", "47 3 * * *", "docs.purgatory_cleanup"),
     Schedule("docs.credential_rewrap", "27 4 * * *", "docs.credential_rewrap"),
     Schedule("docs.reconcile", "*/5 * * * *", "docs.reconcile"),
@@ -38,6 +38,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.editions import Editions
+        from pressroom.apps.docs.operations.hooks import Hooks
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
@@ -61,7 +62,7 @@ class DocsApp(RunningApp):
         self.edition_update = EditionUpdate(core, self.publishing)
         self.git_remote = GitRemote(core.app_settings)
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
-        self.git_ref_audit = GitRefAudit(core)
+        self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
         self.lifecycle_eval = LifecycleEval(core)
         self.purgatory_cleanup = PurgatoryCleanup(core)
         self.credential_rewrap = CredentialRewrap(core)
@@ -72,6 +73,7 @@ class DocsApp(RunningApp):
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
         self.templates = Templates(core)
+        self.hooks = Hooks(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
