@@ -24,6 +24,13 @@ def insert_org(org: Org, schedules: Sequence[Schedule]) -> Work[Org]:
     return (yield from get_org(org.slug))
 
 
+def save_schedules_if_used(schedules: Sequence[Schedule]) -> Work[None]:
+    """A newer version may have other times."""
+    if (yield from list_orgs(limit=1)):
+        for schedule in schedules:
+            yield from save_schedule(schedule)
+
+
 def get_org(slug: str) -> Work[Org]:
     """Raises OrgNotFound."""
     rows = yield Statement("docs.find_org", {"slug": slug})
