@@ -127,9 +127,7 @@ class EdgeStage:
         id = self.projects[project].id
         build = await self.run(partial(builds.insert_build, id, NewBuild(git_ref=ref, content_hash=HASH), None))
         await self.run(partial(builds.start_build, build, new_uid()))
-        inventory = Inventory(
-            artifact=draft.uid, object_count=len(files), total_size=draft.size, broken_links=0, problems=[]
-        )
+        inventory = Inventory(artifact=draft.uid, object_count=len(files), total_size=draft.size, broken_links=0, problems=[])
         await self.run(partial(builds.record_inventory, build.uid, inventory))
         await self.run(partial(builds.complete_build, build.uid))
         return build.uid, draft.uid
