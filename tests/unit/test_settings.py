@@ -298,7 +298,7 @@ def test_a_setting_of_an_app_has_layers_and_names_as_those_of_the_core(
     ("env", "toml", "suggested"),
     [
         ({"PRESSROOM_DIAGRAM_CACHE_TTL": "1"}, "", "PRESSROOM_DIAGRAMS_CACHE_TTL"),
-        ({"PRESSROOM_KEPT_LINK_TTL": "1"}, "", "PRESSROOM_DIAGRAMS_KEPT_LINK_TTL"),
+        ({"PRESSROOM_MAX_WAITING": "1"}, "", "PRESSROOM_DIAGRAMS_MAX_WAITING"),
         ({}, "diagram_cache_ttl = 1", "[diagrams] cache_ttl"),
         ({}, "queue_max_concurrent = 1", "[diagrams] max_concurrent"),
     ],

@@ -104,6 +104,10 @@ class EdgeStage:
     async def run(self, unit: Callable[[], Any]) -> Any:
         return await self.app.core.database.run(unit, name="test")
 
+    async def change(self, sql: str, **params: Any) -> None:
+        async with self.app.core.database.transaction() as transaction:
+            await transaction.execute(sql, params)
+
     async def add_project(self, slug: str = "guide", org: Org | None = None, **fields: Any) -> Project:
         org = org or an_org()
         if not await self.app.core.database.read(partial(orgs.list_orgs, org.slug)):
@@ -171,7 +175,6 @@ class EdgeStage:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(head if isinstance(head, bytes) else head.encode("latin-1"))
         await writer.drain()
-        writer.write_eof()
         answer = await reader.read()
         writer.close()
         return answer
@@ -193,7 +196,10 @@ async def edge_stage(database: str, *, settings: DocsSettings | None = None, **o
         listener = server.listen("127.0.0.1", 0)
         port, closing = listener.getsockname()[1], asyncio.Event()
         serving = asyncio.create_task(server.run_server(edge, press.settings, listener, closing, grace=5, max_connections=100))
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as http:
-            yield EdgeStage(press, edge, port, http, clock)
-        closing.set()
-        await serving
+        try:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as http:
+                yield EdgeStage(press, edge, port, http, clock)
+        finally:
+            closing.set()
+            await serving
+            listener.close()

@@ -1,8 +1,10 @@
 """`pressroom docs`: organisations, projects, builds and editions from the command line."""
 
 from pressroom.app import AddCommand
-from pressroom.apps.docs.commands import edge
 
 
 def add_commands(add: AddCommand) -> None:
-    edge.add_commands(add)
+    from pressroom.apps.docs.commands import builds, edge, editions, maintenance, orgs, projects, upload
+
+    for module in (orgs, projects, upload, builds, editions, edge, maintenance):
+        module.add_commands(add)

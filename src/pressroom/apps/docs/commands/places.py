@@ -11,6 +11,8 @@ from pressroom.errors import InvalidArgument
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
+AUTHOR = "command line"  # of what is done by commands
+
 # Ours go before those of the client that DOCVERSE_* are of, so that both may be set.
 ORG = ("PRESSROOM_ORG", "DOCVERSE_ORG")
 PROJECT = ("PRESSROOM_PROJECT", "DOCVERSE_PROJECT")

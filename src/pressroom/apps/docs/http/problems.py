@@ -20,10 +20,10 @@ from pressroom.errors import InvalidArgument, NotFound, PressroomError
 
 type Place = list[str | int]
 
-_NAMED = re.compile(r"^(?P<path>[a-z_]+(?:\.[a-z_0-9]+)*): ")  # as checks of values name what is wrong
+_NAMED = re.compile(r"^(?P<field>[a-z_]+)(?P<rest>(?:\.[a-z_0-9]+|\[\d+\])*): ")  # as checks of values name what is wrong
 _WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
 _FIELD = re.compile(r"^Object (?:missing required|contains unknown) field `(?P<name>[^`]*)`")
-_STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\[(?P<index>\d+|\.\.\.)\]")
+_STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\[(?P<index>\d+)\]")
 
 
 class ErrorDetail(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -58,22 +58,26 @@ def with_error_list(route: Route) -> Route:
 def place_in_body(message: str) -> Place:
     """Where in a body something is wrong, by what the decoder says."""
     found, field = _WHERE.search(message), _FIELD.match(message)
-    steps: Place = ["body"]
-    for step in _STEP.finditer(found["path"]) if found else ():
-        steps.append(step["name"] if step["name"] else int(step["index"]) if step["index"].isdigit() else step["index"])
+    steps = ["body", *_steps(found["path"] if found else "")]
     return [*steps, field["name"]] if field else steps
+
+
+def _steps(path: str) -> Place:
+    """Those of `.rules[0].pattern`. The decoder writes `[...]` for any key of an object."""
+    return [int(step["index"]) if step["index"] else step["name"] for step in _STEP.finditer(path)]
 
 
 def _list_problem(request: Request, error: PressroomError) -> Response:
     described = describe(request, error)
     members: dict[str, Any] = msgspec.structs.asdict(described)
-    members["detail"] = [ErrorDetail(described.code, described.detail, _place_of(error))]
+    members["detail"] = [ErrorDetail(described.code, described.detail, _place_of(request, error))]
     return problem_response(error, DocsProblem(**members))
 
 
-def _place_of(error: PressroomError) -> Place | None:
+def _place_of(request: Request, error: PressroomError) -> Place | None:
     if isinstance(error, InvalidArgument) and (named := _NAMED.match(str(error))):
-        return ["body", *named["path"].split(".")]
+        part = "query" if named["field"] in request.query_params else "body"
+        return [part, named["field"], *_steps(named["rest"])]
     return getattr(error, "loc", None)
 
 

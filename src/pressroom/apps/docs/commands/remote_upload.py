@@ -1,0 +1,52 @@
+"""An upload through the HTTP interface of a service."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import IO, Any
+
+from pressroom.apps.docs.commands.api_client import DocsClient, path_of
+from pressroom.apps.docs.commands.job_progress import JobState
+from pressroom.apps.docs.commands.upload_plan import UploadPlan, plan_from_preview
+from pressroom.apps.docs.commands.upload_targets import Upload
+from pressroom.apps.docs.requests import BuildDraft
+from pressroom.errors import NotFound
+
+
+class RemoteUpload:
+    def __init__(self, client: DocsClient, org: str, project: str) -> None:
+        self._client, self._org, self._project = client, org, project
+        self._here = path_of("orgs", org, "projects", project)
+
+    async def create_project(self) -> None:
+        try:
+            await self._client.request("GET", self._here)
+        except NotFound:
+            await self._client.request("POST", path_of("orgs", self._org, "projects"), {"slug": self._project})
+
+    async def plan(self, draft: BuildDraft) -> UploadPlan:
+        asked = {"git_ref": draft.git_ref, "project": self._project, "alternate_name": draft.alternate_name}
+        preview = await self._client.request("GET", path_of("orgs", self._org, "slug-preview"), params=asked)
+        return plan_from_preview(preview, await self._client.request("GET", f"{self._here}/editions"))
+
+    async def announce(self, draft: BuildDraft) -> Upload:
+        build = await self._client.request("POST", f"{self._here}/builds", draft)
+        return Upload(build, build.get("upload_url"))
+
+    async def send(self, upload: Upload, archive: IO[bytes], size: int) -> None:
+        assert upload.upload_url is not None
+        await self._client.put_archive(upload.upload_url, archive, size)
+
+    async def start(self, upload: Upload) -> str:
+        build = await self._client.request("PATCH", f"{self._here}/builds/{upload.id}", {"status": "uploaded"})
+        return str(build["queue_url"])
+
+    async def follow(self, job: str, timeout: float | None) -> AsyncIterator[JobState]:
+        async for state in self._client.follow(job, timeout):
+            yield state
+
+    async def read_build(self, upload: Upload) -> Mapping[str, Any]:
+        build = await self._client.request("GET", f"{self._here}/builds/{upload.id}")
+        listed = await self._client.request("GET", f"{self._here}/editions")
+        editions = [
+            {"slug": one["slug"], "published_url": one["published_url"]} for one in listed if one.get("build") == build["id"]
+        ]
+        return {**build, "editions": editions}
