@@ -55,7 +55,7 @@ def read_text(path: str, page: bytes) -> PageText | None:
     """None for a page without text, such as one that leads to another, and for one that asks not to be found."""
     reader = _TextReader()
     parse_html(page, reader)
-    text = _collapsed(reader.main) or _collapsed(reader.body)
+    text = (_collapsed(reader.main) or _collapsed(reader.body))[:LONGEST_TEXT]
     if not text or reader.is_noindex:
         return None
     heading = (_collapsed(reader.heading) or _collapsed(reader.title) or path)[:LONGEST_HEADING]
@@ -109,7 +109,7 @@ class _TextReader:
         self._separate(tag)
 
     def data(self, text: str) -> None:
-        if self._open and self._open[-1].tag == "title" and not self.body:
+        if self._open and self._open[-1].tag == "title" and not self._skipped:
             self.title.append(text)
         elif not self._skipped and self._size < LONGEST_TEXT:
             self._size += len(text)
@@ -124,8 +124,6 @@ class _TextReader:
             self._add(" ")
 
     def _add(self, text: str) -> None:
-        if not any(element.tag == "body" for element in self._open[:2]):
-            return
         self.body.append(text)
         if self._in_main:
             self.main.append(text)
