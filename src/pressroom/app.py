@@ -15,7 +15,7 @@ from pressroom.clock import Clock
 from pressroom.config import DeclaredSettings, Settings
 from pressroom.definitions import Kind, Schedule
 from pressroom.errors import InvalidArgument, InvalidSettings
-from pressroom.model import Work
+from pressroom.model import Job, Work
 from pressroom.sealing import Keyring
 from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 
@@ -79,7 +79,7 @@ class RunningApp:
     """An app in a process. All that it does not override, it does not have."""
 
     kinds: Sequence[Kind] = ()
-    schedules: Sequence[Schedule] = ()  # saved when workers start
+    schedules: Sequence[Schedule] = ()  # saved when workers start, unless they are on demand
 
     async def open(self) -> None:
         """The database is open, and no job has been claimed yet. Called again if the database was busy."""
@@ -106,6 +106,11 @@ class RunningApp:
 
     def find(self, text: str, viewer: "Viewer") -> Work[list["LookupResult"]]:  # noqa: ARG002
         """Its part of the search box: what of its own the text may name. Every statement goes by an index."""
+        yield from ()
+        return []
+
+    def find_job_subjects(self, job: Job) -> Work[list["LookupResult"]]:  # noqa: ARG002
+        """What of its own a job is about: the page of the job links there. Only what the job's organisation may see."""
         yield from ()
         return []
 

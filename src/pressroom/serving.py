@@ -95,6 +95,7 @@ def make_service(press: Pressroom) -> tuple[Service, Application]:
     routes += webhook_routes.router(service, press.webhooks)
     for app in press.apps.values():
         site.finders.append(app.find)
+        site.job_subject_finders.append(app.find_job_subjects)
         if pages := app.pages(site):
             site.add_section(pages)
             routes += pages.routes

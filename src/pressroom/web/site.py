@@ -22,7 +22,7 @@ from pressroom.api.service import Service
 from pressroom.api.tokens import Tokens
 from pressroom.errors import PressroomError, Unavailable
 from pressroom.kinds.webhooks import Webhooks
-from pressroom.model import VERSION, Work
+from pressroom.model import VERSION, Job, Work
 from pressroom.store.alerts import alerts
 from pressroom.store.jobs import queries
 from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
@@ -127,6 +127,7 @@ class PageRequest:
 
 type Handler = Callable[..., Awaitable[Response]]
 type Finder = Callable[[str, Viewer], Work[list[LookupResult]]]
+type JobSubjectFinder = Callable[[Job], Work[list[LookupResult]]]
 
 
 @cache
@@ -168,6 +169,7 @@ class Site:
         self.prefix = urlsplit(service.base_url).path
         self.sections: list[AppSection] = [DASHBOARD]
         self.finders: list[Finder] = []  # of the apps, for the search box
+        self.job_subject_finders: list[JobSubjectFinder] = []  # of the apps, for the page of a job
         self.assets = static.load_assets(tuple(apps))
         self._templates = _make_environment(tuple(apps))
 

@@ -11,9 +11,10 @@ from pressroom.api.submitting import may_repeat, may_submit, require_repeat, req
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.errors import NotFinished, NotFound, PressroomError
 from pressroom.ids import parse_uid
-from pressroom.model import Job, Status, Tier
+from pressroom.model import Job, Status, Tier, Work
 from pressroom.renderers import catalogue
 from pressroom.store.jobs import queries
+from pressroom.store.operators.lookup import LookupResult
 from pressroom.web.job import cache, clone, history, output, source_lines
 from pressroom.web.job.details import NO_SUCH_JOB, JobDetails, get_own_job, load_job_details
 from pressroom.web.job.source import source_of
@@ -75,12 +76,21 @@ async def _show(request: PageRequest, id: str) -> Response:
         result=output.parse_render_result(job),
         plain_result=_plain_result(job),
         cache=cache.explain_cache(details, kind),
+        subjects=await request.read(partial(_find_subjects, request.site, job)),
         worker=partial(history.worker_display_name, everywhere=request.caller.everywhere),
         sees_details=request.caller.everywhere and request.may(Scope.OPERATOR),
         last_event=_last_event(details),
         may_retry=may_repeat(request.caller, service.queue.kinds, job.kind),
         may_clone=may_submit(request.caller, service.queue.kinds, job.kind),
     )
+
+
+def _find_subjects(site: Site, job: Job) -> Work[list[LookupResult]]:
+    """What of the apps' own the job is about."""
+    found: list[LookupResult] = []
+    for find in site.job_subject_finders:
+        found += yield from find(job)
+    return found
 
 
 async def _queue_position(request: PageRequest, job: Job) -> dict[str, Any] | None:

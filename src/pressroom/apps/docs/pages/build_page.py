@@ -33,7 +33,7 @@ from pressroom.web.site import PageRequest
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
-SHOWN_FILES = 25
+SHOWN_FILES = 15
 SHOWN_PROBLEMS = 100
 SHOWN_CHANGES = 200  # paths of each sort
 CHOSEN_BUILDS = 50  # to compare with

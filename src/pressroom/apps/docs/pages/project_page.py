@@ -21,7 +21,7 @@ from pressroom.apps.docs.pages.form_fields import (
 )
 from pressroom.apps.docs.pages.paths import edition_path, org_path, project_path
 from pressroom.apps.docs.pages.sites_page import refused_form
-from pressroom.apps.docs.pages.views import KIND_TITLES, FilledForm, get_own_project, read_query, render_page
+from pressroom.apps.docs.pages.views import EMPTY_FORM, KIND_TITLES, FilledForm, get_own_project, read_query, render_page
 from pressroom.apps.docs.requests import EditionDraft, ProjectChanges
 from pressroom.apps.docs.store.editions import ShownBuild, list_shown_builds
 from pressroom.apps.docs.urls import PublishedUrls
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
 PAGE_SIZE = 20  # builds
-SHOWN_EDITIONS = 20  # of a kind, until all of them are asked for
+SHOWN_EDITIONS = 10  # of a kind, until all of them are asked for
 SHOWN_JOBS = 20
 DAY = 24 * 3600
 
@@ -94,7 +94,7 @@ class ProjectPages:
             build_count=count,
             cursor=shown[-1].uid if more else None,
             first=bool(cursor),
-            status=status,
+            chosen=status,
             statuses=list(BuildStatus),
             jobs=await self._open_jobs(request, org, project),
             storage=await self._app.projects.measure(org.slug, project.slug),
