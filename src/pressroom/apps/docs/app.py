@@ -58,11 +58,13 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.processing.edition_update import EditionUpdate
         from pressroom.apps.docs.publishing.publishers import Publishers
         from pressroom.apps.docs.publishing.reconcile import Reconcile
+        from pressroom.apps.docs.search.search import Search
         from pressroom.apps.docs.uploads.staging import Staging
 
         self.core = core
         self.settings: DocsSettings = core.app_settings
         self.staging = Staging(core)
+        self.search = Search(core)
         self.credentials = Credentials(core)
         self.services = Services(core)
         self.publishers = Publishers(core, self.credentials)
