@@ -22,9 +22,7 @@ def presign_url(
     return _sign("GET", url, credentials, region, now, seconds, response_headers, {})
 
 
-def presign_put(
-    url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, content_type: str
-) -> str:
+def presign_put(url: str, credentials: Credentials, region: str, *, now: datetime, seconds: int, content_type: str) -> str:
     """A link for PUT on `url`, with this `Content-Type` and no other."""
     return _sign("PUT", url, credentials, region, now, seconds, {}, {"content-type": content_type})
 

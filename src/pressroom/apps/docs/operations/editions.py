@@ -140,9 +140,7 @@ class Editions:
     ) -> Sequence[HistoryLine]:
         def unit() -> Work[list[HistoryLine]]:
             _, edition = yield from _find(org, project, slug)
-            return (
-                yield from rows.list_history(edition.id, include_deleted=include_deleted, before=before, limit=limit)
-            )
+            return (yield from rows.list_history(edition.id, include_deleted=include_deleted, before=before, limit=limit))
 
         return await self._core.database.read(unit)
 

@@ -24,4 +24,6 @@ def _numbers_of(edition: Edition) -> list[int] | None:
     if version is not None:
         return [version.major, version.minor, version.patch, int(version.is_stable)]
     parts = edition.slug.removeprefix("v").split(".")
-    return [int(part) for part in parts] if all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts) else None
+    return (
+        [int(part) for part in parts] if all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts) else None
+    )

@@ -76,9 +76,7 @@ class EditionMoves:
         await self._job.items("editions", [*by_slug], phase="editions")
         await self._note_details()
         await self._note_conflicts([*by_slug])
-        results = await asyncio.gather(
-            *(self._move_one(edition, move) for edition in by_slug.values()), return_exceptions=True
-        )
+        results = await asyncio.gather(*(self._move_one(edition, move) for edition in by_slug.values()), return_exceptions=True)
         errors = {slug: result for slug, result in zip(by_slug, results, strict=True) if isinstance(result, BaseException)}
         for error in errors.values():
             if isinstance(error, _OF_THE_JOB) or not isinstance(error, Exception):

@@ -76,9 +76,7 @@ def _as_it_is(edition: Edition) -> MovedEdition:
     return MovedEdition(edition, edition.publish_seq, edition.published_seq == edition.publish_seq)
 
 
-def _move(
-    edition: Edition, build: Build, *, trigger: str, actor: str, job_uid: str, pinned: bool | None
-) -> Work[MovedEdition]:
+def _move(edition: Edition, build: Build, *, trigger: str, actor: str, job_uid: str, pinned: bool | None) -> Work[MovedEdition]:
     assert build.artifact is not None  # its inventory is done
     seq = yield from rows.move_edition(
         EditionMove(
