@@ -79,7 +79,7 @@ class RunningApp:
     """An app in a process. All that it does not override, it does not have."""
 
     kinds: Sequence[Kind] = ()
-    schedules: Sequence[Schedule] = ()  # saved when workers start
+    schedules: Sequence[Schedule] = ()  # saved when workers start, unless they are on demand
 
     async def open(self) -> None:
         """The database is open, and no job has been claimed yet. Called again if the database was busy."""

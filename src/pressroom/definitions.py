@@ -148,7 +148,11 @@ class Missed(StrEnum):
 
 @dataclass(frozen=True)
 class Schedule:
-    """Submit a job at every tick of a cron expression (five fields, UTC). A tick fires once, in however many processes."""
+    """Submit a job at every tick of a cron expression (five fields, UTC). A tick fires once, in however many processes.
+
+    One that is `on_demand` begins when the application saves it (`store.jobs.schedules.save_schedule`), and not when workers
+    start.
+    """
 
     name: str
     cron: str
@@ -156,6 +160,7 @@ class Schedule:
     payload: JSON = field(default_factory=dict)
     missed: Missed = Missed.ONE
     key: str | None = None
+    on_demand: bool = False
 
     def __post_init__(self) -> None:
         if problems := [*_coerce_fields(self, missed=Missed)]:

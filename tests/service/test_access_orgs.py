@@ -42,12 +42,14 @@ class Theirs:
     alert: int = 0
     pack_job: str = ""
     batch: str = ""
+    docs: dict[str, str] = field(default_factory=dict)  # ids, by what they are of
 
     @property
     def names(self) -> list[str]:
         """By which an answer would give them away."""
         uids = [uid.removeprefix("job_") for uid in self.jobs.values()]
-        return [SECRET, *uids, *filter(None, (self.artifact, self.short_link, self.webhook, self.delivery, self.pack))]
+        ids = (self.artifact, self.short_link, self.webhook, self.delivery, self.pack, *self.docs.values())
+        return [SECRET, *uids, *filter(None, ids)]
 
 
 @dataclass
@@ -102,6 +104,25 @@ async def _furnish_packs(stage: Stage, them: httpx.AsyncClient, theirs: Theirs) 
         ((theirs.alert,),) = await tx.execute(ALERT, {"secret": SECRET, "job": new_uid()})
 
 
+async def _furnish_docs(stage: Stage, them: httpx.AsyncClient, theirs: Theirs) -> None:
+    """Both have an organisation; theirs has one of everything."""
+    async with stage.client(await stage.token(Scope.ADMIN, everywhere=True)) as root:
+        for org, project in (("ours", "ours"), ("theirs", SECRET)):
+            title = f"{project} of {org}"
+            assert (await root.post("/admin/orgs", json={"slug": org, "title": title})).status_code == 201
+            assert (await root.post(f"/orgs/{org}/projects", json={"slug": project, "title": title})).status_code == 201
+    project = f"/orgs/theirs/projects/{SECRET}"
+    draft = {"git_ref": SECRET, "content_hash": f"sha256:{'0' * 64}", "annotations": {"x": SECRET}}
+    theirs.docs["build"] = (await them.post(f"{project}/builds", json=draft)).json()["id"]
+    edition = {"slug": SECRET, "title": SECRET, "tracking_mode": "manual"}
+    for slug in (SECRET, f"{SECRET}-2"):
+        assert (await them.post(f"{project}/editions", json=edition | {"slug": slug})).status_code == 201
+    assert (await them.delete(f"{project}/editions/{SECRET}-2")).status_code == 204
+    theirs.docs["entry"] = (await them.get("/orgs/theirs/purgatory")).json()[0]["id"]
+    theirs.docs["member"] = (await them.post("/orgs/theirs/members", json={"role": "reader", "name": SECRET})).json()["id"]
+    theirs.docs["job"] = (await them.post(f"{project}/dashboard/rebuild")).json()["id"]
+
+
 @asynccontextmanager
 async def scene(database: str, *, render: bool = False) -> AsyncIterator[Scene]:
     async with on_stage(database) as stage:
@@ -110,6 +131,7 @@ async def scene(database: str, *, render: bool = False) -> AsyncIterator[Scene]:
             theirs = await _furnish(them, render=render)
             if render:
                 await _furnish_packs(stage, them, theirs)
+                await _furnish_docs(stage, them, theirs)
             yield Scene(stage, theirs, us, them)
 
 
@@ -305,6 +327,23 @@ def drawing(method: str, path: str, **body: Any) -> Trial:
     return trial
 
 
+async def organisations_are_for_those_who_see_all(scene: Scene) -> None:
+    for org in ("theirs", "nevers"):
+        assert (await scene.us.post("/admin/orgs", json={"slug": org})).status_code == 403
+        assert (await scene.us.delete(f"/admin/orgs/{org}")).status_code == 403
+
+
+def about_a_build(method: str, path: str, **body: Any) -> Trial:
+    """In their project, and under the name of ours."""
+    return all_of(
+        about(method, f"/orgs/{{org}}/projects/{{project}}/builds/{path}", **body),
+        about(method, f"/orgs/ours/projects/ours/builds/{path}", **body),
+    )
+
+
+_PROJECT = "/orgs/{org}/projects/{project}"
+_EDITION = f"{_PROJECT}/editions/{{diagram}}"
+_HASH = f"sha256:{'0' * 64}"
 DOT = "digraph { same }"
 ENCODED = base64.urlsafe_b64encode(zlib.compress(DOT.encode(), 9)).decode()
 
@@ -414,6 +453,53 @@ TRIALS: dict[str, Trial] = {
     "requeue_render_job": about("POST", "/admin/render-jobs/{pack_job}/requeue"),
     "get_packs_overview": shows("/admin/overview"),
     "download_file": about("GET", "/files/{file}/download"),
+    "list_orgs": shows("/admin/orgs"),
+    "create_org": organisations_are_for_those_who_see_all,
+    "get_org_as_admin": about("GET", "/admin/orgs/{org}"),
+    "delete_org": organisations_are_for_those_who_see_all,
+    "get_org": about("GET", "/orgs/{org}"),
+    "change_org": about("PATCH", "/orgs/{org}", json={"title": "ours"}),
+    "preview_slug": all_of(
+        about("POST", "/orgs/{org}/slug-preview", json={"git_ref": "main"}),
+        posts("/orgs/ours/slug-preview", json={"git_ref": "main", "project": SECRET}),
+    ),
+    "list_members": about("GET", "/orgs/{org}/members"),
+    "create_member": about("POST", "/orgs/{org}/members", json={"role": "reader"}),
+    "get_member": all_of(about("GET", "/orgs/{org}/members/{member}"), about("GET", "/orgs/ours/members/{member}")),
+    "delete_member": all_of(about("DELETE", "/orgs/{org}/members/{member}"), about("DELETE", "/orgs/ours/members/{member}")),
+    "list_projects": all_of(about("GET", "/orgs/{org}/projects"), shows(f"/orgs/ours/projects?q={SECRET}")),
+    "create_project": about("POST", "/orgs/{org}/projects", json={"slug": "ours"}),
+    "get_project": all_of(about("GET", _PROJECT), about("GET", "/orgs/ours/projects/{project}")),
+    "change_project": about("PATCH", _PROJECT, json={"title": "ours"}),
+    "delete_project": about("DELETE", _PROJECT),
+    "rebuild_dashboard": about("POST", f"{_PROJECT}/dashboard/rebuild"),
+    "rebuild_dashboards": about("POST", "/orgs/{org}/dashboard/rebuild"),
+    "list_builds": about("GET", f"{_PROJECT}/builds"),
+    "announce_build": about("POST", f"{_PROJECT}/builds", json={"git_ref": "main", "content_hash": _HASH}),
+    "get_build": about_a_build("GET", "{build}"),
+    "start_build": about_a_build("PATCH", "{build}", json={"status": "uploaded"}),
+    "delete_build": about_a_build("DELETE", "{build}"),
+    "list_build_files": about_a_build("GET", "{build}/files"),
+    "list_build_problems": about_a_build("GET", "{build}/problems"),
+    "compare_builds": about_a_build("GET", "{build}/compare/{build}"),
+    "upload_archive": about("PUT", "/uploads/{build}?capability=guessed", content=b"x"),
+    "list_editions": about("GET", f"{_PROJECT}/editions"),
+    "create_edition": about("POST", f"{_PROJECT}/editions", json={"slug": "ours", "tracking_mode": "manual"}),
+    "get_edition": all_of(about("GET", _EDITION), about("GET", "/orgs/ours/projects/ours/editions/{diagram}")),
+    "change_edition": about("PATCH", _EDITION, json={"title": "ours"}),
+    "delete_edition": about("DELETE", _EDITION),
+    "list_history": about("GET", f"{_EDITION}/history"),
+    "roll_back_edition": about("POST", f"{_EDITION}/rollback", json={"build": new_uid()}),
+    "list_purgatory": all_of(about("GET", "/orgs/{org}/purgatory"), shows("/orgs/ours/purgatory")),
+    "restore_from_purgatory": all_of(
+        about("POST", "/orgs/{org}/purgatory/{entry}/restore"), about("POST", "/orgs/ours/purgatory/{entry}/restore")
+    ),
+    "list_queue_jobs": all_of(
+        shows("/queue/jobs"), shows("/queue/jobs?org=theirs"), shows(f"/queue/jobs?project={SECRET}"), shows("/queue/jobs?org=")
+    ),
+    "get_queue_job": about("GET", "/queue/jobs/{docs_job}"),  # D32
+    "cancel_queue_job": about("POST", "/queue/jobs/{docs_job}/cancel"),
+    "retry_queue_job": about("POST", "/queue/jobs/{docs_job}/retry"),
 }
 
 
@@ -485,6 +571,9 @@ def _pairs(path: str, theirs: Theirs) -> list[tuple[str, str]]:
     kept |= {"pack_job": theirs.pack_job, "batch": theirs.batch, "config": f"template:{SECRET}"}
     never |= {"pack_job": str(as_uuid(new_uid())), "batch": str(as_uuid(new_uid())), "config": "template:magenta-canary"}
     kept |= {"pack": theirs.pack, "file": theirs.file, "alert": str(theirs.alert)}
+    docs = {name: theirs.docs.get(name, "") for name in ("build", "entry", "member")} | {"docs_job": theirs.docs.get("job", "")}
+    kept |= docs | {"org": "theirs", "project": SECRET}
+    never |= {name: new_uid() for name in docs} | {"org": "nevers", "project": "magenta-canary"}
     never |= {"pack": str(as_uuid(new_uid())), "file": str(as_uuid(new_uid())), "alert": "9"}
     return [(path.format(**kept), path.format(**never))]
 

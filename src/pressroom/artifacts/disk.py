@@ -1,5 +1,5 @@
-"""Bytes in a folder: `blobs/ab/<key>`, `renders/` with hard links to some of them, `staging/` with uploads that wait, and `tmp/`
-for what is still being written.
+"""Bytes in a folder: `blobs/ab/<key>`, `renders/` with hard links to some of them, `staging/` with uploads that wait, and
+`tmp/` for what is still being written.
 
 A file gets its final name when it is whole and on the disk, so a crash leaves either the file or a temporary one that `sweep`
 removes. There is one level of folders, because a new one costs two more fsyncs, and with two levels nearly every file would

@@ -13,6 +13,7 @@ from obstore.store import S3Store
 
 from pressroom.artifacts import CHUNK
 from pressroom.artifacts.os_errors import translate_os_errors
+from pressroom.artifacts.signing_secret import create_private_file
 from pressroom.artifacts.staged_uploads import GZIP, id_of, upload_name
 from pressroom.artifacts.threads import in_thread
 from pressroom.errors import NotFound
@@ -44,7 +45,7 @@ class BucketStaging:
         size = 0
         try:
             with translate_os_errors(f"the temporary folder {path.parent}"):
-                file = await in_thread(partial(path.open, "xb"))
+                file = await in_thread(partial(create_private_file, path))
                 try:
                     async for chunk in chunks:
                         size += len(chunk)

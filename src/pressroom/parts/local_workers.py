@@ -89,7 +89,7 @@ class LocalWorkers(Lifecycle):
             return
         database, taken = self._backend.database, self._registry.taken
         await retry_while_busy(self._webhooks.declare_alert_webhook)
-        for schedule in self._registry.schedules:
+        for schedule in (one for one in self._registry.schedules if not one.on_demand):
             await retry_while_busy(partial(database.run, partial(schedule_rows.save_schedule, schedule), name="schedule"))
         # Webhooks have slots of their own: a receiver that is slow must not keep renders waiting.
         delivered = {name: kind for name, kind in taken.items() if name == self._webhooks.kind.name}

@@ -1,5 +1,6 @@
 """Documentation (design 004) as an app: builds come in, editions are published."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand, App, Core, RunningApp
@@ -18,28 +19,37 @@ if TYPE_CHECKING:
     from pressroom.web.navigation import AppSection
     from pressroom.web.site import Site
 
-SCHEDULES = (
-    Schedule("docs.lifecycle_eval", "7 * * * *", "docs.lifecycle_eval"),
-    Schedule("docs.git_ref_audit", "17 5 * * *", "docs.git_ref_audit"),
-    Schedule("docs.purgatory_cleanup", "47 3 * * *", "docs.purgatory_cleanup"),
-    Schedule("docs.credential_rewrap", "27 4 * * *", "docs.credential_rewrap"),
-    Schedule("docs.reconcile", "*/5 * * * *", "docs.reconcile"),
+SCHEDULES = tuple(
+    Schedule(kind, cron, kind, key=kind, on_demand=True)
+    for kind, cron in (
+        ("docs.lifecycle_eval", "7 * * * *"),
+        ("docs.git_ref_audit", "17 5 * * *"),
+        ("docs.purgatory_cleanup", "47 3 * * *"),
+        ("docs.credential_rewrap", "27 4 * * *"),
+        ("docs.reconcile", "*/5 * * * *"),
+    )
 )
 
 
 class DocsApp(RunningApp):
-    """Its schedules are saved with the first organisation, so that an installation without documentation has none of them."""
+    """Its schedules begin with the first organisation (`store.orgs.insert_org`), so that an installation without documentation
+    has none of them."""
+
+    schedules = SCHEDULES
 
     def __init__(self, core: Core) -> None:
         from pressroom.apps.docs.credentials.rewrap import CredentialRewrap
         from pressroom.apps.docs.dashboards.dashboards import Dashboards
         from pressroom.apps.docs.git.dashboard_sync import DashboardSync
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
+        from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
+        from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
+        from pressroom.apps.docs.operations.templates import Templates
         from pressroom.apps.docs.periodic.lifecycle_eval import LifecycleEval
         from pressroom.apps.docs.periodic.purgatory_cleanup import PurgatoryCleanup
         from pressroom.apps.docs.processing.build_processing import BuildProcessing
@@ -52,22 +62,26 @@ class DocsApp(RunningApp):
         self.core = core
         self.settings: DocsSettings = core.app_settings
         self.staging = Staging(core)
-        self.publishers = Publishers(core)
+        self.credentials = Credentials(core)
+        self.services = Services(core)
+        self.publishers = Publishers(core, self.credentials)
         self.dashboards = Dashboards(core)
         self.publishing = EditionPublishing(self.publishers, self.dashboards)
         self.build_processing = BuildProcessing(core, self.staging, self.publishing)
         self.edition_update = EditionUpdate(core, self.publishing)
-        self.dashboard_sync = DashboardSync(core)
+        self.git_remote = GitRemote(core.app_settings)
+        self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core)
-        self.lifecycle_eval = LifecycleEval(core)
-        self.purgatory_cleanup = PurgatoryCleanup(core)
-        self.credential_rewrap = CredentialRewrap(core)
-        self.reconcile = Reconcile(core)
+        self.reconcile = Reconcile(core, self.publishers, self.dashboards)
+        self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
+        self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
+        self.credential_rewrap = CredentialRewrap(core, self.credentials)
         self.orgs = Orgs(core, SCHEDULES)
         self.projects = Projects(core)
         self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
+        self.templates = Templates(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
@@ -79,8 +93,14 @@ class DocsApp(RunningApp):
             self.reconcile.kind,
         )
 
+    async def on_leading(self) -> None:
+        from pressroom.apps.docs.store.orgs import save_schedules_if_used
+
+        await self.core.database.run(partial(save_schedules_if_used, SCHEDULES), name="schedule")
+
     async def stop(self) -> None:
         await self.publishers.close()
+        await self.credentials.close()
 
     def listeners(self, service: "Service") -> "Iterable[Listener]":  # noqa: ARG002
         from pressroom.apps.docs.edge.listening import edge_listeners

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pressroom.errors import NotFound, Refused
+from pressroom.errors import NotFound, Refused, Transient, Unavailable
 
 
 class OrgNotFound(NotFound):
@@ -87,6 +87,59 @@ class ArchiveTooLarge(Refused):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the archive is larger than {limit:,} bytes")
+
+
+class CredentialNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the organisation has no such credential")
+
+
+class ServiceNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the organisation has no such service")
+
+
+class LabelTaken(Refused):
+    code = "label_taken"
+    status = 409
+
+    def __init__(self, what: str, label: str) -> None:
+        super().__init__(f"the organisation has a {what} with the label {label[:128]!r} already")
+
+
+class CredentialInUse(Refused):
+    code = "credential_in_use"
+    status = 409
+
+    def __init__(self, services: Sequence[str]) -> None:
+        super().__init__(f"the credential is used by {', '.join(services[:10])}; replace its secret, or delete these first")
+
+
+class ServiceInUse(Refused):
+    code = "service_in_use"
+    status = 409
+
+    def __init__(self, slots: Sequence[str]) -> None:
+        super().__init__(f"the organisation uses the service as {', '.join(slots)}; let it use another one first")
+
+
+class ProviderMismatch(Refused):
+    """A service takes credentials of one provider, and a slot takes services of some."""
+
+    code = "provider_mismatch"
+    status = 409
+
+
+class KeysUnavailable(Unavailable):
+    """What encrypts credentials cannot be used. The message holds no secret."""
+
+    code = "keys_unavailable"
+
+
+class PublisherUnavailable(Transient):
+    """What is published to cannot be reached or refuses. The message is shown to people and holds no secret."""
+
+    code = "publisher_unavailable"
 
 
 class TemplateFailed(Refused):

@@ -100,3 +100,14 @@ class Rollback(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     build: str
     pinned: bool = True
+
+
+class TemplateDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a dashboard template is: a folder of a git repository at a branch or tag. `owner` and `repo` are short for the
+    address of a repository on GitHub."""
+
+    git_url: str = ""
+    ref: str = "main"
+    root_path: str = "/"
+    owner: str = ""
+    repo: str = ""

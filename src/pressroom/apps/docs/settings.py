@@ -1,5 +1,6 @@
 """Settings of the docs app: `[docs]` in the file, `PRESSROOM_DOCS_*` in the environment."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pressroom.config.addresses import is_host_and_port
@@ -27,3 +28,25 @@ class DocsSettings(DeclaredSettings):
     )
     webhook_secret: str = setting("", "what git hosts sign their webhooks with; empty: none are accepted", secret=True)
     max_attempts: int = setting(3, "attempts at a build or at the move of an edition", at_least(1))
+    publish_allow: tuple[str, ...] = setting(
+        (),
+        "hosts and folders that services of organisations may name although they are private: `redis.internal`, `/srv/sites`",
+    )
+    keyring: str = setting(
+        "", "the file of the keys that credentials are encrypted with; empty: beside the database, if that is a file"
+    )
+    vault_addr: str = setting(
+        "", "a Vault or OpenBao whose transit engine encrypts credentials, in place of the file `keyring`"
+    )
+    vault_token: str = setting("", "the token for it", secret=True)
+    vault_mount: str = setting("transit", "where its transit engine is mounted")
+    vault_key_prefix: str = setting("pressroom-docs-", "how the names of its keys begin; the slug of the organisation follows")
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.vault_addr and not self.vault_addr.startswith(("https://", "http://")):
+            yield "vault_addr: an address begins with https:// or http://"
+        if self.vault_addr and not self.vault_token:
+            yield "vault_token: vault_addr is set, and there is no token for it"
+        if self.vault_addr and self.keyring:
+            yield "keyring: credentials are encrypted by a file of keys or by vault_addr, not by both"

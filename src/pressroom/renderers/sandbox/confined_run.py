@@ -42,23 +42,33 @@ async def run_confined(
         umask=0o077,
     )
     try:
-        async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
-            tasks.create_task(_feed(process, data))
-            answer = tasks.create_task(_read(process.stdout, output))
-            stderr = tasks.create_task(_read_end(process.stderr, STDERR_BYTES))
-        code = await process.wait()
+        async with asyncio.timeout(seconds):
+            answer, stderr = await _talk(process, data, output)
+            code = await process.wait()
     except TimeoutError:
         raise Timeout(f"{module.rpartition('.')[2]} did not finish within {seconds:g} s") from None
-    except* (TooLarge, OSError) as failed:
-        raise failed.exceptions[0] from None
     finally:
         if process.returncode is None:
             kill_process_tree(process.pid)
         await asyncio.shield(process.wait())
     if code != 0:
-        log.error("%s ended with %s: %s", module, code, stderr.result().decode(errors="replace")[-2000:])
+        log.error("%s ended with %s: %s", module, code, stderr.decode(errors="replace")[-2000:])
         raise EngineCrashed(f"{module.rpartition('.')[2]} ended with {_description(code)}")
-    return answer.result()
+    return answer
+
+
+async def _talk(process: asyncio.subprocess.Process, data: AsyncIterable[bytes], output: int) -> tuple[bytes, bytes]:
+    """What it writes to its standard output and, the end of it, to its standard error."""
+    feeding = asyncio.ensure_future(_feed(process, data))
+    reading = asyncio.ensure_future(_read(process.stdout, output))
+    complaining = asyncio.ensure_future(_read_end(process.stderr, STDERR_BYTES))
+    try:
+        _, answer, stderr = await asyncio.gather(feeding, reading, complaining)
+    finally:
+        for task in (feeding, reading, complaining):
+            task.cancel()
+        await asyncio.gather(feeding, reading, complaining, return_exceptions=True)
+    return answer, stderr
 
 
 async def _feed(process: asyncio.subprocess.Process, data: AsyncIterable[bytes]) -> None:

@@ -46,7 +46,7 @@ def reserve(sha256: str, size: int) -> Work[int]:
 
 def generations_of_live(hashes: Sequence[str]) -> Work[dict[str, int]]:
     """As `generation_of_live`, for many. Those that no artifact refers to are not in it."""
-    return dict((yield Statement("find_live_blobs", {"hashes": compact(hashes)})))  # type: ignore[arg-type]
+    return dict((yield Statement("find_live_blobs", {"hashes": compact(hashes)})))
 
 
 def reserve_many(sizes: Mapping[str, int]) -> Work[dict[str, int]]:

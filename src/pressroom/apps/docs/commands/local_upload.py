@@ -25,8 +25,7 @@ class LocalUpload:
         await ensure_project(self._app, self._org, self._project)
 
     async def plan(self, draft: BuildDraft) -> UploadPlan:
-        org, project = await self._app.projects.get_with_org(self._org, self._project)
-        return await plan_locally(self._app, org, project, draft)
+        return await plan_locally(self._app, self._org, self._project, draft)
 
     async def announce(self, draft: BuildDraft) -> Upload:
         announced = await self._app.builds.announce(self._org, self._project, draft, uploader=AUTHOR, base_url="")

@@ -3,11 +3,16 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import IO, Any
 
+import msgspec
+
 from pressroom.apps.docs.commands.api_client import DocsClient, path_of
 from pressroom.apps.docs.commands.job_progress import JobState
-from pressroom.apps.docs.commands.upload_plan import UploadPlan, plan_from_preview
+from pressroom.apps.docs.commands.upload_plan import UploadPlan, edition_of_view, is_concerned, plan_remotely
 from pressroom.apps.docs.commands.upload_targets import Upload
+from pressroom.apps.docs.domain.slugs import SlugPreview
+from pressroom.apps.docs.model import AutoCreate
 from pressroom.apps.docs.requests import BuildDraft
+from pressroom.apps.docs.store.editions import ShownBuild
 from pressroom.errors import NotFound
 
 
@@ -23,9 +28,19 @@ class RemoteUpload:
             await self._client.request("POST", path_of("orgs", self._org, "projects"), {"slug": self._project})
 
     async def plan(self, draft: BuildDraft) -> UploadPlan:
+        org, here = path_of("orgs", self._org), self._here
         asked = {"git_ref": draft.git_ref, "project": self._project, "alternate_name": draft.alternate_name}
-        preview = await self._client.request("GET", path_of("orgs", self._org, "slug-preview"), params=asked)
-        return plan_from_preview(preview, await self._client.request("GET", f"{self._here}/editions"))
+        preview = msgspec.convert(await self._client.request("POST", f"{org}/slug-preview", asked), SlugPreview)
+        editions = [edition_of_view(view) for view in await self._client.request("GET", f"{here}/editions")]
+        shown: dict[str, ShownBuild] = {}
+        for edition in editions:
+            if edition.build is not None and is_concerned(edition, draft):
+                build = await self._client.request("GET", f"{here}/builds/{edition.build}")
+                facts = (build["git_ref"], build["alternate_name"], build["number"] or 0)
+                shown[edition.id] = ShownBuild(edition.build, *facts)
+        auto_create = (await self._client.request("GET", here)).get("auto_create")
+        auto_create = auto_create or (await self._client.request("GET", org))["auto_create"]
+        return plan_remotely(draft, preview, editions, shown, msgspec.convert(auto_create, AutoCreate))
 
     async def announce(self, draft: BuildDraft) -> Upload:
         build = await self._client.request("POST", f"{self._here}/builds", draft)

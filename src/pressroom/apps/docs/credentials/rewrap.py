@@ -1,16 +1,58 @@
 """Encrypt credentials anew whose key version is old (Q32)."""
 
+import asyncio
+from collections import Counter
+from functools import partial
 from typing import Any
 
 from pressroom.app import Core
-from pressroom.definitions import Kind
+from pressroom.apps.docs.credentials.ciphers import version_of
+from pressroom.apps.docs.operations.credentials import Credentials
+from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
+from pressroom.apps.docs.store import credentials as rows
 from pressroom.worker.context import RunningJob
+
+NAME = "docs.credential_rewrap"
 
 
 class CredentialRewrap:
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self.kind = Kind("docs.credential_rewrap", self._run, max_attempts=2, pool="outbound")
+    """The plaintext is not seen: the cipher decrypts and encrypts in one step, which Vault does on its own server. A secret
+    that is replaced meanwhile stays, because the old ciphertext is compared."""
 
-    async def _run(self, job: RunningJob, payload: Any) -> Any:
-        raise NotImplementedError
+    def __init__(self, core: Core, credentials: Credentials) -> None:
+        self._core = core
+        self._credentials = credentials
+        self.kind = periodic_kind(NAME, self._run, core, pool="outbound")
+
+    async def submit(self) -> None:
+        await self._core.queue.submit(NAME, {}, key=NAME)
+
+    async def _run(self, job: RunningJob, payload: Any) -> dict[str, int]:  # noqa: ARG002
+        orgs = await self._core.database.read(rows.list_orgs_with_credentials)
+        await job.items("orgs", orgs)
+        counts: Counter[str] = Counter(rewrapped=0, current=0, replaced=0)
+        slots = asyncio.Semaphore(ORGS_AT_ONCE)
+
+        async def rewrap_one(org: str) -> None:
+            async with slots, job.item(org):
+                counts.update(await self._rewrap(org))
+
+        results = await asyncio.gather(*map(rewrap_one, orgs), return_exceptions=True)
+        await job.message(
+            f"{counts['rewrapped']:,} credentials encrypted anew, {counts['current']:,} had the newest key already"
+        )
+        raise_if_all_failed(results)
+        return dict(counts)
+
+    async def _rewrap(self, org: str) -> Counter[str]:
+        cipher, database = self._credentials.cipher, self._core.database
+        newest = await cipher.newest_version(org)
+        counts: Counter[str] = Counter()
+        for stored in await database.read(partial(rows.list_credentials, org)):
+            if version_of(stored.ciphertext) >= newest:
+                counts["current"] += 1
+                continue
+            ciphertext = await cipher.rewrap(org, stored.ciphertext)
+            written = await database.run(partial(rows.rewrap_credential, stored, ciphertext), name="credential")
+            counts["rewrapped" if written else "replaced"] += 1
+        return counts

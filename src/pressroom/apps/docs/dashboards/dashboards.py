@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
+import msgspec
 from cachetools import LRUCache
 
 from pressroom import artifact_lifecycle
@@ -12,8 +13,10 @@ from pressroom.app import Core
 from pressroom.apps.docs.dashboards.context import Service, dashboard_context
 from pressroom.apps.docs.dashboards.metadata import metadata_files
 from pressroom.apps.docs.dashboards.page import render_page
+from pressroom.apps.docs.dashboards.sample import sample_facts
 from pressroom.apps.docs.dashboards.template import DashboardTemplate, built_in_template
 from pressroom.apps.docs.errors import TemplateFailed
+from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.store import dashboards as store
 from pressroom.apps.docs.store.dashboards import DashboardFacts
 from pressroom.apps.docs.urls import PublishedUrls
@@ -47,7 +50,7 @@ class Dashboards:
             if _is_kept(facts) or found.date_deleted is not None:
                 return found.dashboard_version
             try:
-                await self._render_and_keep(facts, await self.template_of(facts))
+                await self._render_and_keep(facts, await self._template_of(facts))
             except TemplateFailed:
                 if found.dashboard is None:
                     await self._render_and_keep(facts, built_in_template())
@@ -67,10 +70,6 @@ class Dashboards:
             known = self._read[artifact] = dict(await _gather(self._read_file, files))
         return known
 
-    async def read_file(self, project: str, name: str) -> bytes | None:
-        """One of the files, without reading the others."""
-        return (await self.read(project)).get(name)
-
     async def make_pages(self, facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
         """The dashboard and the 404 page. Raises TemplateFailed."""
         service = Service(self._core.settings.base_url, VERSION)
@@ -81,8 +80,19 @@ class Dashboards:
             ERROR_404: await render_page(rendering, template.error_404, template.included, context),
         }
 
-    async def template_of(self, facts: DashboardFacts) -> DashboardTemplate:  # noqa: ARG002
-        return built_in_template()
+    async def try_template(self, template: DashboardTemplate, org: Org) -> None:
+        """Render it for a project that there is not. Raises TemplateFailed."""
+        await self.make_pages(sample_facts(org), template)
+
+    async def _template_of(self, facts: DashboardFacts) -> DashboardTemplate:
+        if facts.template is None:
+            return built_in_template()
+        template = self._templates.get(facts.template)
+        if template is None:
+            kept = await self._core.rendering.artifact(facts.template)
+            template = msgspec.json.decode(await self._core.rendering.read_all(kept), type=DashboardTemplate)
+            self._templates[facts.template] = template
+        return template
 
     async def _render_and_keep(self, facts: DashboardFacts, template: DashboardTemplate) -> None:
         metadata = await asyncio.to_thread(metadata_files, facts, self._urls, template.switcher_kinds)

@@ -9,7 +9,7 @@ import json
 import resource
 import socket
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 
@@ -106,10 +106,10 @@ def _list_refs(request: dict[str, Any]) -> dict[str, Any]:
     """Branches and tags with what they point to."""
     if request["folder"]:
         with Repo(request["url"]) as repository:
-            refs: dict[bytes, Any] = dict(repository.get_refs())
+            refs: Mapping[Any, Any] = repository.get_refs()
     else:
         client, path = _connect(request)
-        refs = dict(client.get_refs(path, ref_prefix=[b"refs/heads/", b"refs/tags/"]).refs)
+        refs = client.get_refs(path.encode(), ref_prefix=[b"refs/heads/", b"refs/tags/"]).refs
     named = {name.decode(errors="replace"): (sha or b"").decode() for name, sha in refs.items()}
     return {"refs": {name: sha for name, sha in named.items() if name.startswith(("refs/heads/", "refs/tags/"))}}
 
@@ -118,7 +118,7 @@ def _fetch(request: dict[str, Any]) -> dict[str, Any]:
     """The files below a folder of a ref. None if the commit or its folder is the one that is known."""
     if request["folder"]:
         with Repo(request["url"]) as repository:
-            commit = _find_commit(dict(repository.get_refs()), request["names"])
+            commit = _find_commit(repository.get_refs(), request["names"])
             return _read(repository.object_store, commit, request)
     with Repo.init_bare(request["scratch"]) as repository:
         client, path = _connect(request)

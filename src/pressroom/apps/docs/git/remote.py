@@ -47,6 +47,9 @@ class KnownTree(msgspec.Struct, frozen=True):
     tree: str = ""
 
 
+UNKNOWN = KnownTree()
+
+
 class GitRemote:
     """Every request has a process of its own, which ends with it."""
 
@@ -61,7 +64,7 @@ class GitRemote:
         refs: dict[str, str] = answer["refs"]
         return refs
 
-    async def fetch(self, url: str, ref: str, root: str = "/", known: KnownTree = KnownTree()) -> FetchedTree:
+    async def fetch(self, url: str, ref: str, root: str = "/", known: KnownTree = UNKNOWN) -> FetchedTree:
         """The files of a branch or tag below the folder `root`."""
         names = list(full_names(check_ref(ref)))
         wanted = {"do": "fetch", "names": names, "root": root, "known_commit": known.commit, "known_tree": known.tree}

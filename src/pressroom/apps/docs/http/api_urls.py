@@ -23,6 +23,12 @@ class ApiUrls:
     def member(self, org: str, id: str) -> str:
         return f"{self.org(org)}/members/{id}"
 
+    def credential(self, org: str, label: str) -> str:
+        return f"{self.org(org)}/credentials/{quote(label, safe='')}"
+
+    def service(self, org: str, label: str) -> str:
+        return f"{self.org(org)}/services/{quote(label, safe='')}"
+
     def project(self, org: str, project: str) -> str:
         return f"{self.org(org)}/projects/{quote(project, safe='')}"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pressroom.api.routes import Route
 from pressroom.api.service import Service
 from pressroom.apps.docs.http.builds import routes as build_routes
+from pressroom.apps.docs.http.credentials import routes as credential_routes
 from pressroom.apps.docs.http.editions import routes as edition_routes
 from pressroom.apps.docs.http.members import routes as member_routes
 from pressroom.apps.docs.http.orgs import routes as org_routes
@@ -27,6 +28,7 @@ PARTS = (
     org_routes,
     member_routes,
     purgatory_routes,
+    credential_routes,
 )
 
 

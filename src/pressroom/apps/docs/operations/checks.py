@@ -63,7 +63,7 @@ def check_alternate_name(name: str | None) -> str | None:
 def check_content_hash(content_hash: str) -> str:
     if not _HASH.fullmatch(content_hash):
         raise InvalidArgument(
-            f"content_hash: {content_hash[:80]!r} is not `sha256:` and 64 lower-case hexadecimal digits, the hash of the archive"
+            f"content_hash: {content_hash[:80]!r} is not `sha256:` and 64 lower-case hexadecimal digits, the archive's hash"
         )
     return content_hash
 

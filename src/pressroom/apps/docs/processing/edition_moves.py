@@ -141,13 +141,13 @@ class EditionMoves:
             await self._job.write(unit, item_failed=(edition.slug, words))
 
     async def _note_details(self) -> None:
-        await self._job.add_details(editions_skipped=[*self._skipped], editions_detail={**self._details})
+        await self._job.add_details(editions_skipped=[{**one} for one in self._skipped], editions_detail={**self._details})
 
     async def _note_conflicts(self, slugs: Sequence[str]) -> None:
         """Which other jobs update the same editions now (Q15). The moves are safe all the same; people may want to know."""
         found = await Overview(self._database).conflicts(self._place.project.id, noun="editions")
         for conflict in found.conflicts:
-            others = [job.uid for job in conflict.jobs if job.uid != self._job.uid]
+            others = [job.id for job in conflict.jobs if job.id != f"job_{self._job.uid}"]
             if conflict.item in slugs and others:
                 self._details[conflict.item] = {"also_updated_by": others}
 

@@ -1,5 +1,7 @@
 """What dashboards are rendered from, and which one a project has: units of work."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from pressroom.apps.docs.model import Build, Edition, Org, Project
@@ -8,6 +10,7 @@ from pressroom.apps.docs.store.orgs import get_org
 from pressroom.apps.docs.store.projects import get_project_by_id
 from pressroom.apps.docs.store.purgatory import dashboard_holder
 from pressroom.apps.docs.store.rows import build_of_row
+from pressroom.apps.docs.store.templates import StaleDashboard, find_synced_template
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import ArtifactDraft, ArtifactFile
@@ -16,12 +19,14 @@ FILES_AT_ONCE = 1_000
 
 
 class DashboardFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A project as it was at its `editions_version`. `builds` are those that its editions show, by uid."""
+    """A project as it was at its `editions_version`. `builds` are those that its editions show, by uid. `template` is an
+    artifact; None is the built-in one."""
 
     org: Org
     project: Project
     editions: list[Edition]
     builds: dict[str, Build]
+    template: str | None = None
 
 
 def read_facts(project: str) -> Work[DashboardFacts]:
@@ -34,6 +39,7 @@ def read_facts(project: str) -> Work[DashboardFacts]:
         project=found,
         editions=(yield from list_editions(project)),
         builds={build.uid: build for build in builds},
+        template=(yield from find_synced_template(found.org, project)),
     )
 
 
@@ -64,3 +70,14 @@ def list_all_files(artifact: str) -> Work[list[ArtifactFile]]:
     while page := (yield from artifacts.files_of(artifact, after=files[-1].path if files else "", limit=FILES_AT_ONCE)):
         files += page
     return files
+
+
+def make_stale(projects: Sequence[str]) -> Work[list[StaleDashboard]]:
+    """Have these projects' dashboards rendered again. Returns those that there are; deleted ones are left out."""
+    found: list[StaleDashboard] = []
+    for id in projects:
+        yield Statement("docs.make_dashboard_stale", {"id": id})
+        project = yield from get_project_by_id(id)
+        if project.date_deleted is None:
+            found.append(StaleDashboard(project.id, project.slug))
+    return found

@@ -7,6 +7,7 @@ import msgspec
 from pressroom.apps.docs.errors import OrgInUse, OrgNotFound, SlugTaken
 from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.store.rows import encoded, org_of_row
+from pressroom.apps.docs.store.templates import find_binding, unbind
 from pressroom.definitions import Schedule
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.schedules import save_schedule
@@ -21,6 +22,13 @@ def insert_org(org: Org, schedules: Sequence[Schedule]) -> Work[Org]:
     for schedule in schedules:
         yield from save_schedule(schedule)
     return (yield from get_org(org.slug))
+
+
+def save_schedules_if_used(schedules: Sequence[Schedule]) -> Work[None]:
+    """A newer version may have other times."""
+    if (yield from list_orgs(limit=1)):
+        for schedule in schedules:
+            yield from save_schedule(schedule)
 
 
 def get_org(slug: str) -> Work[Org]:
@@ -47,6 +55,8 @@ def delete_org(slug: str) -> Work[None]:
     yield from get_org(slug)
     if (yield Statement("docs.any_project_of_org", {"org": slug})):
         raise OrgInUse
+    if (template := (yield from find_binding(slug, None))) is not None:
+        yield from unbind(template)
     yield Statement("docs.delete_org", {"slug": slug})
 
 

@@ -11,6 +11,7 @@ from pressroom.apps.docs.model import Build, Edition, EditionKind, Org, Project
 from pressroom.apps.docs.store.builds import build_holder, get_build_by_uid, list_editions_showing
 from pressroom.apps.docs.store.editions import edition_holder, get_edition_by_id, slug_key
 from pressroom.apps.docs.store.projects import get_project_by_id, touch_editions
+from pressroom.apps.docs.store.templates import find_binding, unbind
 from pressroom.ids import new_uid
 from pressroom.model import Statement, Work
 from pressroom.store.artifacts import artifacts
@@ -198,6 +199,8 @@ def purge(entry: PurgatoryEntry) -> Work[None]:
             yield from artifacts.release(purgatory_holder(uid))
         after = rows[-1][0]
     yield from artifacts.release(dashboard_holder(entry.subject))
+    if (template := (yield from find_binding(entry.org, entry.subject))) is not None:
+        yield from unbind(template)
     yield Statement("docs.delete_purgatory_of_project", place)
     for statement in ("docs.delete_history_of_project", "docs.delete_editions_of_project", "docs.delete_builds_of_project"):
         yield Statement(statement, place)

@@ -10,7 +10,7 @@ import tarfile
 import unicodedata
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -51,7 +51,7 @@ def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[Unpac
     data = _Decompressed(archive)
     contents = _Contents(folder, limits)
     try:
-        with tarfile.open(fileobj=data, mode="r|", bufsize=CHUNK, tarinfo=_Entry) as entries:
+        with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=CHUNK, tarinfo=_Entry) as entries:
             while (entry := entries.next()) is not None:
                 entries.members.clear()  # which would keep all of them in memory
                 contents.add(entries, entry)
@@ -74,7 +74,7 @@ class _Decompressed:
         self._size = 0
 
     def read(self, size: int) -> bytes:
-        data = self._gzip.read(size)
+        data: bytes = self._gzip.read(size)
         self._size += len(data)
         if self._size > RATIO_FROM and self._size > RATIO * self._input.size:
             raise SourceInvalid(f"the archive unpacks to more than {RATIO} times its size")

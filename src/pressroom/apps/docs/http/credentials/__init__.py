@@ -1,0 +1,1 @@
+"""Credentials and services of organisations over HTTP."""

@@ -1,0 +1,1 @@
+DELETE FROM docs_credential WHERE org = :org AND label = :label

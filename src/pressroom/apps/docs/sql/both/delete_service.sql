@@ -1,0 +1,1 @@
+DELETE FROM docs_service WHERE org = :org AND label = :label

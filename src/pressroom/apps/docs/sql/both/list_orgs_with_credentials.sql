@@ -1,0 +1,1 @@
+SELECT DISTINCT org FROM docs_credential ORDER BY org

@@ -1,0 +1,4 @@
+SELECT /* service_columns */
+  FROM docs_service
+ WHERE org = :org
+ ORDER BY label

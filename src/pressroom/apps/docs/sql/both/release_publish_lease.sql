@@ -1,0 +1,1 @@
+DELETE FROM docs_publish_lease WHERE place = :place AND owner = :owner

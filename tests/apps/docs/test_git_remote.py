@@ -1,0 +1,179 @@
+"""Repositories are read by the git protocol; addresses that are not public, and too much of anything, are refused."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from pressroom.apps.docs.git import git_process
+from pressroom.apps.docs.git.addresses import GitAddressRefused, parse_git_address, repository_name
+from pressroom.apps.docs.git.refs import check_ref
+from pressroom.apps.docs.git.remote import GitRemote, KnownTree, RepositoryRefused, RepositoryUnreachable
+from pressroom.apps.docs.settings import DocsSettings
+from pressroom.errors import InvalidArgument
+from tests.apps.docs.git_stage import (
+    GitRepository,
+    counting,
+    http_server,
+    redirecting_to,
+    served_by_dulwich,
+    served_by_git,
+)
+
+
+@contextmanager
+def in_a_folder(repository: GitRepository) -> Iterator[str]:
+    yield repository.url
+
+
+def a_remote(*allow: str) -> GitRemote:
+    return GitRemote(DocsSettings(git_allow=allow))
+
+
+@pytest.mark.parametrize("serve", [in_a_folder, served_by_dulwich, served_by_git])
+async def test_refs_and_files_are_read_from_a_folder_and_over_http(
+    serve: Callable[[GitRepository], AbstractContextManager[str]], tmp_path: Path
+) -> None:
+    repository = GitRepository(tmp_path)
+    repository.push({"readme": "not part of it"})
+    commit = repository.push({"template.toml": "one", "img/logo.svg": "<svg/>"}, root="docs/dash", tag="v1")
+    remote = a_remote("127.0.0.1", str(tmp_path))
+    with serve(repository) as url:
+        refs = await remote.list_refs(url)
+        fetched = await remote.fetch(url, "main", "/docs/dash")
+        tagged = await remote.fetch(url, "refs/tags/v1", "/docs/dash")
+        again = await remote.fetch(url, "main", "/docs/dash", KnownTree(fetched.commit, fetched.tree))
+
+    assert refs.keys() >= {"refs/heads/main", "refs/tags/v1"}
+    assert fetched.commit == commit
+    assert fetched.files == tagged.files == {"template.toml": b"one", "img/logo.svg": b"<svg/>"}
+    assert again.files is None
+
+
+async def test_a_commit_that_leaves_the_folder_as_it_was_is_known_by_its_tree(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path)
+    repository.push({"template.toml": "one"}, root="dash")
+    remote = a_remote(str(tmp_path))
+    first = await remote.fetch(repository.url, "main", "/dash")
+    repository.push({"elsewhere": "changed"})
+
+    second = await remote.fetch(repository.url, "main", "/dash", KnownTree(first.commit, first.tree))
+
+    assert second.commit != first.commit
+    assert second.tree == first.tree
+    assert second.files is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc",
+        "/etc",
+        "http://127.0.0.1/x.git",
+        "http://localhost/x.git",
+        "git://10.1.2.3/x.git",
+        "https://[::1]/x.git",
+        "https://[::ffff:127.0.0.1]/x.git",
+        "http://2130706433/x.git",
+        "http://0x7f000001/x.git",
+        "http://169.254.169.254/latest/meta-data",
+        "https://user:word@example.org/x.git",
+        "https://example.org",
+        "https://example.org/x.git?service=a",
+        "ssh://git@example.org/x.git",
+        "git@example.org:acme/x.git",
+        "ext::sh -c id",
+        "--upload-pack=id",
+        "",
+        "https://example.org/" + "x" * 2000,
+    ],
+)
+def test_an_address_that_is_private_or_not_read_is_refused(url: str) -> None:
+    with pytest.raises(GitAddressRefused):
+        parse_git_address(url, ())
+
+
+def test_a_folder_beside_an_allowed_one_or_behind_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "link").symlink_to("/etc")
+    allow = (str(tmp_path / "git"),)
+
+    assert parse_git_address(f"file://{tmp_path}/git/a.git", allow).path == f"{tmp_path}/git/a.git"
+    for url in (f"{tmp_path}/git/../other", f"{tmp_path}/gitea", f"{tmp_path}/git/link"):
+        with pytest.raises(GitAddressRefused):
+            parse_git_address(url, allow)
+
+
+async def test_a_redirect_to_an_address_that_is_not_allowed_is_not_followed() -> None:
+    reached: list[str] = []
+    with http_server(counting(reached)) as private, http_server(redirecting_to(f"{private}/x.git")) as allowed:
+        remote = a_remote(allowed.removeprefix("http://"))
+
+        with pytest.raises(GitAddressRefused):
+            await remote.list_refs(f"{allowed}/x.git")
+
+    assert reached == []
+
+
+async def test_a_repository_that_is_not_there_or_never_answers_is_told_apart(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path)
+    repository.push({"a": "b"})
+    remote = a_remote(str(tmp_path), "127.0.0.1")
+    with pytest.raises(RepositoryRefused, match="no repository"):
+        await remote.list_refs(str(tmp_path / "none.git"))
+    with pytest.raises(RepositoryRefused, match="no branch or tag other"):
+        await remote.fetch(repository.url, "other")
+    with pytest.raises(RepositoryRefused, match="no folder /nowhere"):
+        await remote.fetch(repository.url, "main", "/nowhere")
+    with pytest.raises(RepositoryUnreachable):
+        await remote.list_refs("http://127.0.0.1:9/x.git")
+
+
+async def test_a_server_that_never_answers_is_given_up_with_its_process(tmp_path: Path) -> None:
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(hold, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    remote = GitRemote(DocsSettings(git_allow=("127.0.0.1",)), seconds=3)
+
+    with pytest.raises(RepositoryUnreachable, match="within 3 s"):
+        await remote.list_refs(f"git://127.0.0.1:{port}/x.git")
+    server.close()
+
+
+async def test_too_many_files_and_too_many_bytes_are_refused(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path)
+    repository.push({f"{number}.txt": "x" for number in range(git_process.MOST_FILES + 1)}, root="many")
+    repository.push({"zeros.bin": bytes(git_process.LARGEST_TREE + 1)}, root="large")
+    remote = a_remote(str(tmp_path))
+
+    with pytest.raises(RepositoryRefused, match="more than 200 files"):
+        await remote.fetch(repository.url, "main", "/many")
+    with pytest.raises(RepositoryRefused, match="more than 5 MB"):
+        await remote.fetch(repository.url, "main", "/large")
+
+
+@pytest.mark.parametrize(
+    "ref", ["", "--upload-pack=id", "../x", "a..b", "a b", "x" * 300, "a\x07b", "a.lock", "@", "a~1", "/a"]
+)
+def test_a_ref_that_git_would_refuse_is_refused(ref: str) -> None:
+    with pytest.raises(InvalidArgument):
+        check_ref(ref)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/Acme/Guide.git",
+        "http://github.com:80/acme/guide",
+        "git@github.com:acme/guide.git",
+        "ssh://git@github.com:22/acme/guide.git",
+        "git://github.com/acme/guide/",
+    ],
+)
+def test_one_repository_has_many_addresses(url: str) -> None:
+    assert repository_name(url) == "github.com/acme/guide"
