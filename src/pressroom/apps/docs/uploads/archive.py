@@ -17,6 +17,7 @@ import msgspec
 from pressroom.errors import SourceInvalid
 
 CHUNK = 256 * 1024
+BLOCKS = 64 * 1024  # bytes that are read at once: what follows damage in them is not named
 HEADER_BYTES = 1024 * 1024  # of one extended header: names and attributes of one entry
 PATH_BYTES = 1_024
 NAME_BYTES = 255
@@ -51,7 +52,7 @@ def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[Unpac
     data = _Decompressed(archive)
     contents = _Contents(folder, limits)
     try:
-        with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=CHUNK, tarinfo=_Entry) as entries:
+        with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=BLOCKS, tarinfo=_Entry) as entries:
             while (entry := entries.next()) is not None:
                 entries.members.clear()  # which would keep all of them in memory
                 contents.add(entries, entry)
