@@ -112,7 +112,7 @@ class DocsFlow:
 
 
 def capability_of(upload_url: str) -> str:
-    return upload_url.partition("signature=")[2]
+    return upload_url.partition("capability=")[2]
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ class Staging:
     async def upload_url(self, uid: str, capability: str, base_url: str) -> str:
         """Where the archive is to be PUT: a presigned address of the bucket, or an address of ours with the capability."""
         presigned = await (await self._open()).upload_url(uid, int(self._settings.upload_ttl))
-        return presigned or f"{base_url.rstrip('/')}/uploads/{uid}?{urlencode({'signature': capability})}"
+        return presigned or f"{base_url.rstrip('/')}/uploads/{uid}?{urlencode({'capability': capability})}"
 
     async def receive(self, uid: str, chunks: AsyncIterable[bytes], limit: int) -> int:
         """Keep an archive, whole or not at all, and return its size. Raises ArchiveTooLarge."""
