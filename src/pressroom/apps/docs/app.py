@@ -46,6 +46,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
+        from pressroom.apps.docs.operations.hooks import Hooks
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
@@ -71,7 +72,7 @@ class DocsApp(RunningApp):
         self.edition_update = EditionUpdate(core, self.publishing)
         self.git_remote = GitRemote(core.app_settings)
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
-        self.git_ref_audit = GitRefAudit(core)
+        self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
         self.reconcile = Reconcile(core, self.publishers, self.dashboards)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
@@ -82,6 +83,7 @@ class DocsApp(RunningApp):
         self.editions = Editions(core)
         self.purgatory = Purgatory(core)
         self.templates = Templates(core)
+        self.hooks = Hooks(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
