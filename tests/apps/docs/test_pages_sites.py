@@ -12,7 +12,8 @@ HOME = "/sites/red/guide"
 
 
 def words(page: str) -> str:
-    return " ".join(Page(page.replace("<br>", " ")).words.split())
+    """Its text, with a space where a cell or a line ends."""
+    return " ".join(Page(re.sub(r"(<br>|</(?:td|th|p|strong|span|dd|dt|li)>)", r"\1 ", page)).words.split())
 
 
 def row(page: str, id: str) -> str:
