@@ -142,6 +142,13 @@ def _add_commands(add: AddCommand) -> None:
     add_commands(add)
 
 
+async def _fill_demo(app: RunningApp) -> None:
+    from pressroom.apps.docs.demo import fill_demo
+
+    assert isinstance(app, DocsApp)
+    await fill_demo(app)
+
+
 APP = App(
     name="docs",
     package="pressroom.apps.docs",
@@ -149,4 +156,5 @@ APP = App(
     settings=DocsSettings,
     commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
+    demo=_fill_demo,
 )
