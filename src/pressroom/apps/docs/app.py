@@ -47,6 +47,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.importing import FolderImport
+        from pressroom.apps.docs.operations.hooks import Hooks
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
@@ -74,7 +75,7 @@ class DocsApp(RunningApp):
         self.edition_update = EditionUpdate(core, self.publishing)
         self.git_remote = GitRemote(core.app_settings)
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
-        self.git_ref_audit = GitRefAudit(core)
+        self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
         self.reconcile = Reconcile(core, self.publishers, self.dashboards)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
@@ -86,6 +87,7 @@ class DocsApp(RunningApp):
         self.importing = FolderImport(core, self.builds, self.editions, self.staging)
         self.purgatory = Purgatory(core)
         self.templates = Templates(core)
+        self.hooks = Hooks(core)
         self.kinds = (
             self.build_processing.kind,
             self.edition_update.kind,
@@ -142,6 +144,13 @@ def _add_commands(add: AddCommand) -> None:
     add_commands(add)
 
 
+async def _fill_demo(app: RunningApp) -> None:
+    from pressroom.apps.docs.demo import fill_demo
+
+    assert isinstance(app, DocsApp)
+    await fill_demo(app)
+
+
 APP = App(
     name="docs",
     package="pressroom.apps.docs",
@@ -149,4 +158,5 @@ APP = App(
     settings=DocsSettings,
     commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
+    demo=_fill_demo,
 )
