@@ -153,7 +153,9 @@ async def test_pages_name_their_canonical_page_if_main_has_it(staged: EdgeStagin
         await stage.publish(SITE)
         await stage.publish(SITE | {"new.html": page("new")}, "2.x", kind=EditionKind.MAJOR)
         root = "/acme/guide/v/2.x"
-        index, folder, new, style = [await stage.get(f"{root}/{one}") for one in ("index.html", "api/", "new.html", "style.css")]
+        index, folder, new, style = [
+            await stage.get(f"{root}/{one}") for one in ("index.html", "api/", "new.html", "style.css")
+        ]
 
     canonical = 'https://docs.example.org/acme/guide/{}>; rel="canonical"'
     assert index.headers["link"] == f"<{canonical.format('')}"
