@@ -46,8 +46,8 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
-        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.hooks import Hooks
+        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
