@@ -7,7 +7,7 @@ from typing import Any
 
 from pressroom.app import Core
 from pressroom.apps.docs.credentials.ciphers import version_of
-from pressroom.apps.docs.operations.credentials import Credentials
+from pressroom.apps.docs.operations.credentials import OrgCredentials
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.store import credentials as rows
 from pressroom.worker.context import RunningJob
@@ -19,7 +19,7 @@ class CredentialRewrap:
     """The plaintext is not seen: the cipher decrypts and encrypts in one step, which Vault does on its own server. A secret
     that is replaced meanwhile stays, because the old ciphertext is compared."""
 
-    def __init__(self, core: Core, credentials: Credentials) -> None:
+    def __init__(self, core: Core, credentials: OrgCredentials) -> None:
         self._core = core
         self._credentials = credentials
         self.kind = periodic_kind(NAME, self._run, core, pool="outbound")

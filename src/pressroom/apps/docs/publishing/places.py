@@ -16,7 +16,7 @@ from pressroom.artifacts.threads import in_thread
 TEMPORARY = "__tmp"
 
 
-class Place(Protocol):
+class TreePlace(Protocol):
     """A file is there whole or not at all. Raises PublisherUnavailable."""
 
     @property

@@ -8,10 +8,10 @@ from itertools import batched
 import msgspec
 
 from pressroom.apps.docs.errors import PublisherUnavailable
-from pressroom.apps.docs.publishing import Site
+from pressroom.apps.docs.publishing import PublishedSite
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, is_page, plan_copy
 from pressroom.apps.docs.publishing.leases import PublishLease
-from pressroom.apps.docs.publishing.places import Place
+from pressroom.apps.docs.publishing.places import TreePlace
 from pressroom.apps.docs.publishing.tree_paths import GONE, RECORDS, SWEEPS, marker_path, purgatory_path, site_folder
 from pressroom.artifact_lifecycle import blob_key
 from pressroom.artifacts import Blobs
@@ -31,12 +31,12 @@ class SiteCopy:
 
     def __init__(
         self,
-        place: Place,
+        place: TreePlace,
         blobs: Blobs,
         clock: Clock,
         lease: PublishLease,
         org: str,
-        site: Site,
+        site: PublishedSite,
         record: SiteRecord,
         retention: int,
     ) -> None:

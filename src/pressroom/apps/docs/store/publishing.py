@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.publishing import Publication, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite
 from pressroom.apps.docs.store.builds import get_build_by_uid
 from pressroom.apps.docs.store.editions import get_edition_by_id, mark_published
 from pressroom.apps.docs.store.projects import get_project_by_id
@@ -27,7 +27,7 @@ class PublishingState(NamedTuple):
         return [one.publication for one in self.shown]
 
     @property
-    def busy(self) -> set[Site]:
+    def busy(self) -> set[PublishedSite]:
         return {one.publication.site for one in self.shown if one.busy}
 
 
