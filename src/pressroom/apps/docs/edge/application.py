@@ -59,7 +59,7 @@ log = logging.getLogger("pressroom.docs.edge")
 access_log = logging.getLogger("pressroom.access")
 
 METHODS = ("GET", "HEAD")
-DASHBOARDS = 256  # projects whose dashboards are kept in memory
+DASHBOARDS = 64  # projects whose dashboards are kept in memory
 FOR_A_MINUTE = "max-age=60"
 FOREVER = "max-age=31536000, immutable"
 _HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?")
@@ -388,26 +388,31 @@ class Edge:
         if body is None:
             title = visit.project.title or visit.project.slug
             body = fallback_pages.dashboard(title, await self._sites.editions(visit.project.id))
-        return self._generated(visit, body, HTML)
+        return await self._generated(visit, body, HTML)
 
     async def _switcher(self, visit: Visit) -> EdgeAnswer:
         body = (await self._files_of_dashboard(visit.project)).get("__switcher.json")
         if body is None:
             body = fallback_pages.switcher(self._root(visit), await self._sites.editions(visit.project.id))
-        return self._generated(visit, body, JSON)
+        return await self._generated(visit, body, JSON)
 
     async def _metadata(self, visit: Visit, slug: str) -> EdgeAnswer:
         edition = await self._edition(visit, slug)
         body = (await self._files_of_dashboard(visit.project)).get(f"__editions/{edition.slug}.json")
         if body is None:
             body = fallback_pages.edition_metadata(self._root(visit), edition)
-        return self._generated(visit, body, JSON)
+        return await self._generated(visit, body, JSON)
 
-    def _generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
+    async def _generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
         tag = tag_of(body)
-        headers = {"Content-Type": media_type, "Cache-Control": _cache(visit, FOR_A_MINUTE), "ETag": tag}
-        if varies := _vary(visit):
-            headers["Vary"] = varies
+        headers = {"Content-Type": media_type, "Cache-Control": _cache(visit, FOR_A_MINUTE)}
+        headers["Vary"] = ", ".join(filter(None, ("Accept-Encoding", _vary(visit))))
+        if "gzip" in accepted_encodings(visit.headers.accept_encoding):
+            compressed = await self._contents.compressed_data(f"generated {tag}", body)
+            if compressed is not None:
+                body, tag = compressed, f'{tag[:-1]}-gzip"'
+                headers["Content-Encoding"] = "gzip"
+        headers["ETag"] = tag
         if matches(visit.headers.if_none_match, tag):
             return EdgeAnswer(304, encode_headers(headers))
         return whole(200, body, headers)
