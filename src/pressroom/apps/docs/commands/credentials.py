@@ -123,7 +123,8 @@ async def list_services(app: "DocsApp", args: Namespace, output: Output) -> int:
         output.data([_service_fields(one) for one in found])
         return exits.OK
     rows = [
-        (one.label, one.category, one.provider, one.credential_label, json.dumps(one.config, ensure_ascii=False)) for one in found
+        (one.label, one.category, one.provider, one.credential_label, json.dumps(one.config, ensure_ascii=False))
+        for one in found
     ]
     output.table(("SERVICE", "CATEGORY", "PROVIDER", "CREDENTIAL", "CONFIGURATION"), rows)
     return exits.OK
