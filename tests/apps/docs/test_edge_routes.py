@@ -270,3 +270,15 @@ async def test_the_rendered_dashboard_of_a_project(staged: EdgeStaging) -> None:
     assert missing.content == files["__404.html"].replace(b"<!-- editions with this page -->", b"")
     assert again.status_code == 200
     assert "9.x" in again.text
+
+
+async def test_the_start_page_names_public_projects_on_this_machine_alone(staged: EdgeStaging) -> None:
+    async with staged(settings=DocsSettings(url="https://docs.example.org")) as stage:
+        await stage.add_project("hidden", an_org("closed", is_private=True))
+        here = [await stage.get("/", host=host) for host in ("127.0.0.1:8001", "localhost", "[::1]:8001")]
+        elsewhere = [await stage.get("/", host=host) for host in ("docs.example.org", "10.0.0.1", "x.localhost")]
+
+    assert {one.status_code for one in here} == {200}
+    assert '<a href="/acme/guide/">The guide</a> acme' in here[0].text
+    assert "hidden" not in here[0].text
+    assert {one.status_code for one in elsewhere} == {404}

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import Receive, Scope, Send
 
+from pressroom.api.access import is_loopback
 from pressroom.api.byte_ranges import requested_range
 from pressroom.api.hosts import HostNames
 from pressroom.api.middleware import refuse_oversized
@@ -172,6 +173,8 @@ class Edge:
         domains = await self._sites.domains()
         place = await self._find_place(domains, host, segments) if segments is not None else None
         if place is None:
+            if segments == ("",) and is_loopback(host):
+                return _start_page(await self._sites.public_projects())
             raise NotFound("there is no such site")
         org, project = await self._find_project(domains, place)
         visit = Visit(org, project, place.mount, place.rest, headers, scope["query_string"])
@@ -452,6 +455,12 @@ def _without_index(path: str) -> str:
 
 def _bytes_missing(file: ServedFile) -> Unavailable:
     return Unavailable(f"the artifact store has no bytes under {file.key}")
+
+
+def _start_page(projects: Sequence[tuple[str, str, str]]) -> EdgeAnswer:
+    """For whoever runs the edge on this machine and looks at what its address shows."""
+    headers = {"Content-Type": HTML, "Cache-Control": NO_STORE, "Content-Security-Policy": OWN_PAGE}
+    return whole(200, fallback_pages.start_page(projects), headers)
 
 
 def _refusal(status: int, title: str, words: str, headers: dict[str, str] | None = None) -> EdgeAnswer:
