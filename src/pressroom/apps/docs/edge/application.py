@@ -138,7 +138,10 @@ class Edge:
         finally:
             if access_log.isEnabledFor(logging.INFO):
                 took = round((time.perf_counter() - began) * 1000, 1)
-                access_log.info("%s %s %s", scope["method"], scope["path"], answer.status, extra={"ms": took})
+                path = scope["raw_path"][:MAX_PATH].decode(
+                    "ascii", "backslashreplace"
+                )  # as sent, without the query: it may be a token
+                access_log.info("%s %s %s", scope["method"], path, answer.status, extra={"ms": took})
 
     async def _answer(self, scope: Scope) -> EdgeAnswer:
         try:
