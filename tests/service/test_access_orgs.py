@@ -343,6 +343,8 @@ def about_a_build(method: str, path: str, **body: Any) -> Trial:
 
 _PROJECT = "/orgs/{org}/projects/{project}"
 _EDITION = f"{_PROJECT}/editions/{{diagram}}"
+_CREDENTIAL = {"label": "sites", "provider": "s3", "credentials": {"access_key_id": "a", "secret_access_key": "b"}}
+_SERVICE = {"label": "sites", "provider": "minio", "config": {"endpoint": "https://s3.example.org", "bucket": "sites"}}
 _HASH = f"sha256:{'0' * 64}"
 DOT = "digraph { same }"
 ENCODED = base64.urlsafe_b64encode(zlib.compress(DOT.encode(), 9)).decode()
@@ -463,10 +465,21 @@ TRIALS: dict[str, Trial] = {
         about("POST", "/orgs/{org}/slug-preview", json={"git_ref": "main"}),
         posts("/orgs/ours/slug-preview", json={"git_ref": "main", "project": SECRET}),
     ),
+    "preview_lifecycle": about("POST", "/orgs/{org}/lifecycle?dry_run=true", json={}),
     "list_members": about("GET", "/orgs/{org}/members"),
     "create_member": about("POST", "/orgs/{org}/members", json={"role": "reader"}),
     "get_member": all_of(about("GET", "/orgs/{org}/members/{member}"), about("GET", "/orgs/ours/members/{member}")),
     "delete_member": all_of(about("DELETE", "/orgs/{org}/members/{member}"), about("DELETE", "/orgs/ours/members/{member}")),
+    "list_credentials": about("GET", "/orgs/{org}/credentials"),
+    "create_credential": about("POST", "/orgs/{org}/credentials", json=_CREDENTIAL),
+    "get_credential": about("GET", "/orgs/{org}/credentials/sites"),
+    "replace_credential": about("PUT", "/orgs/{org}/credentials/sites", json={"credentials": _CREDENTIAL["credentials"]}),
+    "delete_credential": about("DELETE", "/orgs/{org}/credentials/sites"),
+    "list_services": about("GET", "/orgs/{org}/services"),
+    "create_service": about("POST", "/orgs/{org}/services", json=_SERVICE),
+    "get_service": about("GET", "/orgs/{org}/services/sites"),
+    "change_service": about("PATCH", "/orgs/{org}/services/sites", json={"config": {}}),
+    "delete_service": about("DELETE", "/orgs/{org}/services/sites"),
     "list_projects": all_of(about("GET", "/orgs/{org}/projects"), shows(f"/orgs/ours/projects?q={SECRET}")),
     "create_project": about("POST", "/orgs/{org}/projects", json={"slug": "ours"}),
     "get_project": all_of(about("GET", _PROJECT), about("GET", "/orgs/ours/projects/{project}")),
@@ -482,7 +495,7 @@ TRIALS: dict[str, Trial] = {
     "list_build_files": about_a_build("GET", "{build}/files"),
     "list_build_problems": about_a_build("GET", "{build}/problems"),
     "compare_builds": about_a_build("GET", "{build}/compare/{build}"),
-    "upload_archive": about("PUT", "/uploads/{build}?signature=guessed", content=b"x"),
+    "upload_archive": about("PUT", "/uploads/{build}?capability=guessed", content=b"x"),
     "list_editions": about("GET", f"{_PROJECT}/editions"),
     "create_edition": about("POST", f"{_PROJECT}/editions", json={"slug": "ours", "tracking_mode": "manual"}),
     "get_edition": all_of(about("GET", _EDITION), about("GET", "/orgs/ours/projects/ours/editions/{diagram}")),

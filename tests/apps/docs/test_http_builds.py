@@ -31,7 +31,7 @@ async def test_a_build_is_announced_uploaded_and_processed_by_one_job(database: 
 
         assert (announced.status_code, build["status"], build["queue_url"], build["number"]) == (201, "pending", None, None)
         assert build["self_url"] == announced.headers["location"] == f"{BASE}{BUILDS}/{build['id']}"
-        assert build["upload_url"].startswith(f"{BASE}/uploads/{build['id']}?signature=")
+        assert build["upload_url"].startswith(f"{BASE}/uploads/{build['id']}?capability=")
         assert (announced.headers["cache-control"], early, stored.status_code) == ("no-store", (409, "not_uploaded"), 204)
         assert (first.status_code, first.headers["location"]) == (202, first.json()["queue_url"])
         assert (first.json()["status"], first.json()["number"]) == ("processing", 1)

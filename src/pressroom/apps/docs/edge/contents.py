@@ -5,7 +5,7 @@ import gzip
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 
-from pressroom.apps.docs.edge.sites import SiteFile
+from pressroom.apps.docs.edge.sites import ServedFile
 from pressroom.artifacts import CHUNK, Blobs
 from pressroom.artifacts.recent_blobs import RecentBlobs
 from pressroom.artifacts.threads import in_thread
@@ -35,7 +35,7 @@ class Contents:
     def recent_compressed(self, key: str) -> bytes | None:
         return self._compressed.get(key)
 
-    async def read(self, file: SiteFile) -> bytes:
+    async def read(self, file: ServedFile) -> bytes:
         """All bytes of a small file. Raises NotFound."""
         data = self._recent.get(file.key)
         if data is None:
@@ -43,11 +43,11 @@ class Contents:
             self._recent.put(file.key, data)
         return data
 
-    async def stream(self, file: SiteFile, start: int, stop: int) -> AsyncIterator[bytes]:
+    async def stream(self, file: ServedFile, start: int, stop: int) -> AsyncIterator[bytes]:
         """Raises NotFound before the first byte."""
         return await self._blobs().get(file.key, start, stop)
 
-    async def compressed(self, file: SiteFile) -> bytes | None:
+    async def compressed(self, file: ServedFile) -> bytes | None:
         """Compressed once, however many ask. None if that is not worth it."""
         key = file.key
         if not MIN_COMPRESSED <= file.size <= MAX_COMPRESSED or key in self._incompressible:
@@ -61,7 +61,7 @@ class Contents:
             running.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(running)
 
-    async def _compress(self, file: SiteFile) -> bytes | None:
+    async def _compress(self, file: ServedFile) -> bytes | None:
         async with self._compressing:
             plain = self._recent.get(file.key) or await self._read_all(file.key)
             data = await in_thread(partial(gzip.compress, plain, LEVEL, mtime=0))

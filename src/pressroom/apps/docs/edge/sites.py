@@ -1,12 +1,11 @@
 """What the edge reads from the database: organisations, projects, what editions show, and the files of builds."""
 
 import json
+import math
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
-
-from cachetools import LRUCache
 
 from pressroom.apps.docs.edge.lookups import RecentLookups
 from pressroom.apps.docs.edge.places import Domains
@@ -51,7 +50,7 @@ class ServedBuild(NamedTuple):
     git_ref: str
 
 
-class SiteFile(NamedTuple):
+class ServedFile(NamedTuple):
     sha256: str
     generation: int
     size: int
@@ -65,9 +64,9 @@ class SiteFile(NamedTuple):
 class FoundFile(NamedTuple):
     """What a build has under a path: a file, with the compressed copies that were uploaded beside it, or a folder."""
 
-    file: SiteFile | None = None
-    gzip: SiteFile | None = None
-    brotli: SiteFile | None = None
+    file: ServedFile | None = None
+    gzip: ServedFile | None = None
+    brotli: ServedFile | None = None
     is_folder: bool = False
 
 
@@ -81,7 +80,7 @@ class Sites:
         self._listed = RecentLookups(self._read_editions, most=256, clock=clock)
         self._builds = RecentLookups(self._read_build, most=PROJECTS, clock=clock)
         # Of artifacts, which never change: what is found once holds for good.
-        self._files: LRUCache[tuple[str, str], FoundFile] = LRUCache(FILES)
+        self._files = RecentLookups(self._read_file, most=FILES, fresh=math.inf)
 
     async def domains(self) -> Domains:
         return await self._domains.get("")
@@ -109,13 +108,9 @@ class Sites:
 
     async def file(self, artifact: str, path: str) -> FoundFile:
         """A path that is empty or ends with a slash means the index page of that folder."""
-        place = artifact, path
-        found = self._files.get(place)
-        if found is None:
-            found = await self._database().read(partial(_find_file, artifact, path))
-            if len(path) <= _REMEMBERED_PATH:
-                self._files[place] = found
-        return found
+        if len(path) > _REMEMBERED_PATH:
+            return await self._read_file((artifact, path))
+        return await self._files.get((artifact, path))
 
     async def editions_with(self, project: str, path: str) -> list[tuple[str, str]]:
         """Slug and title of the editions that have a page."""
@@ -135,6 +130,9 @@ class Sites:
 
     async def _read_editions(self, project: str) -> list[Shown]:
         return await self._database().read(partial(_list_editions, project))
+
+    async def _read_file(self, place: tuple[str, str]) -> FoundFile:
+        return await self._database().read(partial(_find_file, *place))
 
     async def _read_build(self, place: tuple[str, str]) -> ServedBuild | None:
         return await self._database().read(partial(_find_build, *place))
@@ -189,7 +187,7 @@ def _find_file(artifact: str, path: str) -> Work[FoundFile]:
     wanted = f"{path}{INDEX}" if is_folder else path
     names = {"path": wanted, "gzip": f"{wanted}.gz", "brotli": f"{wanted}.br", "folder_index": f"{wanted}/{INDEX}"}
     rows = yield Statement("docs.find_site_files", {"artifact": artifact, **names})
-    found = {path: SiteFile(*facts) for path, *facts in rows}
+    found = {path: ServedFile(*facts) for path, *facts in rows}
     file = found.get(names["path"])
     if file is None:
         return FoundFile(is_folder=not is_folder and names["folder_index"] in found)

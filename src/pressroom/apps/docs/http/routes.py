@@ -9,6 +9,7 @@ from pressroom.api.service import Service
 from pressroom.apps.docs.http.builds import routes as build_routes
 from pressroom.apps.docs.http.credentials import routes as credential_routes
 from pressroom.apps.docs.http.editions import routes as edition_routes
+from pressroom.apps.docs.http.lifecycle import routes as lifecycle_routes
 from pressroom.apps.docs.http.members import routes as member_routes
 from pressroom.apps.docs.http.orgs import routes as org_routes
 from pressroom.apps.docs.http.problems import with_error_list
@@ -28,6 +29,7 @@ PARTS = (
     org_routes,
     member_routes,
     purgatory_routes,
+    lifecycle_routes,
     credential_routes,
 )
 

@@ -20,35 +20,35 @@ from pressroom.model import from_ms
 
 TIMEOUT = 10.0  # seconds
 
-# KEYS: entries, order. ARGV: field, id of the edition, seq, value. `order` holds "id seq" of the last move of each field; of
-# two editions that have had the same slug, the one that was created later wins, unless its entry is gone.
+# KEYS: entries, order. ARGV: field, id of the edition, seq, value. `order` has the last move of each edition under "field id",
+# and under the field the id of the edition whose entry it is. Of two editions that have the same slug, one after the other, the
+# one that was created later wins, unless its entry is gone. Whatever the order in which moves arrive, the last ones stay.
 WRITE = """
-local order = redis.call('HGET', KEYS[2], ARGV[1])
+local mine = ARGV[1] .. ' ' .. ARGV[2]
+local last = redis.call('HGET', KEYS[2], mine)
+if last and tonumber(last) > tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[2], mine, ARGV[3])
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-if order then
-    local id, seq = string.match(order, '^(%S+) (%d+)$')
-    if id == ARGV[2] and tonumber(seq) > tonumber(ARGV[3]) then return 0 end
-    if id ~= ARGV[2] and old and id > ARGV[2] then return 0 end
-end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
+local owner = redis.call('HGET', KEYS[2], ARGV[1])
+if old and owner and owner > ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 if old then
-    local was, new = cjson.decode(old), cjson.decode(ARGV[4])
-    if was.build_id == new.build_id and was.artifact == new.artifact and was.seq == new.seq and was.git_ref == new.git_ref
-        and was.content_hash == new.content_hash then return 0 end
+    local is_json, was = pcall(cjson.decode, old)
+    local new = cjson.decode(ARGV[4])
+    if is_json and type(was) == 'table' and was.build_id == new.build_id and was.artifact == new.artifact and was.seq == new.seq
+        and was.git_ref == new.git_ref and was.content_hash == new.content_hash then return 0 end
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
 return 1
 """
 # The same without a value.
 REMOVE = """
-local order = redis.call('HGET', KEYS[2], ARGV[1])
-if order then
-    local id, seq = string.match(order, '^(%S+) (%d+)$')
-    if id ~= ARGV[2] and id > ARGV[2] then return 0 end
-    if id ~= ARGV[2] and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-    if id == ARGV[2] and tonumber(seq) > tonumber(ARGV[3]) then return 0 end
-end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
+local mine = ARGV[1] .. ' ' .. ARGV[2]
+local last = redis.call('HGET', KEYS[2], mine)
+if last and tonumber(last) > tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[2], mine, ARGV[3])
+local owner = redis.call('HGET', KEYS[2], ARGV[1])
+if owner and owner ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])
 """
 # For the reconciler, which has compared with the database: only if the entry is still the one that was compared. ARGV: field,
@@ -58,8 +58,9 @@ local old = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if old ~= ARGV[2] then return 0 end
 if ARGV[5] == '' then
     redis.call('HDEL', KEYS[1], ARGV[1])
+    redis.call('HDEL', KEYS[2], ARGV[1])
 else
-    redis.call('HSET', KEYS[2], ARGV[1], ARGV[3] .. ' ' .. ARGV[4])
+    redis.call('HSET', KEYS[2], ARGV[1], ARGV[3], ARGV[1] .. ' ' .. ARGV[3], ARGV[4])
     redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
 end
 return 1

@@ -105,7 +105,8 @@ class SiteCopy:
 
     async def _remove_one(self, path: str, purge_after: int) -> None:
         await self._lease.check()
-        await self._place.move(self._path(path), purgatory_path(purge_after, self._org, self._site, path))
+        purgatory = purgatory_path(purge_after, self._org, self._site, self._record.seq, path)
+        await self._place.move(self._path(path), purgatory)
 
     async def _orphan(self, paths: Sequence[str]) -> None:
         """Note from when on no page uses these. `sweep` removes them later."""

@@ -34,8 +34,9 @@ def site_of_marker(path: str) -> Site:
     return Site(project, name.removesuffix(".json"))
 
 
-def purgatory_path(purge_after: int, org: str, site: Site, path: str) -> str:
-    return f"{PURGATORY}/{purge_after}/{org}/{site.project}/{site.edition}/{path}"
+def purgatory_path(purge_after: int, org: str, site: Site, seq: int, path: str) -> str:
+    """With the move that removed it: of two moves, one may remove a file and the other a folder of the same name."""
+    return f"{PURGATORY}/{purge_after}/{org}/{site.project}/{site.edition}/{seq}/{path}"
 
 
 def dashboard_path(project: Project, name: str) -> str:
