@@ -46,6 +46,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.operations.builds import Builds
         from pressroom.apps.docs.operations.credentials import Credentials, Services
         from pressroom.apps.docs.operations.editions import Editions
+        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.hooks import Hooks
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
@@ -83,6 +84,7 @@ class DocsApp(RunningApp):
         self.projects = Projects(core)
         self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
+        self.importing = FolderImport(core, self.builds, self.editions, self.staging)
         self.purgatory = Purgatory(core)
         self.templates = Templates(core)
         self.hooks = Hooks(core)
