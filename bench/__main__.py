@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines|http|web|wiki|packs|docs [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http|web|wiki|packs|docs [--json] [--quick] [--only NAME ...]`: measure and print figures."""
 
 import argparse
 import logging

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import ThreadingMixIn
+from socketserver import StreamRequestHandler, ThreadingMixIn, ThreadingTCPServer
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -145,6 +145,25 @@ def served_by_git(repository: GitRepository) -> Iterator[str]:
 
     with http_server(Backend) as address:
         yield f"{address}/{repository.bare.name}"
+
+
+@contextmanager
+def served_by_git_daemon(repository: GitRepository) -> Iterator[str]:
+    """Over git://, by one process of `git daemon --inetd` for each connection."""
+    daemon = Path(repository._git("--exec-path").strip()) / "git-daemon"
+    if not daemon.exists():
+        pytest.skip("git daemon is not installed")
+
+    class Inetd(StreamRequestHandler):
+        def handle(self) -> None:
+            command = [str(daemon), "--inetd", "--export-all", f"--base-path={repository.bare.parent}"]
+            environment = {"PATH": os.environ["PATH"], "HOME": str(repository.bare.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+            subprocess.run(command, stdin=self.connection, stdout=self.connection, env=environment, check=False)
+
+    server = ThreadingTCPServer(("127.0.0.1", 0), Inetd)
+    server.daemon_threads = True
+    with _running(server):
+        yield f"git://127.0.0.1:{server.server_address[1]}/{repository.bare.name}"
 
 
 class _Quiet(BaseHTTPRequestHandler):

@@ -20,6 +20,7 @@ from tests.apps.docs.git_stage import (
     redirecting_to,
     served_by_dulwich,
     served_by_git,
+    served_by_git_daemon,
 )
 
 
@@ -32,8 +33,8 @@ def a_remote(*allow: str) -> GitRemote:
     return GitRemote(DocsSettings(git_allow=allow))
 
 
-@pytest.mark.parametrize("serve", [in_a_folder, served_by_dulwich, served_by_git])
-async def test_refs_and_files_are_read_from_a_folder_and_over_http(
+@pytest.mark.parametrize("serve", [in_a_folder, served_by_dulwich, served_by_git, served_by_git_daemon])
+async def test_refs_and_files_are_read_from_a_folder_over_http_and_over_git(
     serve: Callable[[GitRepository], AbstractContextManager[str]], tmp_path: Path
 ) -> None:
     repository = GitRepository(tmp_path)

@@ -152,3 +152,26 @@ class TemplateFailed(Refused):
 class TemplateNotFound(NotFound):
     def __init__(self) -> None:
         super().__init__("there is no dashboard template here; the built-in one is used")
+
+
+class HooksNotConfigured(NotFound):
+    def __init__(self) -> None:
+        super().__init__("webhooks are not configured here; set docs.webhook_secret")
+
+
+class SignatureInvalid(Refused):
+    code = "signature_invalid"
+    status = 401
+
+    def __init__(self) -> None:
+        super().__init__("X-Hub-Signature-256 must be `sha256=` and the HMAC of the body with the shared secret")
+
+
+class DeliveryDiffers(Refused):
+    """The id is that of another delivery."""
+
+    code = "delivery_differs"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("another delivery with this id was received before, and had another body")

@@ -26,7 +26,11 @@ class DocsSettings(DeclaredSettings):
     git_allow: tuple[str, ...] = setting(
         (), "hosts and folders that git addresses may name although they are private: `git.internal`, `/srv/git`"
     )
-    webhook_secret: str = setting("", "what git hosts sign their webhooks with; empty: none are accepted", secret=True)
+    webhook_secret: str = setting(
+        "",
+        "what git hosts sign their webhooks with, or several secrets separated by spaces; empty: none are accepted",
+        secret=True,
+    )
     max_attempts: int = setting(3, "attempts at a build or at the move of an edition", at_least(1))
     publish_allow: tuple[str, ...] = setting(
         (),

@@ -9,6 +9,7 @@ from pressroom.api.service import Service
 from pressroom.apps.docs.http.builds import routes as build_routes
 from pressroom.apps.docs.http.credentials import routes as credential_routes
 from pressroom.apps.docs.http.editions import routes as edition_routes
+from pressroom.apps.docs.http.hooks import routes as hook_routes
 from pressroom.apps.docs.http.lifecycle import routes as lifecycle_routes
 from pressroom.apps.docs.http.members import routes as member_routes
 from pressroom.apps.docs.http.orgs import routes as org_routes
@@ -16,6 +17,7 @@ from pressroom.apps.docs.http.problems import with_error_list
 from pressroom.apps.docs.http.projects import routes as project_routes
 from pressroom.apps.docs.http.purgatory import routes as purgatory_routes
 from pressroom.apps.docs.http.queue_jobs import routes as queue_job_routes
+from pressroom.apps.docs.http.templates import routes as template_routes
 
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
@@ -31,6 +33,8 @@ PARTS = (
     purgatory_routes,
     lifecycle_routes,
     credential_routes,
+    template_routes,
+    hook_routes,
 )
 
 

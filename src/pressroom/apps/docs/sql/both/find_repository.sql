@@ -1,1 +1,1 @@
-SELECT refs, empty_answers FROM docs_repository WHERE git_url = :git_url
+SELECT refs, empty_answers, date_checked FROM docs_repository WHERE git_url = :git_url

@@ -1,0 +1,1 @@
+"""Dashboard templates that are bound to git repositories."""
