@@ -19,7 +19,12 @@ class WatchedPlace:
     """Calls `after` when something has changed. At the `dies_at`-th change the process is killed, before it or after it."""
 
     def __init__(
-        self, place: TreePlace, after: Callable[[], None] = lambda: None, *, dies_at: int | None = None, dies_before: bool = False
+        self,
+        place: TreePlace,
+        after: Callable[[], None] = lambda: None,
+        *,
+        dies_at: int | None = None,
+        dies_before: bool = False,
     ) -> None:
         self._place = place
         self._after = after

@@ -10,6 +10,7 @@ from pressroom.apps.docs.credentials.ciphers import version_of
 from pressroom.apps.docs.operations.credentials import OrgCredentials
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.store import credentials as rows
+from pressroom.errors import CannotUnseal, Transient
 from pressroom.worker.context import RunningJob
 
 NAME = "docs.credential_rewrap"
@@ -35,7 +36,7 @@ class CredentialRewrap:
 
         async def rewrap_one(org: str) -> None:
             async with slots, job.item(org):
-                counts.update(await self._rewrap(org))
+                await self._rewrap(org, counts)
 
         results = await asyncio.gather(*map(rewrap_one, orgs), return_exceptions=True)
         await job.message(
@@ -44,15 +45,20 @@ class CredentialRewrap:
         raise_if_all_failed(results)
         return dict(counts)
 
-    async def _rewrap(self, org: str) -> Counter[str]:
+    async def _rewrap(self, org: str, counts: Counter[str]) -> None:
         cipher, database = self._credentials.cipher, self._core.database
         newest = await cipher.newest_version(org)
-        counts: Counter[str] = Counter()
+        problems: list[str] = []
         for stored in await database.read(partial(rows.list_credentials, org)):
-            if version_of(stored.ciphertext) >= newest:
-                counts["current"] += 1
+            try:
+                if version_of(stored.ciphertext) >= newest:
+                    counts["current"] += 1
+                    continue
+                ciphertext = await cipher.rewrap(org, stored.ciphertext)
+            except CannotUnseal as reason:
+                problems.append(f"{stored.label}: {reason}")
                 continue
-            ciphertext = await cipher.rewrap(org, stored.ciphertext)
             written = await database.run(partial(rows.rewrap_credential, stored, ciphertext), name="credential")
             counts["rewrapped" if written else "replaced"] += 1
-        return counts
+        if problems:
+            raise Transient(f"{len(problems)} credentials could not be encrypted anew; the first: {problems[0]}")

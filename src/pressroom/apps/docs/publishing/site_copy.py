@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from itertools import batched
 
 import msgspec
@@ -15,6 +16,7 @@ from pressroom.apps.docs.publishing.places import TreePlace
 from pressroom.apps.docs.publishing.tree_paths import GONE, RECORDS, SWEEPS, marker_path, purgatory_path, site_folder
 from pressroom.artifact_lifecycle import blob_key
 from pressroom.artifacts import Blobs
+from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock
 from pressroom.errors import NotFound
 from pressroom.store.artifacts.artifacts import ArtifactFile
@@ -52,7 +54,7 @@ class SiteCopy:
     async def run(self, edition: str, seq: int, build: str | None, wanted: Mapping[str, ArtifactFile]) -> None:
         """`build` None: nothing is wanted."""
         record = self._record
-        plan = plan_copy(record, wanted)
+        plan = await in_thread(partial(plan_copy, record, wanted))
         record.edition, record.seq, record.build, record.complete = edition, seq, build, False
         for path in wanted.keys() & record.orphans.keys():
             del record.orphans[path]
