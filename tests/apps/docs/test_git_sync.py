@@ -1,15 +1,19 @@
 """Dashboard templates from git: what a sync takes over, and what it leaves as it was (Q27, Q28, D25)."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pressroom.app import database_schema
+from pressroom.apps.docs.app import APP
 from pressroom.apps.docs.model import MAIN, Project
 from pressroom.apps.docs.requests import TemplateDraft
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.model import Answer, Job, Status, Submitted
+from pressroom.store.engine import fsck
 from tests.apps.docs.dash_stage import DocsStage, docs_stage
 from tests.apps.docs.git_stage import TEMPLATE, GitRepository
 
@@ -144,6 +148,32 @@ async def test_a_template_that_fails_for_one_project_leaves_the_others_alone(fil
         assert job.status is Status.COMPLETED_WITH_ERRORS
         assert "second" in await scene.page()
         assert "second" not in await scene.page(other)
+
+
+async def test_a_project_whose_first_dashboard_fails_has_the_built_in_one(file: str, tmp_path: Path) -> None:
+    async with docs_stage(file, workers=2, settings=settings_for(tmp_path)) as stage:
+        scene = await template_stage(stage, tmp_path)
+        scene.repository.push({"list.html": "{% if project.title == 'Broken' %}{{ missing }}{% endif %}"})
+        broken = await stage.new_project("other", title="Broken")
+
+        job = await scene.put()
+
+        assert job.status is Status.COMPLETED_WITH_ERRORS
+        assert "other: list.html, line 1: missing is not in the data" in job.errors[-1]["message"]
+        assert "Rendered" in await scene.page(broken)
+
+
+async def test_a_dashboard_or_template_that_nothing_holds_is_found_by_fsck(file: str, tmp_path: Path) -> None:
+    async with docs_stage(file, workers=2, settings=settings_for(tmp_path)) as stage:
+        scene = await template_stage(stage, tmp_path)
+        await scene.put()
+        audit = partial(fsck.audit, schema=database_schema([APP]))
+        assert await stage.database.read(audit) == []
+
+        await stage.rows("DELETE FROM artifact_hold WHERE holder LIKE 'docs:dashboard:%' OR holder LIKE 'docs:template:%'")
+
+        found = {violation.check for violation in await stage.database.read(audit)}
+        assert found == {"docs.dashboard_not_held", "docs.template_not_held"}
 
 
 async def test_an_unchanged_tree_is_done_without_a_render_q28(file: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from redis import Redis
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.publishing import Publication, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite
 from pressroom.apps.docs.publishing.key_value import RedisPublisher
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import publishing
@@ -250,7 +250,7 @@ async def test_repairs_leave_alone_what_a_job_is_publishing(redis: Redis, redis_
     moves = _moves(random.Random(3), deleted=False)
     await publisher.publish(moves[0])
 
-    repaired = await publisher.reconcile(moves[0].org, [moves[-1]], {Site("guide", "1")})
+    repaired = await publisher.reconcile(moves[0].org, [moves[-1]], {PublishedSite("guide", "1")})
 
     assert list(repaired) == []
     assert entries(redis, f"docs:{moves[0].org.slug}")["guide/1"]["seq"] == moves[0].seq

@@ -1,5 +1,6 @@
 """One page of a template, rendered by the template engine in its own process."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from pressroom.errors import EngineCrashed, InvalidArgument, SourceInvalid, Time
 from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
+
+_INCLUDED = re.compile(r"template '(.*?)': (.*)", re.DOTALL)
 
 
 async def render_page(
@@ -22,7 +25,13 @@ async def render_page(
         rendered = await rendering.preview(prepared)
         return assets.inline(rendered.data.decode()).encode()
     except SourceInvalid as error:
-        place = f", line {error.line}" if error.line else ""
-        raise TemplateFailed(f"{template.name}{place}: {error}") from None
+        raise TemplateFailed(_located(template.name, error)) from None
     except (TooLarge, Timeout, EngineCrashed, InvalidArgument) as error:
         raise TemplateFailed(f"{template.name}: {error}") from None
+
+
+def _located(name: str, error: SourceInvalid) -> str:
+    """The engine names a template that was included, and knows no name of the one that includes it."""
+    line = f", line {error.line}" if error.line else ""
+    included = _INCLUDED.match(str(error))
+    return f"{included[1]}{line}: {included[2]}" if included else f"{name}{line}: {error}"
