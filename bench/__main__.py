@@ -1,4 +1,4 @@
-"""`python -m bench queue|engines|http|web|wiki|packs [--json] [--quick] [--only NAME ...]`: measure, and print the figures."""
+"""`python -m bench queue|engines|http|web|wiki|packs|docs [--json] [--quick] [--only NAME ...]`: measure and print figures."""
 
 import argparse
 import logging
@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import (
     against_peers,
     claims,
+    docs,
     engines,
     engines_box,
     engines_conformance,
@@ -28,6 +29,7 @@ from bench import (
     web,
     wiki,
 )
+from bench.docs import DocsSizes
 from bench.engines import EngineSizes
 from bench.figure import Figure, as_json, as_table, say
 from bench.http import HttpSizes
@@ -80,6 +82,9 @@ PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {
     "rates": packs.rates,
     "interactive": packs.interactive,
 }
+DOCS: dict[str, Callable[[Path, DocsSizes], Iterator[Figure]]] = {
+    "pages": docs.pages,
+}
 
 NAMES = {
     "queue": QUEUE.keys(),
@@ -88,6 +93,7 @@ NAMES = {
     "web": WEB.keys(),
     "wiki": WIKI.keys(),
     "packs": PACKS.keys(),
+    "docs": DOCS.keys(),
 }
 
 
@@ -115,6 +121,8 @@ def _measures(what: str, quick: bool) -> dict[str, Measure]:
         return _sized(WIKI, wiki.QUICK if quick else wiki.FULL)
     if what == "packs":
         return _sized(PACKS, packs.QUICK if quick else packs.FULL)
+    if what == "docs":
+        return _sized(DOCS, docs.QUICK if quick else docs.FULL)
     return _sized(QUEUE, QUICK if quick else FULL)
 
 

@@ -26,6 +26,11 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def cpu_seconds(self) -> float:
+        """Of its processor time, so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def memory(self) -> float:
         """What it holds, in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
@@ -54,6 +59,15 @@ def ours(folder: Path, *, workers: bool, pinned: bool = True) -> Iterator[Server
     }
     argv = ["-m", "pressroom", "serve", *([] if workers else ["--no-workers"])]
     with _running(argv, port, environ, "/readyz", pinned, folder / f"ours-{port}.log") as server:
+        yield server
+
+
+@contextmanager
+def edge(folder: Path, home: Path) -> Iterator[Server]:
+    """`pressroom docs edge` on a home that has a site at /acme/guide/."""
+    (port,) = free_ports(1)
+    argv = ["-m", "pressroom", "docs", "edge", "--listen", f"127.0.0.1:{port}"]
+    with _running(argv, port, {"PRESSROOM_HOME": str(home)}, "/acme/guide/", True, folder / f"edge-{port}.log") as server:
         yield server
 
 

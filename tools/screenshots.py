@@ -49,6 +49,7 @@ class Known:
     packs: dict[str, str]  # ids by the first word of the title
     batch: str
     pack_link: str
+    builds: dict[str, str]  # ids of docs by project and state, the newest: "api failed"
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,20 @@ def shots(known: Known) -> list[Shot]:
         Shot("packs-settings-key", "/library/settings/template:offer"),
         Shot("packs-settings-document", "/library/settings/documents/offer"),
         Shot("nowhere-by-link", "/library/p/0000000000000"),
+        Shot("sites", "/sites"),
+        Shot("sites-none", "/sites?q=nothing-of-the-kind"),
+        Shot("org", "/sites/acme"),
+        Shot("org-settings", "/sites/acme/settings"),
+        Shot("purgatory", "/sites/acme/purgatory"),
+        Shot("project", "/sites/acme/guide?ref=tickets/GD-20"),
+        Shot("project-failed", "/sites/acme/api?status=failed"),
+        Shot("project-change", "/sites/acme/guide/change"),
+        Shot("build", f"/sites/acme/guide/builds/{known.builds['guide completed']}"),
+        Shot("build-running", f"/sites/acme/guide/builds/{known.builds['guide processing']}"),
+        Shot("build-failed", f"/sites/acme/api/builds/{known.builds['api failed']}"),
+        Shot("build-compare", f"/sites/acme/guide/builds/{known.builds['guide completed']}/compare?with=1.0.0"),
+        Shot("edition", "/sites/acme/guide/editions/stable"),
+        Shot("edition-main", "/sites/acme/guide/editions/__main"),
         Shot("nowhere", "/desk/jobs/job_01JD0000000000000000000000"),
     ]
 
@@ -175,6 +190,7 @@ async def look(home: Path) -> Known:
             groups = await tx.execute("SELECT print FROM job_failure GROUP BY print ORDER BY count(*) DESC LIMIT 1")
             diagrams = await tx.execute("SELECT diagram.name FROM diagram ORDER BY id LIMIT 1 OFFSET 2")
         library = press.app("packs").packs
+        docs = press.app("docs").builds
         packs = {one.pack.title.split()[0]: one.pack.id for one in (await library.list(None, PackFilter()))[0]}
         hooks = await press.webhooks.list(None, after="", limit=50)
         deliveries = [
@@ -193,6 +209,11 @@ async def look(home: Path) -> Known:
             packs=packs,
             batch=await _make_batch(press),
             pack_link=(await library.make_link(None, packs["Anna"]))[1],
+            builds={
+                f"{project} {build.status}": build.uid
+                for project in ("guide", "api")
+                for build in reversed((await docs.list("acme", project))[0])
+            },
         )
 
 

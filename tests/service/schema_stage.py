@@ -18,6 +18,7 @@ from tests.service.access_stage import Stage, on_stage
 SPARE = 30  # of what can be deleted
 RENDER = {"language": "dot", "output": "svg", "source": "digraph { a }"}
 WEBHOOK = {"url": "http://127.0.0.1:9/", "events": ["job.completed", "job.failed"]}  # nobody listens there
+DOCS_BUILD = {"git_ref": "main", "content_hash": f"sha256:{'0' * 64}"}
 
 
 class Brief(asyncio.Event):
@@ -45,6 +46,7 @@ class Server:
         self.examples = examples
         self.tokens: list[str] = []
         self.known: dict[str, list[str]] = {}
+        self.parts: dict[str, list[str]] = {}  # of paths of documentation, by `{build}` or `DELETE {build}`
         self.turns = itertools.count()
 
     def __enter__(self) -> "Server":
@@ -53,6 +55,8 @@ class Server:
         for token in self.tokens:
             with httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=300) as client:
                 self._furnish(client)
+        with httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.operator}"}, timeout=300) as client:
+            self._furnish_docs(client)
         streams.respond = _respond_briefly
         return self
 
@@ -117,6 +121,48 @@ class Server:
         delivery = client.post(f"/webhooks/{self.known['/webhooks/'][-1]}/test")
         assert delivery.status_code == 202, delivery.text
         self._note("/webhooks/deliveries/", delivery.json()["id"])
+
+    def _furnish_docs(self, client: httpx.Client) -> None:
+        """Organisations for both tokens; `ours` has projects, with builds and editions."""
+
+        def post(path: str, **body: Any) -> Any:
+            made = client.post(path, json=body)
+            assert made.status_code < 300, f"{path}: {made.text}"
+            return made.json()
+
+        def part(name: str, value: str) -> None:
+            self.parts.setdefault(name, []).append(value)
+
+        for org in ("ours", "theirs"):
+            post("/admin/orgs", slug=org)
+        part("{org}", "ours")
+        part("{project}", "guide")
+        for number in range(SPARE):
+            post("/orgs/ours/projects", slug="guide" if number == 0 else f"spare-{number}")
+            part("DELETE {project}", f"spare-{number}")
+        guide = "/orgs/ours/projects/guide"
+        for number in range(SPARE):
+            part("{build}" if number % 2 else "DELETE {build}", post(f"{guide}/builds", **DOCS_BUILD)["id"])
+            post(f"{guide}/editions", slug=f"spare-{number}", tracking_mode="manual")
+            part("{edition}" if number % 2 else "DELETE {edition}", f"spare-{number}")
+            role = "{member}" if number % 2 else "DELETE {member}"
+            part(role, post("/orgs/ours/members", role="reader")["id"])
+            part("/queue/jobs/{id}", post(f"{guide}/dashboard/rebuild")["id"])
+        part("{edition}", "__main")
+        self.parts["{other}"] = [*self.parts["{build}"], "__main"]
+        for slug in self.parts["DELETE {edition}"][:5]:
+            assert client.delete(f"{guide}/editions/{slug}").status_code == 204
+        self.parts["{entry}"] = [one["id"] for one in client.get("/orgs/ours/purgatory").json()]
+
+    def part_of(self, operation: str, name: str, turn: int) -> str | None:
+        """A value for a part of a path of documentation."""
+        method, _, path = operation.partition(" ")
+        if not path.startswith(("/orgs/", "/admin/orgs/", "/queue/jobs/", "/uploads/")):
+            return None
+        last = path.endswith(f"{{{name}}}")
+        kept = f"/queue/jobs/{{{name}}}" if path.startswith("/queue/") else f"{{{name}}}"
+        values = (self.parts.get(f"{method} {kept}") if last else None) or self.parts.get(kept)
+        return values[turn % len(values)] if values else None
 
     def _note(self, where: str, name: str) -> None:
         self.known.setdefault(where, []).append(name)

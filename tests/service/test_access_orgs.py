@@ -343,6 +343,9 @@ def about_a_build(method: str, path: str, **body: Any) -> Trial:
 
 _PROJECT = "/orgs/{org}/projects/{project}"
 _EDITION = f"{_PROJECT}/editions/{{diagram}}"
+_CREDENTIAL = {"label": "sites", "provider": "s3", "credentials": {"access_key_id": "a", "secret_access_key": "b"}}
+_SERVICE = {"label": "sites", "provider": "minio", "config": {"endpoint": "https://s3.example.org", "bucket": "sites"}}
+_TEMPLATE = {"git_url": "https://git.example.org/acme/dashboards.git"}
 _HASH = f"sha256:{'0' * 64}"
 DOT = "digraph { same }"
 ENCODED = base64.urlsafe_b64encode(zlib.compress(DOT.encode(), 9)).decode()
@@ -463,10 +466,31 @@ TRIALS: dict[str, Trial] = {
         about("POST", "/orgs/{org}/slug-preview", json={"git_ref": "main"}),
         posts("/orgs/ours/slug-preview", json={"git_ref": "main", "project": SECRET}),
     ),
+    "preview_lifecycle": about("POST", "/orgs/{org}/lifecycle?dry_run=true", json={}),
     "list_members": about("GET", "/orgs/{org}/members"),
     "create_member": about("POST", "/orgs/{org}/members", json={"role": "reader"}),
     "get_member": all_of(about("GET", "/orgs/{org}/members/{member}"), about("GET", "/orgs/ours/members/{member}")),
     "delete_member": all_of(about("DELETE", "/orgs/{org}/members/{member}"), about("DELETE", "/orgs/ours/members/{member}")),
+    "list_credentials": about("GET", "/orgs/{org}/credentials"),
+    "create_credential": about("POST", "/orgs/{org}/credentials", json=_CREDENTIAL),
+    "get_credential": about("GET", "/orgs/{org}/credentials/sites"),
+    "replace_credential": about("PUT", "/orgs/{org}/credentials/sites", json={"credentials": _CREDENTIAL["credentials"]}),
+    "delete_credential": about("DELETE", "/orgs/{org}/credentials/sites"),
+    "list_services": about("GET", "/orgs/{org}/services"),
+    "create_service": about("POST", "/orgs/{org}/services", json=_SERVICE),
+    "get_service": about("GET", "/orgs/{org}/services/sites"),
+    "change_service": about("PATCH", "/orgs/{org}/services/sites", json={"config": {}}),
+    "delete_service": about("DELETE", "/orgs/{org}/services/sites"),
+    "get_org_template": about("GET", "/orgs/{org}/dashboard-template"),
+    "put_org_template": about("PUT", "/orgs/{org}/dashboard-template", json=_TEMPLATE),
+    "delete_org_template": about("DELETE", "/orgs/{org}/dashboard-template"),
+    "sync_org_template": about("POST", "/orgs/{org}/dashboard-template/sync"),
+    "get_project_template": about("GET", f"{_PROJECT}/dashboard-template"),
+    "put_project_template": about("PUT", f"{_PROJECT}/dashboard-template", json=_TEMPLATE),
+    "delete_project_template": about("DELETE", f"{_PROJECT}/dashboard-template"),
+    "sync_project_template": about("POST", f"{_PROJECT}/dashboard-template/sync"),
+    "receive_git_webhook": posts("/hooks/git", json={}),
+    "receive_github_webhook": posts("/webhooks/github", json={}),
     "list_projects": all_of(about("GET", "/orgs/{org}/projects"), shows(f"/orgs/ours/projects?q={SECRET}")),
     "create_project": about("POST", "/orgs/{org}/projects", json={"slug": "ours"}),
     "get_project": all_of(about("GET", _PROJECT), about("GET", "/orgs/ours/projects/{project}")),

@@ -31,6 +31,14 @@ TEXTS = {  # a source, a payload, or an article
     "/playground/save",
     "/wiki/{url:path}",
     "/desk/jobs/{id}/clone",
+    "/admin/orgs",  # with rules of 64 KB
+    "/orgs/{org}",
+    "/orgs/{org}/lifecycle",
+    "/orgs/{org}/projects",
+    "/orgs/{org}/projects/{project}",
+    "/uploads/{build}",  # an archive
+    "/hooks/git",  # 25 MB, as git hosts send
+    "/webhooks/github",
 }
 NOT_READ = {  # whatever the body is
     "/kroki/health",

@@ -1,12 +1,14 @@
 """The value that brings it all. `PRESSROOM_APPS=diagrams,wiki,tests.toy.app:APP` adds it to a service."""
 
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from pressroom.app import AddCommand, App, Core, RunningApp
+from pressroom.app import AddCommand, App, Core, Listener, RunningApp
 from pressroom.cli.output import Output
+from pressroom.config.addresses import split_host_and_port
 from pressroom.config.declaration import DeclaredSettings, positive, setting
 from pressroom.definitions import Kind, Schedule
 from pressroom.model import Ending, Statement, Work
@@ -22,6 +24,7 @@ class ToySettings(DeclaredSettings):
 
     ink: str = setting("blue", "the colour of stamps")
     longest: int = setting(40, "characters of a stamp", positive())
+    listen: str = setting("", "where stamps are shown to everybody, such as `127.0.0.1:9001`; empty: nowhere")
 
 
 class Stamp(NamedTuple):
@@ -63,6 +66,16 @@ class Toy(RunningApp):
         routes = Routes()
         site.get(routes, "/toy", show)
         return AppSection("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
+
+    def listeners(self, service: Any) -> Iterable[Listener]:
+        async def show(scope: Any, receive: Any, send: Any) -> None:
+            text = "\n".join(stamp.text for stamp in await self.stamps(None))
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
+            await send({"type": "http.response.body", "body": text.encode()})
+
+        if self.settings.listen:
+            host, port = split_host_and_port(self.settings.listen)
+            yield Listener(host, port, show, about="stamps", setting="PRESSROOM_TOY_LISTEN")
 
     def find(self, text: str, viewer: Viewer) -> Work[list[LookupResult]]:
         rows = yield Statement("toy.find_stamp", {"org_id": viewer.own_org, "name": text})

@@ -18,6 +18,7 @@ from pressroom.app import BUILT_IN, App, database_schema, find_apps
 from pressroom.config import Settings, load_settings
 from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
+from pressroom.parts.app_listeners import AppListeners
 from pressroom.serving import make_service
 from pressroom.store.engine import migrations
 from tests import looking
@@ -92,6 +93,24 @@ async def test_it_is_told_when_its_process_leads_and_when_it_stops(file: str, ev
         assert not toy.has_stopped
 
     assert toy.has_stopped
+
+
+async def test_its_listener_serves_beside_the_service_until_that_closes(file: str) -> None:
+    settings = ToySettings(listen="127.0.0.1:0")
+    async with Pressroom(file, apps=[APP], workers=1, sections={"toy": settings}) as press:
+        await press.wait(await press.submit("toy.stamp", {"name": "paid"}), timeout=60)
+        service, _ = make_service(press)
+        beside = AppListeners(service, [*press.app("toy").listeners(service)])
+        await beside.bind()
+        serving = asyncio.create_task(beside.serve())
+        async with httpx.AsyncClient(base_url=beside.urls["stamps"], timeout=60) as client:
+            shown, other = await client.get("/"), await client.get("/desk")
+        service.closing.set()
+        await serving
+        beside.close()
+
+    assert shown.text == "paid in blue"
+    assert other.text == shown.text  # nothing of the service is there
 
 
 def test_its_settings_come_from_its_section_and_over_it_the_environment(tmp_path: Path) -> None:

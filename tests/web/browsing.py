@@ -76,7 +76,7 @@ def routes_of(stage: Stage, *, changing: bool) -> list[tuple[str, str]]:
     found = {
         (method, route.path)
         for route in stage.app.routes
-        if re.match(r"/(desk|playground|wiki|library)(/(?!p/)|$)", route.path)
+        if re.match(r"/(desk|playground|wiki|library|sites)(/(?!p/)|$)", route.path)
         for method in route.methods
     }
     return sorted((method, path) for method, path in found if (method not in ("GET", "HEAD", "OPTIONS")) == changing)

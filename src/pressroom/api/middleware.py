@@ -68,7 +68,7 @@ class RequestMiddleware:
 
         with tracing.request_span(scope, request.headers):
             try:
-                _refuse_oversized(scope, self._head_limit)
+                refuse_oversized(scope, self._head_limit)
                 _refuse_encoded(scope)
                 await self._app(scope, self._limit_body(scope, receive), answer)
             except asyncio.CancelledError:
@@ -137,7 +137,7 @@ def _body_too_large(limit: int) -> HttpError:
     return HttpError(413, "body_too_large", f"the body has more than {limit:,} bytes")
 
 
-def _refuse_oversized(scope: Scope, limit: int) -> None:
+def refuse_oversized(scope: Scope, limit: int) -> None:
     """The server reads until it has 64 KB without an end, and more when they come all at once; no client needs so many."""
     headers = scope["headers"]
     size = sum([len(name) + len(value) for name, value in headers])

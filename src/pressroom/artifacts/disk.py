@@ -36,8 +36,8 @@ from pressroom.artifacts import (
     key_of,
     matches_hash,
 )
-from pressroom.artifacts.disk_staging import FolderStaging
 from pressroom.artifacts.disposition import safe_filename
+from pressroom.artifacts.folder_staging import FolderStaging
 from pressroom.artifacts.local_files import LocalFile, sync_filesystem
 from pressroom.artifacts.os_errors import translate_os_errors
 from pressroom.artifacts.signed_links import SignedLink, Signer

@@ -30,16 +30,18 @@ def measure_file(path: Path) -> tuple[str, int]:
         descriptor = os.open(path, _READ)
     except OSError as reason:
         raise InvalidArgument(f"{path.name} is not a file that can be read: {reason.strerror}") from None
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             raise InvalidArgument(f"{path.name} is not a regular file")
         os.fchmod(descriptor, 0o600)
         digest, size = hashlib.sha256(), 0
-        while chunk := file.read(_CHUNK):
+        while chunk := os.read(descriptor, _CHUNK):
             digest.update(chunk)
             size += len(chunk)
-        return digest.hexdigest(), size
+    finally:
+        os.close(descriptor)
+    return digest.hexdigest(), size
 
 
 def sync_filesystem(folder: int) -> None:

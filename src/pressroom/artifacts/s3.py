@@ -36,12 +36,12 @@ from pressroom.artifacts import (
     matches_hash,
 )
 from pressroom.artifacts.bucket_errors import EXPIRED, as_dependency_failed, error_code
+from pressroom.artifacts.bucket_staging import BucketStaging
 from pressroom.artifacts.credentials import CredentialProvider, StaticCredentials
 from pressroom.artifacts.disposition import content_disposition
 from pressroom.artifacts.local_files import LocalFile
 from pressroom.artifacts.os_errors import translate_os_errors
 from pressroom.artifacts.presign import presign_put, presign_url
-from pressroom.artifacts.s3_staging import BucketStaging
 from pressroom.artifacts.store_id import NAME, parse_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock

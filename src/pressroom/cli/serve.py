@@ -51,9 +51,9 @@ async def serve(settings: Settings, args: Namespace, output: Output) -> int:
             return
         output.line(f"Pressroom is at {address}")
         output.line(f"  pages      {address}/desk and {address}/playground")
-        output.line(f"  database   {settings.database_label}")
         for about, other in others.items():
             output.line(f"  {about:<9}  {other}")
+        output.line(f"  database   {settings.database_label}")
         output.line(f"  artifacts  {settings.artifact_location.removeprefix('artifacts in ')}")
         if closed:
             output.line(f"it listens on {settings.listen} and {_CLOSED}")

@@ -139,12 +139,22 @@ class RunningJob:
         self._progress = {**self._progress, **fields}
         await self._save_progress_if_due()
 
-    async def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> None:
-        """Begin a phase of named parts, all in progress: `await job.items("editions", ["main", "v2"])`."""
+    async def items(
+        self,
+        noun: str,
+        names: list[str],
+        *,
+        phase: str | None = None,
+        message: str | None = None,
+        details: Mapping[str, JSON] | None = None,
+    ) -> None:
+        """Begin a phase of named parts, all in progress: `await job.items("editions", ["main", "v2"])`. `details` are further
+        fields of its progress."""
         if len(set(names)) != len(names):
             raise InvalidArgument(f"two of the {noun} have the same name")
-        self._item_noun, self._progress = noun, _without_none(items=noun, message=message)
-        await self._write(lambda: progress.begin_items(self.id, self._claim.token, phase or noun, noun, names, message))
+        more = {**_without_none(message=message), **(details or {})}
+        self._item_noun, self._progress = noun, {"items": noun, **more}
+        await self._write(lambda: progress.begin_items(self.id, self._claim.token, phase or noun, noun, names, more))
 
     async def item_completed(self, name: str) -> None:
         noun = self._item_noun
@@ -292,8 +302,16 @@ class BlockingJob:
     def add_details(self, **fields: JSON) -> Any:
         return self._run_on_loop(self._job.add_details(**fields))
 
-    def items(self, noun: str, names: list[str], *, phase: str | None = None, message: str | None = None) -> Any:
-        return self._run_on_loop(self._job.items(noun, names, phase=phase, message=message))
+    def items(
+        self,
+        noun: str,
+        names: list[str],
+        *,
+        phase: str | None = None,
+        message: str | None = None,
+        details: Mapping[str, JSON] | None = None,
+    ) -> Any:
+        return self._run_on_loop(self._job.items(noun, names, phase=phase, message=message, details=details))
 
     def item_completed(self, name: str) -> Any:
         return self._run_on_loop(self._job.item_completed(name))

@@ -1,5 +1,6 @@
 """A service with the docs app, over HTTP but without a socket, and two organisations."""
 
+import gzip
 import hashlib
 import io
 import tarfile
@@ -61,14 +62,14 @@ class DocsStage:
         return await send(self.client(token), "GET", url)
 
 
-async def send(client: httpx.AsyncClient, method: str, path: str, status: int = 200, **body: Any) -> Any:
+async def send(client: httpx.AsyncClient, method: str, path: str, expected: int = 200, /, **body: Any) -> Any:
     """The decoded answer, which must have this status."""
     response = await client.request(method, path, json=body or None)
-    assert response.status_code == status, f"{method} {path}: {response.status_code} {response.text}"
+    assert response.status_code == expected, f"{method} {path}: {response.status_code} {response.text}"
     return response.json() if response.content else None
 
 
-async def code_of(client: httpx.AsyncClient, method: str, path: str, **body: Any) -> tuple[int, str]:
+async def code_of(client: httpx.AsyncClient, method: str, path: str, /, **body: Any) -> tuple[int, str]:
     """The status and code of a refusal."""
     response = await client.request(method, path, json=body or None)
     assert response.status_code >= 400, response.text
@@ -76,13 +77,14 @@ async def code_of(client: httpx.AsyncClient, method: str, path: str, **body: Any
 
 
 def packed(site: Mapping[str, bytes]) -> bytes:
+    """The same bytes each time."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path, content in site.items():
             member = tarfile.TarInfo(path)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
+    return gzip.compress(buffer.getvalue(), mtime=0)
 
 
 def hash_of(archive: bytes) -> str:

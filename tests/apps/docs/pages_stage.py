@@ -1,5 +1,9 @@
 """Organisations, projects and builds made of rows, and a service whose pages show them."""
 
+import gzip
+import hashlib
+import io
+import tarfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -10,7 +14,7 @@ import httpx
 from pressroom import artifact_lifecycle
 from pressroom.apps.docs.app import DocsApp
 from pressroom.apps.docs.model import Build, Edition, Project, TrackingParams
-from pressroom.apps.docs.requests import EditionDraft, OrgDraft, ProjectDraft
+from pressroom.apps.docs.requests import BuildDraft, EditionDraft, OrgDraft, ProjectDraft
 from pressroom.apps.docs.store import builds, editions
 from pressroom.apps.docs.store.builds import Inventory, NewBuild
 from pressroom.apps.docs.store.editions import EditionMove
@@ -91,6 +95,23 @@ class SiteStage:
         new = NewBuild(git_ref=git_ref, content_hash="sha256:" + "1" * 64, uploader="ci")
         return await self.database.run(partial(builds.insert_build, project.id, new, None), name="test")
 
+    async def upload(self, project: Project, git_ref: str, files: Mapping[str, bytes] = SITE) -> Build:
+        """As CI does; workers have processed it when this returns."""
+        build = await self.begin_upload(project, git_ref, files)
+        await self.stage.press.wait_until_ended(str(build.job_uid), timeout=120)
+        return await self.app.builds.get(project.org, project.slug, build.uid)
+
+    async def begin_upload(self, project: Project, git_ref: str, files: Mapping[str, bytes] = SITE) -> Build:
+        archive = _archive(files)
+        draft = BuildDraft(git_ref=git_ref, content_hash=f"sha256:{hashlib.sha256(archive).hexdigest()}")
+        announced = await self.app.builds.announce(project.org, project.slug, draft, uploader="ci", base_url="")
+
+        async def chunks() -> AsyncIterator[bytes]:
+            yield archive
+
+        await self.app.staging.receive(announced.build.uid, chunks(), len(archive))
+        return await self.app.builds.start(project.org, project.slug, announced.build.uid, actor="ci")
+
     async def get_edition(self, project: Project, slug: str = "__main") -> Edition:
         return await self.app.editions.get(project.org, project.slug, slug)
 
@@ -109,6 +130,16 @@ def _show(project: Project, slug: str, build: str, artifact: str) -> Work[None]:
     seq = yield from editions.move_edition(move)
     assert seq is not None
     yield from editions.mark_published(edition.id, seq)
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as tar:
+        for path, data in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return gzip.compress(plain.getvalue(), mtime=0)
 
 
 def _media_type(path: str) -> str:

@@ -1,95 +1,77 @@
 """What a person reads while a job runs, and the exit code of the command that waited for it (Q8, Q24)."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from pressroom.apps.docs.commands.job_progress import JobState, StateReader
+from pressroom.apps.docs.commands.job_progress import EndedJob, EventReader
 from pressroom.cli import exits
-from pressroom.model import Status
-
-EDITIONS = {
-    "editions_total": 3,
-    "editions_completed": ["__main"],
-    "editions_failed": [],
-    "editions_in_progress": ["2", "2.1"],
-    "editions_detail": {"__main": {"published_url": "http://127.0.0.1:8001/acme/guide/"}},
-}
+from pressroom.model import Event, Status
 
 
-def state(
-    status: str = "in_progress", phase: str | None = None, error: dict[str, Any] | None = None, **progress: Any
-) -> JobState:
-    return JobState(
-        id="01K", kind="build_processing", status=Status(status), phase=phase, progress=progress or None, error=error
-    )
+def event(type: str, **data: Any) -> Event:
+    return Event(1, 1, "01K", datetime.now(UTC), type, data)
 
 
-def read(*states: JobState) -> list[str]:
-    reader = StateReader()
-    return [line for one in states for line in reader.read(one)]
+def read(*events: Event) -> list[str]:
+    reader = EventReader()
+    return [line for one in events for line in reader.read(one)]
 
 
 def test_each_phase_and_each_edition_is_told_once() -> None:
-    failed = EDITIONS | {
-        "editions_completed": ["__main", "2"],
-        "editions_failed": [{"slug": "2.1", "error": "the KV does not answer"}],
-        "editions_skipped": [{"slug": "1", "reason": "2.1.0 is of another major"}],
-    }
-
     lines = read(
-        state("queued"),
-        state("queued"),
-        state(phase="inventory"),
-        state(phase="inventory", message="Cataloging 1,247 objects"),
-        state(phase="inventory", message="Cataloging 1,247 objects"),
-        state(phase="tracking"),
-        state(phase="editions", **EDITIONS),
-        state(phase="editions", **EDITIONS),
-        state(phase="editions", **failed),
-        state(phase="dashboard"),
-        state("completed_with_errors", phase="dashboard"),
+        event("queued"),
+        event("started", attempt=1),
+        event("phase", phase="inventory", message="Reading the archive"),
+        event("progress", message="Cataloging 1,247 objects"),
+        event("progress", message="Cataloging 1,247 objects"),
+        event("phase", phase="tracking"),
+        event("phase", phase="editions"),
+        event("item", noun="editions", name="__main", state="completed"),
+        event("item", noun="editions", name="2.1", state="failed", error="the KV does not answer"),
+        event("phase", phase="dashboard"),
+        event("completed_with_errors"),
     )
 
     assert lines == [
         "queued",
-        "inventory",
+        "inventory: Reading the archive",
         "inventory: Cataloging 1,247 objects",
         "tracking",
         "editions",
-        "  __main: published at http://127.0.0.1:8001/acme/guide/",
-        "  2: published",
+        "  __main: published",
         "  2.1: failed, the KV does not answer",
-        "  1: stays, 2.1.0 is of another major",
         "dashboard",
     ]
 
 
 def test_another_attempt_tells_its_phases_again() -> None:
     lines = read(
-        state(phase="inventory"),
-        state("queued", phase="inventory", error={"code": "unavailable", "message": "the store does not answer"}),
-        state(phase="inventory"),
+        event("phase", phase="inventory"),
+        event("retrying", error={"code": "unavailable", "message": "the store does not answer"}, wait=5),
+        event("phase", phase="inventory"),
     )
 
-    assert lines == ["inventory", "it is tried again: the store does not answer", "inventory"]
+    assert lines == ["inventory", "failed: the store does not answer; it is tried again", "inventory"]
 
 
 def test_items_that_are_no_editions_are_not_published() -> None:
-    progress = {"projects_total": 1, "projects_completed": ["guide"], "projects_failed": []}
-
-    assert read(state(phase="dashboard", **progress)) == ["dashboard", "  guide: done"]
+    assert read(event("item", noun="projects", name="guide", state="completed")) == ["  guide: done"]
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "code"),
+    ("status", "error", "code", "said"),
     [
-        ("completed", None, exits.OK),
-        ("completed_with_errors", None, exits.PARTIAL),
-        ("failed", {"code": "source_invalid"}, exits.SOURCE_INVALID),
-        ("failed", {"code": "internal"}, exits.FAILED),
-        ("cancelled", None, exits.FAILED),
+        ("completed", None, exits.OK, ""),
+        ("completed", {"code": "unavailable", "message": "of an attempt before"}, exits.OK, ""),
+        ("completed_with_errors", None, exits.PARTIAL, ""),
+        ("failed", {"code": "source_invalid", "message": "no"}, exits.SOURCE_INVALID, "no [source_invalid]"),
+        ("failed", {"code": None, "message": ""}, exits.FAILED, "it failed"),
+        ("cancelled", None, exits.FAILED, ""),
     ],
 )
-def test_the_exit_code_is_that_of_the_job(status: str, error: dict[str, Any] | None, code: int) -> None:
-    assert state(status, error=error).exit_code == code
+def test_the_exit_code_is_that_of_the_job(status: str, error: dict[str, Any] | None, code: int, said: str) -> None:
+    ended = EndedJob(id="01K", kind="build_processing", status=Status(status), error=error)
+
+    assert (ended.exit_code, ended.describe_error()) == (code, said)

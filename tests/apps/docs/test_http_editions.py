@@ -55,7 +55,7 @@ async def test_the_main_edition_stays(file: str) -> None:
         ({"slug": "a/b"}, ["body", "slug"]),
         ({"kind": "main"}, ["body", "kind"]),
         ({"kind": "paper"}, ["body", "kind"]),
-        ({"tracking_mode": "git_ref"}, ["body", "tracking_params"]),
+        ({"tracking_mode": "git_ref"}, ["body", "tracking_params", "git_ref"]),
         (
             {"tracking_mode": "semver_major", "tracking_params": {"major_version": -1}},
             ["body", "tracking_params", "major_version"],

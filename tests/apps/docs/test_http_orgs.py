@@ -163,6 +163,25 @@ async def test_a_project_is_created_changed_deleted_and_restored(database: str) 
         assert (await send(admin, "GET", guide))["title"] == "A guide"
 
 
+async def test_what_lifecycle_rules_would_delete_is_told_and_stays(database: str) -> None:
+    async with docs_stage(database) as stage:
+        await stage.furnish("red", "blue")
+        admin, path = stage.client("red-admin"), "/orgs/red/lifecycle?dry_run=true"
+        draft = await send(admin, "POST", "/orgs/red/projects/guide/editions", 201, slug="draft", tracking_mode="manual")
+        looking.change(database, "UPDATE docs_edition SET date_changed = 1 WHERE slug = 'draft'")
+        told = await send(admin, "POST", path, rules=[{"type": "draft_inactivity", "max_days_inactive": 30}])
+        none = await admin.post(path, json={"project": "guide"})
+
+        assert [(one["url"], one["what"], one["rule"]) for one in told] == [(draft["self_url"], "edition", "draft_inactivity")]
+        assert none.json() == []
+        assert (await admin.get(draft["self_url"])).status_code == 200
+        for body, problem in (({"rules": [{"type": "x"}]}, (422, "invalid_argument")), ({"project": "x"}, (404, "not_found"))):
+            assert await code_of(admin, "POST", path, **body) == problem
+        assert await code_of(admin, "POST", "/orgs/red/lifecycle", project="guide") == (422, "invalid_argument")
+        assert await code_of(stage.client("red-uploader"), "POST", path, project="guide") == (403, "forbidden")
+        assert await code_of(stage.client("blue-admin"), "POST", path, project="guide") == (404, "not_found")
+
+
 async def test_a_repeated_post_is_carried_out_once(database: str) -> None:
     async with docs_stage(database) as stage:
         await stage.furnish("red")

@@ -146,7 +146,7 @@ async def test_a_job_is_cancelled_and_run_again(database: str) -> None:
     """By uploaders and above; to run again what only our own code submits needs an admin."""
     async with docs_stage(database) as stage:
         await stage.furnish("red")
-        uid = await submit(stage)
+        uid = (await stage.upload())["queue_url"].rpartition("/")[2]
         reader, uploader, admin = (stage.client(f"red-{role}") for role in ("reader", "uploader", "admin"))
         refused = await code_of(reader, "POST", f"/queue/jobs/{uid}/cancel")
         early = await code_of(admin, "POST", f"/queue/jobs/{uid}/retry")

@@ -5,8 +5,9 @@ from functools import partial
 import pytest
 
 from pressroom import Pressroom
-from pressroom.apps.wiki import articles, search_terms
+from pressroom.apps.wiki import articles
 from pressroom.apps.wiki.model import make_draft
+from pressroom.base.excerpts import ExcerptPart, make_excerpt
 from pressroom.store.operators.lookup import Viewer
 from tests import looking
 from tests.apps.wiki.test_articles import draft
@@ -143,12 +144,12 @@ async def test_what_was_found_is_shown_with_where_it_stands(database: str, monke
 def test_an_excerpt_shows_the_first_of_the_words() -> None:
     source = "x " * 500 + "the Café is here " + "y " * 500
 
-    pieces = search_terms.make_excerpt(source, ["cafe"])
+    pieces = make_excerpt(source, ["cafe"])
 
     assert [piece.text for piece in pieces if piece.found] == ["Café"]
     assert pieces[0].text == "…"
     assert sum(len(piece.text) for piece in pieces) < 300
-    assert search_terms.make_excerpt("only this", ["else"]) == [search_terms.ExcerptPart("only this", found=False)]
+    assert make_excerpt("only this", ["else"]) == [ExcerptPart("only this", found=False)]
 
 
 @pytest.mark.parametrize("name", ["Readme.md", "sitemap.xml", "a/b.MD"])

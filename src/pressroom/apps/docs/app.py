@@ -44,9 +44,10 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
         from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
-        from pressroom.apps.docs.operations.credentials import Credentials, Services
+        from pressroom.apps.docs.operations.credentials import OrgCredentials, OrgServices
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.hooks import Hooks
+        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
@@ -58,22 +59,24 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.processing.edition_update import EditionUpdate
         from pressroom.apps.docs.publishing.publishers import Publishers
         from pressroom.apps.docs.publishing.reconcile import Reconcile
+        from pressroom.apps.docs.search.search import Search
         from pressroom.apps.docs.uploads.staging import Staging
 
         self.core = core
         self.settings: DocsSettings = core.app_settings
         self.staging = Staging(core)
-        self.credentials = Credentials(core)
-        self.services = Services(core)
+        self.search = Search(core)
+        self.credentials = OrgCredentials(core)
+        self.services = OrgServices(core)
         self.publishers = Publishers(core, self.credentials)
         self.dashboards = Dashboards(core)
         self.publishing = EditionPublishing(self.publishers, self.dashboards)
-        self.build_processing = BuildProcessing(core, self.staging, self.publishing)
-        self.edition_update = EditionUpdate(core, self.publishing)
+        self.build_processing = BuildProcessing(core, self.staging, self.publishing, self.search)
+        self.edition_update = EditionUpdate(core, self.publishing, self.search)
         self.git_remote = GitRemote(core.app_settings)
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
-        self.reconcile = Reconcile(core, self.publishers, self.dashboards)
+        self.reconcile = Reconcile(core, self.publishers, self.dashboards, self.search)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
         self.credential_rewrap = CredentialRewrap(core, self.credentials)
@@ -81,6 +84,7 @@ class DocsApp(RunningApp):
         self.projects = Projects(core)
         self.builds = Builds(core, self.staging)
         self.editions = Editions(core)
+        self.importing = FolderImport(core, self.builds, self.editions, self.staging)
         self.purgatory = Purgatory(core)
         self.templates = Templates(core)
         self.hooks = Hooks(core)
@@ -140,6 +144,13 @@ def _add_commands(add: AddCommand) -> None:
     add_commands(add)
 
 
+async def _fill_demo(app: RunningApp) -> None:
+    from pressroom.apps.docs.demo import fill_demo
+
+    assert isinstance(app, DocsApp)
+    await fill_demo(app)
+
+
 APP = App(
     name="docs",
     package="pressroom.apps.docs",
@@ -147,4 +158,5 @@ APP = App(
     settings=DocsSettings,
     commands=_add_commands,
     about="documentation sites: builds, editions, and their history",
+    demo=_fill_demo,
 )

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.wiki import rerender_requests, search_terms, store
+from pressroom.apps.wiki import rerender_requests, store
 from pressroom.apps.wiki.model import Article, ArticleDraft, RenderStatus, Revision
 from pressroom.apps.wiki.renders import NAME, ArticleRenders, RenderPayload
 from pressroom.apps.wiki.rerender_requests import RerenderRequest
-from pressroom.apps.wiki.search_terms import ExcerptPart
 from pressroom.apps.wiki.store import RenderedPage, RevisionSummary, SaveResult
+from pressroom.base.excerpts import ExcerptPart, make_excerpt
 from pressroom.base.search_terms import query_terms
 from pressroom.errors import Ended, QueueClosed, WaitTimeout
 from pressroom.model import Job, Status, Submitted, Tier
@@ -226,7 +226,7 @@ class Articles:
         hits = await self._database.read(
             partial(store.search_articles, org_id or "", terms, RESULTS_SHOWN + 1, (page - 1) * RESULTS_SHOWN)
         )
-        found = [ArticleSearchResult(hit.article, search_terms.make_excerpt(hit.source, terms)) for hit in hits[:RESULTS_SHOWN]]
+        found = [ArticleSearchResult(hit.article, make_excerpt(hit.source, terms)) for hit in hits[:RESULTS_SHOWN]]
         return found, len(hits) > RESULTS_SHOWN
 
     async def _submit(self, article: Article, number: int, tier: Tier, *, within: Transaction, **options: Any) -> Submitted:

@@ -26,10 +26,9 @@ def save_progress(id: int, token: int, progress: dict[str, Any]) -> Work[bool]:
     return bool(cancelled)
 
 
-def begin_items(id: int, token: int, phase: str, noun: str, names: list[str], message: str | None) -> Work[bool]:
-    """Begin a phase in which every named item is in progress."""
-    progress = {"items": noun} | ({"message": message} if message else {})
-    cancelled = yield from begin_phase(id, token, phase, progress)
+def begin_items(id: int, token: int, phase: str, noun: str, names: list[str], more: dict[str, Any] | None) -> Work[bool]:
+    """Begin a phase in which every named item is in progress. `more` are further fields of its progress."""
+    cancelled = yield from begin_phase(id, token, phase, {"items": noun, **(more or {})})
     yield Statement("forget_items", {"id": id, "claim": token, "noun": noun})  # a phase that is begun again starts anew
     yield Statement("insert_items", {"id": id, "claim": token, "noun": noun, "names": compact(names)})
     return cancelled

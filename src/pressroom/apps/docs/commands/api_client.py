@@ -1,7 +1,7 @@
 """The HTTP interface of documentation sites, for commands: JSON with retries, and an archive that is streamed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import IO, Any
 from urllib.parse import quote, urljoin, urlsplit
@@ -9,17 +9,16 @@ from urllib.parse import quote, urljoin, urlsplit
 import httpx
 import msgspec
 
-from pressroom.apps.docs.commands.job_progress import JobState
+from pressroom.apps.docs.commands.job_progress import EndedJob
 from pressroom.apps.docs.commands.upload_targets import read_archive
 from pressroom.client import AsyncClient, InvalidAnswer, RetryPolicy, Unreachable, httpx_adapter
 from pressroom.client.address import Address
 from pressroom.client.exchange import HttpAnswer, HttpCall
 from pressroom.client.retries import send_with_retries
-from pressroom.errors import PressroomError, Refused, WaitTimeout
+from pressroom.errors import PressroomError, Refused
 from pressroom.model import Status
 
 UPLOAD_TIMEOUT = 120.0  # seconds in which nothing moves
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 3.0  # between two looks at a job
 
 
 class UploadRefused(Refused):
@@ -58,36 +57,13 @@ class DocsClient(AsyncClient):
                     raise error
                 await asyncio.sleep(pause)
 
-    async def follow(self, queue_url: str, timeout: float | None) -> AsyncIterator[JobState]:
-        """The job's states, until it has ended. A restart of the service is waited for. Raises WaitTimeout."""
-        clock = asyncio.get_running_loop().time
-        deadline = None if timeout is None else clock() + timeout
-        path, pause, last = urlsplit(queue_url).path, FIRST_PAUSE, None
-        while True:
-            state = _read_state(await self._get_job(path))
-            if state != last:
-                yield state
-                pause = FIRST_PAUSE
-            if state.status.ended:
-                return
-            if deadline is not None and clock() + pause > deadline:
-                raise WaitTimeout(state.id, timeout or 0.0)
-            last = state
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE, pause * 1.5)
+    async def read_end(self, job: str) -> EndedJob:
+        """How a job ended, in the words of design 004."""
+        return _read_end(await self.request("GET", path_of("queue", "jobs", job)))
 
-    async def _get_job(self, path: str) -> Any:
-        base = urlsplit(self.url).path
-        call = HttpCall("GET", path.removeprefix(base) if base else path)
-        answer = await self._send(call, max_outage=self._retry_policy.max_outage)
+    async def _send(self, call: HttpCall) -> HttpAnswer:
         try:
-            return msgspec.json.decode(answer.body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise InvalidAnswer(f"{self.url}{path} is not a job") from None
-
-    async def _send(self, call: HttpCall, max_outage: float = 0.0) -> HttpAnswer:
-        try:
-            answer: HttpAnswer = await self._run(send_with_retries(call, self._retry_policy, max_outage=max_outage))
+            answer: HttpAnswer = await self._run(send_with_retries(call, self._retry_policy))
         except PressroomError as error:
             raise _with_listed_detail(error) from None
         return answer
@@ -132,20 +108,10 @@ def _with_listed_detail(error: PressroomError) -> PressroomError:
     return error
 
 
-def _read_state(job: Any) -> JobState:
+def _read_end(job: Any) -> EndedJob:
     try:
-        return JobState(
-            id=job["id"],
-            kind=job["kind"],
-            status=Status(job["status"]),
-            phase=job.get("phase"),
-            progress=job.get("progress"),
-            error=_read_error(job.get("errors")),
-        )
-    except (KeyError, TypeError, ValueError):
+        errors = job["errors"]  # `{message, type, attempts}`, whose type is the code
+        error = None if errors is None else {"code": errors.get("type"), "message": errors.get("message", "")}
+        return EndedJob(id=job["id"], kind=job["kind"], status=Status(job["status"]), error=error)
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidAnswer("the service answered with something that is not a job") from None
-
-
-def _read_error(errors: Any) -> dict[str, Any] | None:
-    """`{message, type, attempts}`, whose type is the code."""
-    return None if not errors else {"code": errors.get("type"), "message": errors.get("message", "")}

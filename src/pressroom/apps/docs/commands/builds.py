@@ -5,10 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand
-from pressroom.apps.docs.commands.job_progress import ProgressPrinter
+from pressroom.apps.docs.commands.job_progress import ended_job
 from pressroom.apps.docs.commands.places import AUTHOR, add_project_argument, find_project
 from pressroom.apps.docs.commands.views import build_fields, format_size
-from pressroom.apps.docs.commands.waiting import follow_job
+from pressroom.apps.docs.commands.waiting import show_events
 from pressroom.apps.docs.errors import BuildNotFound
 from pressroom.apps.docs.model import Build, BuildStatus, Project
 from pressroom.apps.docs.store.builds import get_build_by_uid
@@ -77,11 +77,8 @@ async def show_build(app: "DocsApp", args: Namespace, output: Output) -> int:
     build, project = await _find(app, args.build)
     code = exits.OK
     if args.watch and build.job_uid is not None:
-        printer = ProgressPrinter(output)
-        async for state in follow_job(app, build.job_uid):
-            printer.show(state)
-            code = state.exit_code
-        printer.end()
+        await show_events(app.core.queue.watch(build.job_uid), build.job_uid, None, output)
+        code = ended_job(await app.core.queue.wait_until_ended(build.job_uid)).exit_code
         build, project = await _find(app, args.build)
     editions = await app.builds.list_editions_showing(build)
     files = await app.builds.list_files(build) if args.files else None

@@ -2,23 +2,31 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from pressroom.cli import exits
-from pressroom.cli.output import Output, format_progress_bar
+from pressroom.cli.output import Output
 from pressroom.model import Job, Status
 
 
-class JobState(msgspec.Struct, frozen=True, kw_only=True):
-    """A job at a moment, the same from the database and from a service. `error` is what it failed of."""
+class JobEvent(Protocol):
+    """An event of a job, from the database or from a service."""
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def data(self) -> dict[str, Any]: ...
+
+
+class EndedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """How a job ended. `error` is what it failed of, `{code, message}`."""
 
     id: str
     kind: str
     status: Status
-    phase: str | None
-    progress: dict[str, Any] | None
     error: dict[str, Any] | None
 
     @property
@@ -34,68 +42,54 @@ class JobState(msgspec.Struct, frozen=True, kw_only=True):
             case _:
                 return exits.FAILED
 
+    def describe_error(self) -> str:
+        """Empty if there is none."""
+        if self.error is None or self.status is Status.COMPLETED:
+            return ""
+        code = f" [{self.error['code']}]" if self.error.get("code") else ""
+        return f"{self.error.get('message') or 'it failed'}{code}"
 
-def state_of_job(job: Job) -> JobState:
-    return JobState(
-        id=job.uid,
-        kind=job.kind.removeprefix("docs."),
-        status=job.status,
-        phase=job.phase,
-        progress=job.progress,
-        error=job.errors[-1] if job.errors else None,
+
+def ended_job(job: Job) -> EndedJob:
+    return EndedJob(
+        id=job.uid, kind=job.kind.removeprefix("docs."), status=job.status, error=job.errors[-1] if job.errors else None
     )
 
 
-class StateReader:
-    """What is new in a state of a job, in words. A job that is tried again tells its phases again."""
+class EventReader:
+    """What an event says, in words. `phase` and `items` are what the job does now, for the line that moves."""
 
     def __init__(self) -> None:
-        self._phase: str | None = None
+        self.phase = ""
+        self.items = 0  # that have ended in this phase
         self._message: str | None = None
-        self._told: set[tuple[str, str]] = set()
-        self._queued = False
 
-    def read(self, state: JobState) -> Iterator[str]:
-        if state.status is Status.QUEUED:
-            yield from self._read_queued(state)
-            return
-        progress = state.progress or {}
-        message = progress.get("message")
-        if state.phase is not None and (state.phase, message) != (self._phase, self._message):
-            if state.phase != self._phase:
-                self._told.clear()
-            if state.phase != self._phase or message:
-                yield f"{state.phase}: {message}" if message else state.phase
-            self._phase, self._message = state.phase, message
-        yield from self._read_items(progress)
+    def read(self, event: JobEvent) -> Iterator[str]:
+        data = event.data
+        match event.type:
+            case "queued":
+                yield "queued"
+            case "retrying":
+                yield f"failed: {(data.get('error') or {}).get('message', '')}; it is tried again"
+            case "phase":
+                self.phase, self.items, self._message = str(data.get("phase", "")), 0, data.get("message")
+                yield f"{self.phase}: {self._message}" if self._message else self.phase
+            case "progress" if data.get("message") not in (None, self._message):
+                self._message = data["message"]
+                yield f"{self.phase}: {self._message}"
+            case "item":
+                self.items += 1
+                yield _describe_item(data)
 
-    def _read_queued(self, state: JobState) -> Iterator[str]:
-        if self._phase is not None:
-            reason = (state.error or {}).get("message", "")
-            yield f"it is tried again{f': {reason}' if reason else ''}"
-            self._phase = None
-        elif not self._queued:
-            yield "queued"
-        self._queued = True
+    def describe_now(self) -> str:
+        return f"{self.phase}: {self.items} done" if self.items else f"{self.phase or 'waiting'} …"
 
-    def _read_items(self, progress: Mapping[str, Any]) -> Iterator[str]:
-        """Each edition (or project, or organisation) when it has ended."""
-        noun = next((name.removesuffix("_total") for name in progress if name.endswith("_total")), None)
-        if noun is None:
-            return
-        details = progress.get(f"{noun}_detail") or {}
-        for slug in progress.get(f"{noun}_completed") or ():
-            address = (details.get(slug) or {}).get("published_url")
-            yield from self._once(slug, "completed", f"  {slug}: published{f' at {address}' if address else ''}", noun)
-        for failed in progress.get(f"{noun}_failed") or ():
-            yield from self._once(failed["slug"], "failed", f"  {failed['slug']}: failed, {failed['error']}", noun)
-        for skipped in progress.get(f"{noun}_skipped") or ():
-            yield from self._once(skipped["slug"], "skipped", f"  {skipped['slug']}: stays, {skipped['reason']}", noun)
 
-    def _once(self, slug: str, what: str, line: str, noun: str) -> Iterator[str]:
-        if (slug, what) not in self._told:
-            self._told.add((slug, what))
-            yield line if noun == "editions" else line.replace(": published", ": done")
+def _describe_item(data: Mapping[str, Any]) -> str:
+    """`editions` are published; projects and organisations are done."""
+    if data.get("state") == "failed":
+        return f"  {data.get('name')}: failed, {data.get('error')}"
+    return f"  {data.get('name')}: {'published' if data.get('noun') == 'editions' else 'done'}"
 
 
 class ProgressPrinter:
@@ -103,38 +97,22 @@ class ProgressPrinter:
 
     def __init__(self, output: Output) -> None:
         self._output = output
-        self._reader = StateReader()
-        self._live = sys.stderr.isatty() and output.live
-        self._quiet = output.as_json
+        self._reader = EventReader()
+        self._live = output.live and sys.stderr.isatty()
 
-    def show(self, state: JobState) -> None:
-        if self._quiet:
+    def show(self, event: JobEvent) -> None:
+        if self._output.as_json:
             return
-        lines = list(self._reader.read(state))
-        if lines:
-            self.end()
+        lines = list(self._reader.read(event))
+        self.end()
         for line in lines:
             self._output.note(line)
-        if self._live and state.status is Status.IN_PROGRESS:
-            sys.stderr.write(f"\r\x1b[K{_printable(_bar(state))}")
+        if self._live:
+            sys.stderr.write("".join(letter for letter in self._reader.describe_now() if letter.isprintable()))
             sys.stderr.flush()
 
     def end(self) -> None:
+        """Clear the line that moves."""
         if self._live:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def _bar(state: JobState) -> str:
-    progress = state.progress or {}
-    noun = next((name.removesuffix("_total") for name in progress if name.endswith("_total")), None)
-    if noun is not None:
-        done = len(progress.get(f"{noun}_completed") or ()) + len(progress.get(f"{noun}_failed") or ())
-        return format_progress_bar({"done": done, "total": progress[f"{noun}_total"], "message": noun})
-    if progress.get("total"):
-        return format_progress_bar({"done": progress.get("done", 0), "total": progress["total"], "message": state.phase or ""})
-    return f"{state.phase or state.kind} …"
-
-
-def _printable(text: str) -> str:
-    return "".join(letter for letter in text if letter.isprintable())

@@ -1,14 +1,13 @@
 """An upload into the database of the settings. Workers of this process, or of another one, process the build."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from pressroom.apps.docs.commands.job_progress import JobState
+from pressroom.apps.docs.commands.job_progress import EndedJob, JobEvent, ended_job
 from pressroom.apps.docs.commands.places import AUTHOR
 from pressroom.apps.docs.commands.upload_plan import UploadPlan, plan_locally
 from pressroom.apps.docs.commands.upload_targets import Upload, read_archive
 from pressroom.apps.docs.commands.views import build_fields
-from pressroom.apps.docs.commands.waiting import follow_job
 from pressroom.apps.docs.requests import BuildDraft, OrgDraft, ProjectDraft
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import NotFound
@@ -39,9 +38,11 @@ class LocalUpload:
         assert build.job_uid is not None
         return build.job_uid
 
-    async def follow(self, job: str, timeout: float | None) -> AsyncIterator[JobState]:
-        async for state in follow_job(self._app, job, timeout):
-            yield state
+    def events(self, job: str) -> AsyncGenerator[JobEvent]:
+        return self._app.core.queue.watch(job)
+
+    async def read_end(self, job: str) -> EndedJob:
+        return ended_job(await self._app.core.queue.wait_until_ended(job))
 
     async def read_build(self, upload: Upload) -> Mapping[str, Any]:
         org, _ = await self._app.projects.get_with_org(self._org, self._project)

@@ -1,12 +1,12 @@
 """An upload through the HTTP interface of a service."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import IO, Any
 
 import msgspec
 
 from pressroom.apps.docs.commands.api_client import DocsClient, path_of
-from pressroom.apps.docs.commands.job_progress import JobState
+from pressroom.apps.docs.commands.job_progress import EndedJob, JobEvent
 from pressroom.apps.docs.commands.upload_plan import UploadPlan, edition_of_view, is_concerned, plan_remotely
 from pressroom.apps.docs.commands.upload_targets import Upload
 from pressroom.apps.docs.domain.slugs import SlugPreview
@@ -54,9 +54,11 @@ class RemoteUpload:
         build = await self._client.request("PATCH", f"{self._here}/builds/{upload.id}", {"status": "uploaded"})
         return str(build["queue_url"])
 
-    async def follow(self, job: str, timeout: float | None) -> AsyncIterator[JobState]:
-        async for state in self._client.follow(job, timeout):
-            yield state
+    def events(self, job: str) -> AsyncGenerator[JobEvent]:
+        return self._client.events(job.rpartition("/")[2])
+
+    async def read_end(self, job: str) -> EndedJob:
+        return await self._client.read_end(job.rpartition("/")[2])
 
     async def read_build(self, upload: Upload) -> Mapping[str, Any]:
         build = await self._client.request("GET", f"{self._here}/builds/{upload.id}")

@@ -10,15 +10,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.ci_systems import read_annotations
-from pressroom.apps.docs.commands.job_progress import JobState, ProgressPrinter
+from pressroom.apps.docs.commands.job_progress import EndedJob
 from pressroom.apps.docs.commands.origin import Origin, find_origin
 from pressroom.apps.docs.commands.places import TOKEN, find_org, find_server, from_environment, parse_place
 from pressroom.apps.docs.commands.site_archive import PackedSite, list_site, pack_site
 from pressroom.apps.docs.commands.views import format_size
+from pressroom.apps.docs.commands.waiting import show_events
 from pressroom.apps.docs.requests import BuildDraft
 from pressroom.cli import exits
 from pressroom.cli.output import Output
-from pressroom.errors import InvalidArgument, InvalidSettings
+from pressroom.errors import InvalidArgument, InvalidSettings, NotFound
 
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
@@ -122,7 +123,12 @@ async def _upload(target: "UploadTarget", project: str, args: Namespace, output:
 async def _send(
     target: "UploadTarget", draft: BuildDraft, archive: IO[bytes], packed: PackedSite, args: Namespace, output: Output
 ) -> int:
-    upload = await target.announce(draft)
+    try:
+        upload = await target.announce(draft)
+    except NotFound:
+        if not args.create:
+            output.note("with --create the upload makes what is missing; `pressroom docs project ORG/NAME` does, too")
+        raise
     if upload.upload_url is None:
         return await _show_result(target, upload, None, output)
     await target.send(upload, archive, packed.archive_size)
@@ -133,38 +139,32 @@ async def _send(
         else:
             output.line(f"build {upload.id} is uploaded, and waits to be processed by {_name_of(job)}")
         return exits.OK
-    state = await _follow(target, job, upload, args, output)
-    return await _show_result(target, upload, state, output)
+    return await _show_result(target, upload, await _follow(target, job, upload, args, output), output)
 
 
-async def _follow(target: "UploadTarget", job: str, upload: "Upload", args: Namespace, output: Output) -> JobState:
+async def _follow(target: "UploadTarget", job: str, upload: "Upload", args: Namespace, output: Output) -> EndedJob:
     """To its end. An interrupt ends the waiting, and not the job of a service."""
-    printer, state = ProgressPrinter(output), None
     try:
-        async for state in target.follow(job, args.timeout):
-            printer.show(state)
+        await show_events(target.events(job), job, args.timeout, output)
+        return await target.read_end(job)
     except BaseException:
-        printer.end()
         output.note(f"build {upload.id} goes on as {_name_of(job)}")
         raise
-    printer.end()
-    assert state is not None
-    return state
 
 
-async def _show_result(target: "UploadTarget", upload: "Upload", state: JobState | None, output: Output) -> int:
-    """`state` None: nothing was sent, because a build with the same content is there."""
+async def _show_result(target: "UploadTarget", upload: "Upload", ended: EndedJob | None, output: Output) -> int:
+    """`ended` None: nothing was sent, because a build with the same content is there."""
     build = await target.read_build(upload)
-    code = exits.OK if state is None else state.exit_code
+    code = exits.OK if ended is None else ended.exit_code
     if output.as_json:
         shown = {name: value for name, value in build.items() if name not in ("editions", "upload_url")}
-        job = None if state is None else {"id": state.id, "status": state.status, "error": state.error}
-        output.data({"build": shown, "editions": build["editions"], "uploaded": state is not None, "job": job})
+        job = None if ended is None else {"id": ended.id, "status": ended.status, "error": ended.error}
+        output.data({"build": shown, "editions": build["editions"], "uploaded": ended is not None, "job": job})
         return code
-    if state is None:
+    if ended is None:
         output.line(f"unchanged: build {upload.id} of {build['git_ref']} has the same files; nothing was sent")
     else:
-        _report_end(build, state, output)
+        _report_end(build, ended, output)
     if build["editions"]:
         output.table(("EDITION", "ADDRESS"), [(one["slug"], one["published_url"]) for one in build["editions"]])
     elif code == exits.OK:
@@ -172,15 +172,13 @@ async def _show_result(target: "UploadTarget", upload: "Upload", state: JobState
     return code
 
 
-def _report_end(build: Mapping[str, Any], state: JobState, output: Output) -> None:
+def _report_end(build: Mapping[str, Any], ended: EndedJob, output: Output) -> None:
     size = f", {build['object_count']:,} files, {format_size(build['total_size_bytes'])}" if build["object_count"] else ""
-    output.line(f"build {build['id']} of {build['git_ref']}: {state.status.value.replace('_', ' ')}{size}")
+    output.line(f"build {build['id']} of {build['git_ref']}: {ended.status.value.replace('_', ' ')}{size}")
     if build.get("broken_links"):
         output.note(f"{build['broken_links']:,} broken links; `pressroom docs build {build['id']} --problems` lists them")
-    error = build.get("error") or state.error
-    if error and state.exit_code != exits.OK:
-        code = f" [{error['code']}]" if error.get("code") else ""
-        output.note(f"{error.get('message', 'it failed')}{code}")
+    if error := ended.describe_error():
+        output.note(error)
 
 
 def _describe(project: str, origin: Origin, packed: PackedSite, args: Namespace, output: Output) -> None:

@@ -1,12 +1,12 @@
 """Where a site is uploaded to: a database of this machine (local_upload.py), or a service (remote_upload.py)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from pressroom.apps.docs.commands.job_progress import JobState
+from pressroom.apps.docs.commands.job_progress import EndedJob, JobEvent
 from pressroom.apps.docs.requests import BuildDraft
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ class UploadTarget(Protocol):
     async def start(self, upload: Upload) -> str:
         """Returns the job: its id, or its address."""
 
-    def follow(self, job: str, timeout: float | None) -> AsyncIterator[JobState]: ...
+    def events(self, job: str) -> AsyncGenerator[JobEvent]:
+        """From the first to the last, as they happen."""
+
+    async def read_end(self, job: str) -> EndedJob:
+        """After its last event."""
 
     async def read_build(self, upload: Upload) -> Mapping[str, Any]:
         """As it is now, with `editions`: `{slug, published_url}` of those that show it."""

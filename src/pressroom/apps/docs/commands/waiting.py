@@ -2,10 +2,11 @@
 
 import asyncio
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from pressroom.apps.docs.commands.job_progress import JobState, ProgressPrinter, state_of_job
+from pressroom.apps.docs.commands.job_progress import EndedJob, JobEvent, ProgressPrinter, ended_job
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.errors import WaitTimeout
@@ -13,8 +14,6 @@ from pressroom.errors import WaitTimeout
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
     from pressroom.model import Submitted
-
-LOOK_EVERY = 0.2  # seconds, if nothing is heard of the job
 
 
 def add_wait_argument(parser: ArgumentParser) -> None:
@@ -31,37 +30,28 @@ async def finish_jobs(app: "DocsApp", jobs: "Sequence[Submitted]", args: Namespa
         return exits.OK
     ended = [await wait_for_job(app, job.uid, output) for job in jobs]
     if output.as_json:
-        output.data({"jobs": [{"id": state.id, "kind": state.kind, "status": state.status} for state in ended]})
-    return max((state.exit_code for state in ended), default=exits.OK)
+        output.data({"jobs": [{"id": job.id, "kind": job.kind, "status": job.status, "error": job.error} for job in ended]})
+    return max((job.exit_code for job in ended), default=exits.OK)
 
 
-async def wait_for_job(app: "DocsApp", job: str, output: Output) -> JobState:
-    printer, state = ProgressPrinter(output), None
-    async for state in follow_job(app, job):
-        printer.show(state)
-    printer.end()
-    assert state is not None
+async def wait_for_job(app: "DocsApp", job: str, output: Output) -> EndedJob:
+    await show_events(app.core.queue.watch(job), job, None, output)
+    ended = ended_job(await app.core.queue.wait_until_ended(job))
     if not output.as_json:
-        output.line(f"{state.kind}: {state.status.value.replace('_', ' ')}")
-        if state.error is not None and state.exit_code != exits.OK:
-            output.note(f"{state.error.get('message', 'it failed')} [{state.error.get('code')}]")
-    return state
+        output.line(f"{ended.kind}: {ended.status.value.replace('_', ' ')}")
+        if error := ended.describe_error():
+            output.note(error)
+    return ended
 
 
-async def follow_job(app: "DocsApp", job: str, timeout: float | None = None) -> AsyncIterator[JobState]:
-    """The states of a job of the database, until it has ended. Raises WaitTimeout."""
-    clock = asyncio.get_running_loop().time
-    deadline, last = None if timeout is None else clock() + timeout, None
-    while True:
-        state = state_of_job(await app.core.queue.get(job))
-        if state != last:
-            yield state
-        if state.status.ended:
-            return
-        if deadline is not None and clock() > deadline:
-            raise WaitTimeout(job, timeout or 0.0)
-        last = state
-        try:
-            await app.core.queue.wait_until_ended(job, timeout=LOOK_EVERY)
-        except WaitTimeout:
-            continue
+async def show_events(events: AsyncGenerator[JobEvent], job: str, timeout: float | None, output: Output) -> None:
+    """To the last one. Raises WaitTimeout."""
+    printer = ProgressPrinter(output)
+    try:
+        async with asyncio.timeout(timeout), aclosing(events) as stream:
+            async for event in stream:
+                printer.show(event)
+    except TimeoutError:
+        raise WaitTimeout(job, timeout or 0.0) from None
+    finally:
+        printer.end()

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from starlette.responses import StreamingResponse
@@ -18,7 +19,7 @@ OWN_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-u
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 
 
-class Answer(NamedTuple):
+class EdgeAnswer(NamedTuple):
     status: int
     headers: Headers
     body: bytes | AsyncIterator[bytes] = b""
@@ -45,7 +46,7 @@ class RequestHeaders(NamedTuple):
     range: str | None
 
 
-_COUNTED = (b"accept-encoding", b"authorization", b"cookie", b"host", b"if-none-match", b"if-range", b"range")
+_COUNTED = frozenset({b"accept-encoding", b"authorization", b"cookie", b"host", b"if-none-match", b"if-range", b"range"})
 
 
 def read_headers(scope: Scope) -> RequestHeaders:
@@ -69,14 +70,19 @@ def read_headers(scope: Scope) -> RequestHeaders:
 
 
 def encode_headers(headers: Mapping[str, str]) -> Headers:
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()] + [_NOSNIFF]
+    return [*map(_encode_header, headers.items()), _NOSNIFF]
 
 
-def whole(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
-    return Answer(status, encode_headers({**headers, "Content-Length": str(len(body))}), body)
+@lru_cache(maxsize=8192)
+def _encode_header(header: tuple[str, str]) -> tuple[bytes, bytes]:
+    return header[0].lower().encode("latin-1"), header[1].encode("latin-1")
 
 
-def redirect(status: int, location: str, headers: Mapping[str, str]) -> Answer:
+def whole(status: int, body: bytes, headers: Mapping[str, str]) -> EdgeAnswer:
+    return EdgeAnswer(status, encode_headers({**headers, "Content-Length": str(len(body))}), body)
+
+
+def redirect(status: int, location: str, headers: Mapping[str, str]) -> EdgeAnswer:
     return whole(status, b"", {"Location": location, **headers})
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
 SETTING = "PRESSROOM_DOCS_LISTEN"
+DEFAULT_LISTEN = DocsSettings().listen
 
 
 def edge_listeners(app: "DocsApp") -> Iterable[Listener]:
@@ -23,7 +24,7 @@ def edge_listeners(app: "DocsApp") -> Iterable[Listener]:
     if not settings.listen:
         return
     host, port = split_host_and_port(settings.listen)
-    is_default = settings.listen == DocsSettings().listen
+    is_default = settings.listen == DEFAULT_LISTEN
     yield Listener(
         host=host,
         port=port,

@@ -33,6 +33,7 @@ def make_edge(core: Core, dashboards: "Dashboards", clock: Callable[[], float] =
         Readers(Tokens(core.database, core.clock).lookup, ReaderLinks(core.keyring, core.clock), quotas),
         PublishedUrls(settings),
         edge_hosts(core.settings, settings),
+        core.settings.head_limit,
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -9,6 +10,7 @@ from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.urls import path_prefix
 
 MAX_PATH = 4096  # bytes, as sent
+REMEMBERED_PATH = 512  # bytes
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,126}[a-z0-9])?")
 _EDITION = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_])?")
 _PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -16,7 +18,7 @@ _NEVER_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 LOCALHOST = ".localhost"
 
 
-class Place(NamedTuple):
+class SitePlace(NamedTuple):
     """`org` is None where the host name tells only the project. `mount` is the path of the project's root, without the slash at
     its end. `rest` are the segments after it, and empty if that slash was left out."""
 
@@ -28,6 +30,12 @@ class Place(NamedTuple):
 
 class MalformedPath(ValueError):
     """Not percent-encoded UTF-8."""
+
+
+@lru_cache(maxsize=8192)
+def split_path_cached(raw: bytes) -> tuple[str, ...] | None:
+    """As split_path, for paths that are short enough to be remembered."""
+    return split_path(raw)
 
 
 def split_path(raw: bytes) -> tuple[str, ...] | None:
@@ -74,7 +82,7 @@ class Domains:
         """Whether this host name is an organisation's. It then serves nothing else."""
         return host in self._prefixes or host in self._subdomains or host.partition(".")[2] in self._subdomains
 
-    def find(self, host: str, segments: Sequence[str]) -> Place | None:
+    def find(self, host: str, segments: Sequence[str]) -> SitePlace | None:
         """On a host name that is an organisation's."""
         project, _, domain = host.partition(".")
         if (org := self._subdomains.get(domain)) is not None:
@@ -85,7 +93,7 @@ class Domains:
         return None
 
 
-def find_local(host: str, segments: Sequence[str]) -> Place | None:
+def find_local(host: str, segments: Sequence[str]) -> SitePlace | None:
     """On a host name that belongs to no organisation: `{project}.localhost`, `{project}.{org}.localhost`, or
     `/{org}/{project}/` on any other."""
     if host.endswith(LOCALHOST):
@@ -96,18 +104,19 @@ def find_local(host: str, segments: Sequence[str]) -> Place | None:
     return _named_by_path(segments[0], segments, 1)
 
 
-def _named_by_host(org: str | None, project: str, segments: Sequence[str]) -> Place | None:
-    return Place(org, project, "", tuple(segments)) if is_slug(project) else None
+def _named_by_host(org: str | None, project: str, segments: Sequence[str]) -> SitePlace | None:
+    return SitePlace(org, project, "", tuple(segments)) if is_slug(project) else None
 
 
-def _named_by_path(org: str, segments: Sequence[str], before: int) -> Place | None:
+def _named_by_path(org: str, segments: Sequence[str], before: int) -> SitePlace | None:
     project = segments[before]
     if not is_slug(project):
         return None
     mount = "".join(f"/{part}" for part in segments[: before + 1])
-    return Place(org, project, mount, tuple(segments[before + 1 :]))
+    return SitePlace(org, project, mount, tuple(segments[before + 1 :]))
 
 
+@lru_cache(maxsize=1024)
 def host_of(address: str) -> str:
     """A host name as it is compared: in lower case, without a port and without the dot of a root."""
     try:

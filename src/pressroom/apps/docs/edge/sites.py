@@ -1,12 +1,11 @@
 """What the edge reads from the database: organisations, projects, what editions show, and the files of builds."""
 
 import json
+import math
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
-
-from cachetools import LRUCache
 
 from pressroom.apps.docs.edge.lookups import RecentLookups
 from pressroom.apps.docs.edge.places import Domains
@@ -51,7 +50,7 @@ class ServedBuild(NamedTuple):
     git_ref: str
 
 
-class SiteFile(NamedTuple):
+class ServedFile(NamedTuple):
     sha256: str
     generation: int
     size: int
@@ -65,9 +64,9 @@ class SiteFile(NamedTuple):
 class FoundFile(NamedTuple):
     """What a build has under a path: a file, with the compressed copies that were uploaded beside it, or a folder."""
 
-    file: SiteFile | None = None
-    gzip: SiteFile | None = None
-    brotli: SiteFile | None = None
+    file: ServedFile | None = None
+    gzip: ServedFile | None = None
+    brotli: ServedFile | None = None
     is_folder: bool = False
 
 
@@ -79,9 +78,10 @@ class Sites:
         self._projects = RecentLookups(self._read_project, most=PROJECTS, clock=clock)
         self._editions = RecentLookups(self._read_edition, most=EDITIONS, clock=clock)
         self._listed = RecentLookups(self._read_editions, most=256, clock=clock)
+        self._public_projects = RecentLookups(self._read_public_projects, most=1, clock=clock)
         self._builds = RecentLookups(self._read_build, most=PROJECTS, clock=clock)
         # Of artifacts, which never change: what is found once holds for good.
-        self._files: LRUCache[tuple[str, str], FoundFile] = LRUCache(FILES)
+        self._files = RecentLookups(self._read_file, most=FILES, fresh=math.inf)
 
     async def domains(self) -> Domains:
         return await self._domains.get("")
@@ -90,6 +90,10 @@ class Sites:
         """None if no organisation has this project, or more than one."""
         found = await self._orgs_with_project.get(project)
         return found[0] if len(found) == 1 else None
+
+    async def public_projects(self) -> list[tuple[str, str, str]]:
+        """Slug of the organisation, slug and title of the project; the first ones."""
+        return await self._public_projects.get("")
 
     async def project(self, org: str, slug: str) -> SiteProject | None:
         return await self._projects.get((org, slug))
@@ -109,13 +113,9 @@ class Sites:
 
     async def file(self, artifact: str, path: str) -> FoundFile:
         """A path that is empty or ends with a slash means the index page of that folder."""
-        place = artifact, path
-        found = self._files.get(place)
-        if found is None:
-            found = await self._database().read(partial(_find_file, artifact, path))
-            if len(path) <= _REMEMBERED_PATH:
-                self._files[place] = found
-        return found
+        if len(path) > _REMEMBERED_PATH:
+            return await self._read_file((artifact, path))
+        return await self._files.get((artifact, path))
 
     async def editions_with(self, project: str, path: str) -> list[tuple[str, str]]:
         """Slug and title of the editions that have a page."""
@@ -127,6 +127,9 @@ class Sites:
     async def _read_orgs_with_project(self, slug: str) -> list[str]:
         return await self._database().read(partial(_list_orgs_with_project, slug))
 
+    async def _read_public_projects(self, _: str) -> list[tuple[str, str, str]]:
+        return await self._database().read(_list_public_projects)
+
     async def _read_project(self, place: tuple[str, str]) -> SiteProject | None:
         return await self._database().read(partial(_find_project, *place))
 
@@ -135,6 +138,9 @@ class Sites:
 
     async def _read_editions(self, project: str) -> list[Shown]:
         return await self._database().read(partial(_list_editions, project))
+
+    async def _read_file(self, place: tuple[str, str]) -> FoundFile:
+        return await self._database().read(partial(_find_file, *place))
 
     async def _read_build(self, place: tuple[str, str]) -> ServedBuild | None:
         return await self._database().read(partial(_find_build, *place))
@@ -155,6 +161,11 @@ def _list_all_orgs() -> Work[list[Org]]:
 
 def _list_orgs_with_project(slug: str) -> Work[list[str]]:
     return [org for (org,) in (yield Statement("docs.list_orgs_with_project", {"slug": slug}))]
+
+
+def _list_public_projects() -> Work[list[tuple[str, str, str]]]:
+    rows = yield Statement("docs.list_public_projects", {"limit": LISTED})
+    return [(org, slug, title or slug) for org, slug, title in rows]
 
 
 def _find_project(org: str, slug: str) -> Work[SiteProject | None]:
@@ -189,7 +200,7 @@ def _find_file(artifact: str, path: str) -> Work[FoundFile]:
     wanted = f"{path}{INDEX}" if is_folder else path
     names = {"path": wanted, "gzip": f"{wanted}.gz", "brotli": f"{wanted}.br", "folder_index": f"{wanted}/{INDEX}"}
     rows = yield Statement("docs.find_site_files", {"artifact": artifact, **names})
-    found = {path: SiteFile(*facts) for path, *facts in rows}
+    found = {path: ServedFile(*facts) for path, *facts in rows}
     file = found.get(names["path"])
     if file is None:
         return FoundFile(is_folder=not is_folder and names["folder_index"] in found)

@@ -10,6 +10,7 @@ from pressroom.apps.docs.http.builds import routes as build_routes
 from pressroom.apps.docs.http.credentials import routes as credential_routes
 from pressroom.apps.docs.http.editions import routes as edition_routes
 from pressroom.apps.docs.http.hooks import routes as hook_routes
+from pressroom.apps.docs.http.lifecycle import routes as lifecycle_routes
 from pressroom.apps.docs.http.members import routes as member_routes
 from pressroom.apps.docs.http.orgs import routes as org_routes
 from pressroom.apps.docs.http.problems import with_error_list
@@ -30,6 +31,7 @@ PARTS = (
     org_routes,
     member_routes,
     purgatory_routes,
+    lifecycle_routes,
     credential_routes,
     template_routes,
     hook_routes,

@@ -1,4 +1,4 @@
-"""What callers may say: refs, hashes, titles, addresses, annotations. Each check raises InvalidArgument that names the field."""
+"""What callers may say: refs, hashes, titles, addresses, annotations. Each check raises InvalidArgument and names the field."""
 
 import json
 import re

@@ -14,6 +14,7 @@ from pressroom.apps.docs.operations import checks
 from pressroom.apps.docs.requests import OrgChanges, OrgDraft
 from pressroom.apps.docs.store import orgs as rows
 from pressroom.apps.docs.store import projects as project_rows
+from pressroom.apps.docs.store.credentials import check_slots
 from pressroom.definitions import Schedule
 from pressroom.model import Work
 
@@ -64,11 +65,14 @@ class Orgs:
         return await self._core.database.read(partial(rows.list_orgs, only, after=after, limit=limit))
 
     async def change(self, slug: str, changes: OrgChanges) -> Org:
-        """Raises OrgNotFound and InvalidArgument."""
+        """Raises OrgNotFound, InvalidArgument, and ServiceNotFound and ProviderMismatch for what cannot be in a slot."""
 
         def unit() -> Work[Org]:
             org = yield from rows.get_org(slug)
-            return (yield from rows.save_org(_checked(_with_changes(org, changes))))
+            changed = _checked(_with_changes(org, changes))
+            if changes.slots is not UNSET:
+                yield from check_slots(slug, changed.slots)
+            return (yield from rows.save_org(changed))
 
         return await self._core.database.run(unit, name="docs")
 

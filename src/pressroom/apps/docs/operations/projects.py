@@ -10,7 +10,7 @@ from pressroom.app import Core
 from pressroom.apps.docs.domain.lifecycle import LifecycleRules
 from pressroom.apps.docs.domain.slugs import RewriteRules, check_slug
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.operations import checks, dashboard_jobs
+from pressroom.apps.docs.operations import checks, dashboard_jobs, edition_jobs
 from pressroom.apps.docs.requests import ProjectChanges, ProjectDraft
 from pressroom.apps.docs.store import orgs as org_rows
 from pressroom.apps.docs.store import projects as rows
@@ -99,16 +99,19 @@ class Projects:
         return saved
 
     async def delete(self, org: str, project: str, *, actor: str, reason: str = "deleted by hand") -> None:
-        """Into purgatory."""
+        """Into purgatory. A job takes its editions away from where readers get them."""
         checks.check_reason(reason)
 
-        def unit() -> Work[None]:
+        def unit() -> Work[Project]:
             found, of_slug = yield from find_with_org(org, project)
             locked = yield from rows.lock_project(of_slug.id)
             deleter = Deleter(actor, reason, purgatory.retention_of(found, locked))
             yield from purgatory.delete_project(locked, deleter)
+            return locked
 
-        await self._core.database.run(unit, name="docs")
+        async with self._core.queue.transaction() as tx:
+            deleted = await tx.run(unit, name="docs")
+            await edition_jobs.submit_publish(self._core.queue, deleted, None, actor=actor, within=tx)
 
     async def measure(self, org: str, project: str) -> Storage:
         found = await self.get(org, project)

@@ -43,7 +43,7 @@ class SiteUpdates:
         seen = last_seen_event(request, last)
         events = queue.events(after=last, org_id=org_id, key_prefix=KEY_PREFIX)
         if project := asked.get("project"):
-            events = _events_of_project(queue, events, project)
+            events = events_of_project(queue, events, project)
         listener = ChangeListener(events, single_job=False)
         if seen < last:
             listener.changed.set()
@@ -59,7 +59,7 @@ def _org_to_watch(caller: Caller, org: str) -> str | None:
     return org
 
 
-async def _events_of_project(queue: Queue, events: AsyncGenerator[Event], project: str) -> AsyncGenerator[Event]:
+async def events_of_project(queue: Queue, events: AsyncGenerator[Event], project: str) -> AsyncGenerator[Event]:
     """Events do not tell of their job's project, so that each job is read once."""
     known: dict[int, bool] = {}
     async with aclosing(events):

@@ -14,6 +14,7 @@ from pressroom.apps.docs.pages.form_fields import (
     auto_create_of,
     choice_of,
     days_of,
+    form_values,
     inherited_rules_of,
     kinds_of,
     text_of,
@@ -24,6 +25,7 @@ from pressroom.apps.docs.pages.sites_page import refused_form
 from pressroom.apps.docs.pages.views import EMPTY_FORM, KIND_TITLES, FilledForm, get_own_project, read_query, render_page
 from pressroom.apps.docs.requests import EditionDraft, ProjectChanges
 from pressroom.apps.docs.store.editions import ShownBuild, list_shown_builds
+from pressroom.apps.docs.store.lifecycle import ProjectPlan, plan_org
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import InvalidArgument, PressroomError, Refused
 from pressroom.model import Job, Status
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 PAGE_SIZE = 20  # builds
 SHOWN_EDITIONS = 10  # of a kind, until all of them are asked for
 SHOWN_JOBS = 20
+SHOWN_DELETIONS = 100
 DAY = 24 * 3600
 
 
@@ -176,7 +179,13 @@ class ProjectPages:
         return self._change_page(request, owner, shown, FilledForm(_change_values(shown)))
 
     def _change_page(
-        self, request: PageRequest, org: Org, project: Project, form: FilledForm, problem: PressroomError | None = None
+        self,
+        request: PageRequest,
+        org: Org,
+        project: Project,
+        form: FilledForm,
+        problem: PressroomError | None = None,
+        plans: Sequence[ProjectPlan] | None = None,
     ) -> Response:
         return render_page(
             request,
@@ -187,7 +196,20 @@ class ProjectPages:
             form=form,
             org_rewrite_rules=as_json(org.slug_rewrite_rules),
             org_lifecycle_rules=as_json(org.lifecycle_rules),
+            plans=plans,
+            shown_deletions=SHOWN_DELETIONS,
         )
+
+    async def dry_run(self, request: PageRequest, org: str, project: str) -> Response:
+        """What lifecycle rules would delete if those of the form were saved. The form stays as it was typed."""
+        owner, shown = await get_own_project(request, self._app, org, project)
+        try:
+            rules = inherited_rules_of(request.form, "lifecycle_rules")
+            rules = owner.lifecycle_rules if rules is None else rules
+            plans = await request.read(partial(plan_org, org, project=shown.slug, rules=rules))
+        except Refused as refusal:
+            return self._change_page(request, owner, shown, refused_form(request, "change", refusal), refusal)
+        return self._change_page(request, owner, shown, FilledForm(form_values(request.form)), plans=plans)
 
     async def change(self, request: PageRequest, org: str, project: str) -> Response:
         owner, shown = await get_own_project(request, self._app, org, project)

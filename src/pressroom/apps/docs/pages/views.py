@@ -56,6 +56,8 @@ STATUS_CLASSES = {
     "published": "completed",
     "completed": "completed",
     "failed": "failed",
+    "syncing": "in_progress",
+    "synced": "completed",
 }
 
 
@@ -97,6 +99,7 @@ def render_page(request: PageRequest, template: str, *, problem: PressroomError 
         kind_titles=KIND_TITLES,
         mode_titles=MODE_TITLES,
         triggers=TRIGGERS,
+        empty_form=EMPTY_FORM,
         status_classes=STATUS_CLASSES,
         **values,
     )

@@ -23,7 +23,7 @@ from pressroom.errors import (
     StoreUnavailable,
     TooLarge,
 )
-from pressroom.model import Work
+from pressroom.model import JSON, Work
 from pressroom.overview import Overview
 from pressroom.store import Database
 from pressroom.worker.context import RunningJob, public_error
@@ -73,8 +73,7 @@ class EditionMoves:
         pass, or, with `raise_if_all_failed`, of any."""
         self._skipped = [*skipped]
         by_slug = {edition.slug: edition for edition in editions}
-        await self._job.items("editions", [*by_slug], phase="editions")
-        await self._note_details()
+        await self._job.items("editions", [*by_slug], phase="editions", details=self._progress_details())
         await self._note_conflicts([*by_slug])
         results = await asyncio.gather(*(self._move_one(edition, move) for edition in by_slug.values()), return_exceptions=True)
         errors = {slug: result for slug, result in zip(by_slug, results, strict=True) if isinstance(result, BaseException)}
@@ -141,7 +140,10 @@ class EditionMoves:
             await self._job.write(unit, item_failed=(edition.slug, words))
 
     async def _note_details(self) -> None:
-        await self._job.add_details(editions_skipped=[{**one} for one in self._skipped], editions_detail={**self._details})
+        await self._job.add_details(**self._progress_details())
+
+    def _progress_details(self) -> dict[str, JSON]:
+        return {"editions_skipped": [{**one} for one in self._skipped], "editions_detail": {**self._details}}
 
     async def _note_conflicts(self, slugs: Sequence[str]) -> None:
         """Which other jobs update the same editions now (Q15). The moves are safe all the same; people may want to know."""

@@ -1,5 +1,6 @@
 """The first phase of a build (Q20): its archive becomes an artifact, which the build holds from then on."""
 
+import logging
 from functools import partial
 from itertools import batched
 
@@ -9,14 +10,17 @@ from pressroom.apps.docs.model import Build, Org
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds as rows
 from pressroom.apps.docs.store.builds import Inventory, build_holder
+from pressroom.apps.docs.uploads.link_check import check_links
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.apps.docs.uploads.unpacking import unpacked
-from pressroom.artifact_lifecycle import FILES_AT_ONCE
+from pressroom.artifact_lifecycle import FILES_AT_ONCE, blob_key
 from pressroom.errors import NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
 from pressroom.store.artifacts import recording
 from pressroom.store.artifacts.artifacts import ArtifactFile
 from pressroom.worker.context import RunningJob
+
+log = logging.getLogger("pressroom.docs")
 
 SITE = "application/vnd.pressroom.site"
 
@@ -57,15 +61,22 @@ class BuildInventory:
                 files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
+        await job.message(f"Checking the links of {len(files):,} objects")
+        links = await check_links(files, self._read)
+        if links.unchecked:
+            log.info("build %s: %s", build.uid, links.unchecked)
         artifact = await self._record(org, build, files)
         inventory = Inventory(
             artifact=artifact,
             object_count=len(files),
             total_size=sum(file.size for file in files),
-            broken_links=0,
-            problems=[],
+            broken_links=links.broken,
+            problems=links.problems,
         )
         await job.write(partial(_seal, build.uid, inventory))
+
+    async def _read(self, file: ArtifactFile) -> bytes:
+        return b"".join([chunk async for chunk in await self._core.rendering.blobs.get(blob_key(file))])
 
     async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
         """In pieces, so that other writers do not wait for all of them."""

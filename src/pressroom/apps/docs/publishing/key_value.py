@@ -14,41 +14,41 @@ from redis.exceptions import RedisError
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.clock import Clock
 from pressroom.model import from_ms
 
 TIMEOUT = 10.0  # seconds
 
-# KEYS: entries, order. ARGV: field, id of the edition, seq, value. `order` holds "id seq" of the last move of each field; of
-# two editions that have had the same slug, the one that was created later wins, unless its entry is gone.
+# KEYS: entries, order. ARGV: field, id of the edition, seq, value. `order` has the last move of each edition under "field id",
+# and under the field the id of the edition whose entry it is. Of two editions that have the same slug, one after the other, the
+# one that was created later wins, unless its entry is gone. Whatever the order in which moves arrive, the last ones stay.
 WRITE = """
-local order = redis.call('HGET', KEYS[2], ARGV[1])
+local mine = ARGV[1] .. ' ' .. ARGV[2]
+local last = redis.call('HGET', KEYS[2], mine)
+if last and tonumber(last) > tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[2], mine, ARGV[3])
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-if order then
-    local id, seq = string.match(order, '^(%S+) (%d+)$')
-    if id == ARGV[2] and tonumber(seq) > tonumber(ARGV[3]) then return 0 end
-    if id ~= ARGV[2] and old and id > ARGV[2] then return 0 end
-end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
+local owner = redis.call('HGET', KEYS[2], ARGV[1])
+if old and owner and owner > ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 if old then
-    local was, new = cjson.decode(old), cjson.decode(ARGV[4])
-    if was.build_id == new.build_id and was.artifact == new.artifact and was.seq == new.seq and was.git_ref == new.git_ref
-        and was.content_hash == new.content_hash then return 0 end
+    local is_json, was = pcall(cjson.decode, old)
+    local new = cjson.decode(ARGV[4])
+    if is_json and type(was) == 'table' and was.build_id == new.build_id and was.artifact == new.artifact and was.seq == new.seq
+        and was.git_ref == new.git_ref and was.content_hash == new.content_hash then return 0 end
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
 return 1
 """
 # The same without a value.
 REMOVE = """
-local order = redis.call('HGET', KEYS[2], ARGV[1])
-if order then
-    local id, seq = string.match(order, '^(%S+) (%d+)$')
-    if id ~= ARGV[2] and id > ARGV[2] then return 0 end
-    if id ~= ARGV[2] and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-    if id == ARGV[2] and tonumber(seq) > tonumber(ARGV[3]) then return 0 end
-end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
+local mine = ARGV[1] .. ' ' .. ARGV[2]
+local last = redis.call('HGET', KEYS[2], mine)
+if last and tonumber(last) > tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[2], mine, ARGV[3])
+local owner = redis.call('HGET', KEYS[2], ARGV[1])
+if owner and owner ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])
 """
 # For the reconciler, which has compared with the database: only if the entry is still the one that was compared. ARGV: field,
@@ -58,8 +58,9 @@ local old = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if old ~= ARGV[2] then return 0 end
 if ARGV[5] == '' then
     redis.call('HDEL', KEYS[1], ARGV[1])
+    redis.call('HDEL', KEYS[2], ARGV[1])
 else
-    redis.call('HSET', KEYS[2], ARGV[1], ARGV[3] .. ' ' .. ARGV[4])
+    redis.call('HSET', KEYS[2], ARGV[1], ARGV[3], ARGV[1] .. ' ' .. ARGV[3], ARGV[4])
     redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
 end
 return 1
@@ -91,11 +92,13 @@ class RedisPublisher:
     async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
         """Edges make these from the inventories: the key-value store has no files."""
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:
+    async def reconcile(
+        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
+    ) -> Collection[PublishedSite]:
         entries = await self._entries(org)
         shown = {str(publication.site): publication for publication in expected}
         left_alone = {str(site) for site in busy}
-        repaired: list[Site] = []
+        repaired: list[PublishedSite] = []
         for field in sorted((entries.keys() | shown.keys()) - left_alone):
             publication, entry = shown.get(field), entries.get(field, "")
             if publication is not None and _is_same(entry, publication):
@@ -104,10 +107,10 @@ class RedisPublisher:
             if publication is not None:
                 new = (publication.edition.id, str(publication.seq), self._value(publication))
             if await self._run(REPAIR, org, field, entry, *new):
-                repaired.append(Site(*field.split("/", 1)))
+                repaired.append(PublishedSite(*field.split("/", 1)))
         return repaired
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         """It is no cache."""
 
     async def delete_expired(self, org: Org, now: int) -> PurgedFiles:  # noqa: ARG002

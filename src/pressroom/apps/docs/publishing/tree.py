@@ -11,10 +11,10 @@ from functools import partial
 import msgspec
 
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord
 from pressroom.apps.docs.publishing.leases import Superseded, publish_lease
-from pressroom.apps.docs.publishing.places import Place
+from pressroom.apps.docs.publishing.places import TreePlace
 from pressroom.apps.docs.publishing.site_copy import SiteCopy
 from pressroom.apps.docs.publishing.tree_paths import (
     GONE,
@@ -39,7 +39,7 @@ FILES_AT_ONCE = 1_000
 
 
 class TreePublisher:
-    def __init__(self, place: Place, database: Database, blobs: Callable[[], Blobs], clock: Clock) -> None:
+    def __init__(self, place: TreePlace, database: Database, blobs: Callable[[], Blobs], clock: Clock) -> None:
         self._place = place
         self._database = database
         self._blobs = blobs
@@ -64,7 +64,9 @@ class TreePublisher:
                 media_type = "text/html; charset=utf-8" if path.endswith(".html") else "application/json"
                 await self._place.write(path, data, media_type)
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:
+    async def reconcile(
+        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
+    ) -> Collection[PublishedSite]:
         """Publish what has no record, remove what should have none, and sweep the assets of old pages."""
         shown = {publication.site: publication for publication in expected}
         recorded = await self._list_sites(RECORDS, org)
@@ -79,7 +81,7 @@ class TreePublisher:
                 await copy.sweep()
         return repaired
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         """It is no cache."""
 
     async def delete_expired(self, org: Org, now: int) -> PurgedFiles:  # noqa: ARG002
@@ -94,24 +96,26 @@ class TreePublisher:
         await self._place.close()
 
     @asynccontextmanager
-    async def _site_copy(self, org: Org, site: Site, seq: int, retention: int) -> AsyncIterator[tuple[SiteCopy, SiteRecord]]:
+    async def _site_copy(
+        self, org: Org, site: PublishedSite, seq: int, retention: int
+    ) -> AsyncIterator[tuple[SiteCopy, SiteRecord]]:
         """Alone with a site. Ends quietly if a later move comes: that one does what is left to do."""
         with suppress(Superseded):
             async with publish_lease(self._database, f"{self._place.name} {site}", seq) as lease:
                 record = await self._load(org, site)
                 yield SiteCopy(self._place, self._blobs(), self._clock, lease, org.slug, site, record, retention), record
 
-    async def _unpublish(self, org: Org, site: Site) -> None:
+    async def _unpublish(self, org: Org, site: PublishedSite) -> None:
         """A site that the database does not know any more."""
         async with self._site_copy(org, site, 0, org.purgatory_retention) as (copy, record):
             await copy.run(record.edition, record.seq, None, {})
             await self._delete_own_files(site)
 
-    async def _delete_own_files(self, site: Site) -> None:
+    async def _delete_own_files(self, site: PublishedSite) -> None:
         for name in sorted(OWN_FILES):
             await self._place.delete(f"{site_folder(site)}{name}")
 
-    async def _load(self, org: Org, site: Site) -> SiteRecord:
+    async def _load(self, org: Org, site: PublishedSite) -> SiteRecord:
         for kind in (RECORDS, GONE):
             data = await self._place.read(marker_path(kind, org.slug, site))
             with suppress(msgspec.DecodeError):
@@ -136,7 +140,7 @@ class TreePublisher:
                 return wanted
             after = page[-1].path
 
-    async def _list_sites(self, kind: str, org: Org) -> set[Site]:
+    async def _list_sites(self, kind: str, org: Org) -> set[PublishedSite]:
         return {site_of_marker(path) for path in await self._place.list_files(f"{kind}/{org.slug}")}
 
 

@@ -17,6 +17,7 @@ import msgspec
 from pressroom.errors import SourceInvalid
 
 CHUNK = 256 * 1024
+BLOCKS = 64 * 1024  # bytes that are read at once: what follows damage in them is not named
 HEADER_BYTES = 1024 * 1024  # of one extended header: names and attributes of one entry
 PATH_BYTES = 1_024
 NAME_BYTES = 255
@@ -51,9 +52,9 @@ def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[Unpac
     data = _Decompressed(archive)
     contents = _Contents(folder, limits)
     try:
-        with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=CHUNK, tarinfo=_Entry) as entries:
+        with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=BLOCKS, tarinfo=_TarEntry) as entries:
             while (entry := entries.next()) is not None:
-                entries.members.clear()  # which would keep all of them in memory
+                entries.members = []  # type: ignore[attr-defined]  # which would keep all of them in memory
                 contents.add(entries, entry)
         data.read_to_end()
     except tarfile.ReadError as reason:
@@ -97,11 +98,11 @@ class _Counted:
         return data
 
 
-class _Entry(tarfile.TarInfo):
+class _TarEntry(tarfile.TarInfo):
     """Refuses what tarfile would take for the end of the archive, and what it would read into memory."""
 
     @classmethod
-    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> "_Entry":
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> "_TarEntry":
         try:
             return super().fromtarfile(tarfile_)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError, tarfile.SubsequentHeaderError) as reason:  # type: ignore[attr-defined]

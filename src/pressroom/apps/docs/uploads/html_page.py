@@ -1,6 +1,6 @@
-"""Read one HTML page: its links and anchors, its title and text.
+"""Read one HTML page: its links and anchors.
 
-libxml2 reads pages of strangers here, so this runs in a process of its own (link_check_process.py, indexing_process.py).
+libxml2 reads pages of strangers here, so this runs in a process of its own (link_check_process.py, search/reading_process.py).
 """
 
 import codecs
@@ -34,11 +34,11 @@ _FOLLOWED = {"a", "area"}
 
 def read_links(page: bytes) -> PageLinks:
     reader = _LinkReader()
-    _parse(page, reader)
+    parse_html(page, reader)
     return PageLinks(reader.links, frozenset(reader.anchors), reader.base)
 
 
-def _parse(page: bytes, target: object) -> None:
+def parse_html(page: bytes, target: object) -> None:
     """Whatever the bytes are: HTML has no errors, only an empty page is no tree."""
     parser = etree.HTMLParser(target=target, encoding="utf-8", no_network=True, huge_tree=True)
     try:

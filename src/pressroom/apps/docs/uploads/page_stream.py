@@ -3,7 +3,7 @@
 import asyncio
 import struct
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -26,7 +26,7 @@ def pages_of(files: "Sequence[ArtifactFile]") -> "list[ArtifactFile]":
     return sorted((file for file in files if is_page(file.path)), key=lambda file: file.path)
 
 
-async def send_pages(paths: Sequence[str], pages: "Sequence[ArtifactFile]", read: ReadFile) -> AsyncIterator[bytes]:
+async def send_pages(paths: Sequence[str], pages: "Sequence[ArtifactFile]", read: ReadFile) -> AsyncGenerator[bytes]:
     head = msgspec.json.encode([paths, [page.path for page in pages]])
     yield _LENGTH.pack(len(head)) + head
     reads: deque[asyncio.Task[bytes]] = deque()

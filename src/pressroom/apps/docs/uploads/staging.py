@@ -8,6 +8,8 @@ from pressroom.apps.docs.errors import ArchiveTooLarge
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.artifacts.staged_uploads import StagedUploads
 
+CAPABILITY = "capability"  # the parameter of an upload address of ours
+
 
 class Staging:
     """Archives by the uid of their build."""
@@ -19,7 +21,7 @@ class Staging:
     async def upload_url(self, uid: str, capability: str, base_url: str) -> str:
         """Where the archive is to be PUT: a presigned address of the bucket, or an address of ours with the capability."""
         presigned = await (await self._open()).upload_url(uid, int(self._settings.upload_ttl))
-        return presigned or f"{base_url.rstrip('/')}/uploads/{uid}?{urlencode({'capability': capability})}"
+        return presigned or f"{base_url.rstrip('/')}/uploads/{uid}?{urlencode({CAPABILITY: capability})}"
 
     async def receive(self, uid: str, chunks: AsyncIterable[bytes], limit: int) -> int:
         """Keep an archive, whole or not at all, and return its size. Raises ArchiveTooLarge."""

@@ -34,6 +34,7 @@ from pressroom.apps.docs.http.request_parts import (
 )
 from pressroom.apps.docs.model import BuildStatus
 from pressroom.apps.docs.requests import BuildDraft
+from pressroom.apps.docs.uploads.staging import CAPABILITY
 
 STATUSES = tuple(status.value for status in BuildStatus)
 UPLOADED = "uploaded"
@@ -102,7 +103,7 @@ ANNOUNCE_BUILD = operation(
     | created_one(
         AnnouncedBuildView,
         "The build, which waits for its archive",
-        _PENDING | {"upload_url": f"https://pressroom.example.org/uploads/{BUILD_ID}?capability=…"},
+        _PENDING | {"upload_url": f"https://pressroom.example.org/uploads/{BUILD_ID}?{CAPABILITY}=…"},
     ),
     422,
     **json_body(BuildDraft, "What was built, and the hash of the archive", example=_DRAFT),
@@ -156,7 +157,7 @@ PUT_ARCHIVE: dict[str, Any] = {
         },
         "parameters": [
             BUILD,
-            query("capability", {"type": "string", "minLength": 1}, "As `upload_url` has it") | {"required": True},
+            query(CAPABILITY, {"type": "string", "minLength": 1}, "As `upload_url` has it") | {"required": True},
         ],
     },
 }

@@ -30,6 +30,7 @@ from pressroom.apps.docs.http.request_parts import (
     parse_uid_cursor,
 )
 from pressroom.apps.docs.requests import BuildDraft
+from pressroom.apps.docs.uploads.staging import CAPABILITY
 from pressroom.apps.docs.urls import PublishedUrls
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class BuildsApi:
 
     async def upload_archive(self, request: Request, build: str) -> Response:
         """The archive of a build. The address is the one that announcing the build has answered."""
-        await self._builds.receive(build, request.query_params.get("capability", ""), request.stream())
+        await self._builds.receive(build, request.query_params.get(CAPABILITY, ""), request.stream())
         return Response(status_code=204)
 
     async def _place(self, request: Request, org: str, project: str) -> BuildPlace:

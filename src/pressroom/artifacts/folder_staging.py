@@ -4,7 +4,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -35,17 +35,16 @@ class FolderStaging:
     async def receive(self, id: str, chunks: AsyncIterable[bytes]) -> int:
         name = upload_name(id)
         path, size = self._temporary / secrets.token_hex(16), 0
-        with translate_os_errors(self._place):
-            file = await in_thread(partial(create_private_file, path))
-            try:
-                async for chunk in chunks:
-                    size += len(chunk)
-                    await in_thread(partial(file.write, chunk))
-                await in_thread(partial(self._move_into_place, file, path, name))
-            finally:
-                with suppress(OSError):  # what could not be flushed is thrown away anyway
-                    file.close()
-                path.unlink(missing_ok=True)
+        file = await self._run_in_thread(partial(create_private_file, path))
+        try:
+            async for chunk in chunks:
+                size += len(chunk)
+                await self._run_in_thread(partial(file.write, chunk))
+            await self._run_in_thread(partial(self._move_into_place, file, path, name))
+        finally:
+            with suppress(OSError):  # what could not be flushed is thrown away anyway
+                file.close()
+            path.unlink(missing_ok=True)
         return size
 
     def _move_into_place(self, file: BinaryIO, path: Path, name: str) -> None:
@@ -59,29 +58,28 @@ class FolderStaging:
 
     async def size(self, id: str) -> int | None:
         path = self._folder / upload_name(id)
-        with translate_os_errors(self._place):
-            return await in_thread(partial(_size_of, path))
+        return await self._run_in_thread(partial(_size_of, path))
 
     async def read(self, id: str) -> AsyncIterator[bytes]:
         path = self._folder / upload_name(id)
-        with translate_os_errors(self._place):
-            file = await in_thread(partial(_open, path))
-            try:
-                while chunk := await in_thread(partial(file.read, CHUNK)):
-                    yield chunk
-            finally:
-                file.close()
+        file = await self._run_in_thread(partial(_open, path))
+        try:
+            while chunk := await self._run_in_thread(partial(file.read, CHUNK)):
+                yield chunk
+        finally:
+            file.close()
 
     async def delete(self, id: str) -> None:
         path = self._folder / upload_name(id)
-        with translate_os_errors(self._place):
-            await in_thread(partial(path.unlink, missing_ok=True))
+        await self._run_in_thread(partial(path.unlink, missing_ok=True))
 
     async def list_ids(self, older_than: float) -> AsyncIterator[str]:
-        with translate_os_errors(self._place):
-            found = await in_thread(partial(self._list, older_than))
-        for id in found:
+        for id in await self._run_in_thread(partial(self._list, older_than)):
             yield id
+
+    async def _run_in_thread[T](self, work: Callable[[], T]) -> T:
+        with translate_os_errors(self._place):
+            return await in_thread(work)
 
     def _list(self, older_than: float) -> list[str]:
         if not self._folder.exists():

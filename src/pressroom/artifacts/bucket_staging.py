@@ -3,7 +3,7 @@
 import secrets
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -41,20 +41,18 @@ class BucketStaging:
 
     async def receive(self, id: str, chunks: AsyncIterable[bytes]) -> int:
         """Through a local file, so that an upload that breaks off leaves nothing in the bucket."""
-        path = Path(tempfile.gettempdir()) / f"pressroom-{secrets.token_hex(16)}"
-        size = 0
+        path, size = Path(tempfile.gettempdir()) / f"pressroom-{secrets.token_hex(16)}", 0
+        file = await _run_disk_work(partial(create_private_file, path))
         try:
-            with translate_os_errors(f"the temporary folder {path.parent}"):
-                file = await in_thread(partial(create_private_file, path))
-                try:
-                    async for chunk in chunks:
-                        size += len(chunk)
-                        await in_thread(partial(file.write, chunk))
-                finally:
-                    file.close()
+            async for chunk in chunks:
+                size += len(chunk)
+                await _run_disk_work(partial(file.write, chunk))
+            await _run_disk_work(file.close)
             async with self._requests():
                 await obstore.put_async(self._store, self._path(id), path, use_multipart=size > PART, chunk_size=PART)
         finally:
+            with suppress(OSError):
+                file.close()
             path.unlink(missing_ok=True)
         return size
 
@@ -86,3 +84,8 @@ class BucketStaging:
 
     def _path(self, id: str) -> str:
         return f"{self._folder}/{upload_name(id)}"
+
+
+async def _run_disk_work[T](work: Callable[[], T]) -> T:
+    with translate_os_errors(f"the temporary folder {tempfile.gettempdir()}"):
+        return await in_thread(work)
