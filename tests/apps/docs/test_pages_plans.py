@@ -23,7 +23,7 @@ ASKED = {
 @pytest.mark.parametrize("statement", ASKED)
 def test_a_page_reads_what_it_shows_through_an_index(statement: str) -> None:
     text = load("sqlite", BUILT_IN_SCHEMA)[statement]
-    values = {name: "[]" for name in re.findall(r":(\w+)", text)}
+    values = dict.fromkeys(re.findall(r":(\w+)", text), "[]")
     rows = SteppedStore(schema=BUILT_IN_SCHEMA).raw.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
     plan = " | ".join(str(row[3]) for row in rows)
 
