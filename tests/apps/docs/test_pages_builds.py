@@ -6,6 +6,7 @@ from pressroom.api.access import Scope
 from pressroom.apps.docs.model import EditionKind, TrackingMode, TrackingParams
 from pressroom.apps.docs.pages.build_page import describe_annotations
 from pressroom.apps.docs.requests import ProjectChanges
+from pressroom.apps.docs.settings import DocsSettings
 from tests.apps.docs.pages_stage import SITE, send, sites
 from tests.apps.docs.test_pages_sites import row, words
 from tests.web.browsing import member
@@ -278,3 +279,16 @@ async def test_pages_of_an_edition_are_searched(database: str) -> None:
     assert ("v/v1/old.html" in of_edition.text, "a%20b.html" in of_edition.text) == (True, False)
     assert "No page of __main has these words." in words(none.text)
     assert wrong.status_code == 404
+
+
+async def test_where_no_sites_are_served_no_page_links_to_one(file: str) -> None:
+    async with (
+        sites(file, sections={"docs": DocsSettings(listen="")}) as scene,
+        member(scene.stage, Scope.VIEWER, "red") as person,
+    ):
+        guide = await scene.project()
+        build = await scene.build(guide, shown_by=["__main"])
+        pages = [await person.get(path) for path in (HOME, f"{HOME}/editions/__main", f"{HOME}/builds/{build.uid}")]
+
+    assert "This service serves no sites." in pages[0].text
+    assert all('href="/red/' not in page.text for page in pages)
