@@ -395,3 +395,27 @@ async def test_the_rows_agree_with_each_other(database: str) -> None:
         await flow.press.wait((await flow.app.editions.roll_back("acme", "guide", "__main", rollback, actor="anna")).uid)
         schema = database_schema(flow.press.installed)
         assert find_violations(flow.press.settings, schema) == []
+
+
+async def test_jobs_that_update_the_same_edition_know_of_each_other(database: str, eventually: Any) -> None:
+    """Q15: asked before an edition is moved."""
+    async with docs_flow(database, workers=4) as flow:
+        outside = PublisherDouble().use(flow)
+        outside.let_go.clear()
+        first = await flow.submit(SITE, "v1.0.0")
+        await outside.reached.wait()
+        second = await flow.submit(MORE, "v1.1.0")
+        assert first.job_uid is not None
+        assert second.job_uid is not None
+
+        async def noted() -> Any:
+            progress = (await flow.press.get(str(second.job_uid))).progress or {}
+            return progress.get("editions_detail", {}).get("1")
+
+        assert await eventually(noted) == {"also_updated_by": [f"job_{first.job_uid}"]}
+        conflicts = await flow.press.overview.conflicts(flow.project.id, item="1")
+        assert [(one.item, len(one.jobs)) for one in conflicts.conflicts] == [("1", 2)]
+        outside.let_go.set()
+        for build in (first, second):
+            assert (await flow.ended(build))[1].status is Status.COMPLETED
+        assert outside.shown["1"] == (2, second.uid)
