@@ -73,7 +73,7 @@ class Dashboards:
     async def make_pages(self, facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
         """The dashboard and the 404 page. Raises TemplateFailed."""
         service = RenderingService(self._core.settings.base_url, VERSION)
-        context = dashboard_context(facts, self._urls, service, self._core.clock.now_ms())
+        context = await asyncio.to_thread(dashboard_context, facts, self._urls, service, self._core.clock.now_ms())
         rendering = self._core.rendering
         return {
             DASHBOARD: await render_page(rendering, template.dashboard, template.included, context),

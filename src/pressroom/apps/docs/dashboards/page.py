@@ -1,5 +1,6 @@
 """One page of a template, rendered by the template engine in its own process."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,9 +22,9 @@ async def render_page(
     assets = InlinedAssets(template.assets)
     options = {"data": {**context, "assets": assets.data}, "templates": dict(included)}
     try:
-        prepared = documents.prepare(RenderRequest("jinja", "html", template.source.encode(), options))
-        rendered = await rendering.preview(prepared)
-        return assets.inline(rendered.data.decode()).encode()
+        request = RenderRequest("jinja", "html", template.source.encode(), options)
+        rendered = await rendering.preview(await asyncio.to_thread(documents.prepare, request))
+        return await asyncio.to_thread(lambda: assets.inline(rendered.data.decode()).encode())
     except SourceInvalid as error:
         raise TemplateFailed(_located(template.name, error)) from None
     except (TooLarge, Timeout, EngineCrashed, InvalidArgument) as error:

@@ -29,7 +29,8 @@ MOST_FILES = 200
 LARGEST_TREE = 5 * 1024 * 1024  # bytes of these files
 DEEPEST = 20  # folders in folders
 REDIRECTS = 3
-CONNECT_WITHIN = 15.0  # seconds, and as many for each read
+CONNECT_WITHIN = 15.0  # seconds
+READ_WITHIN = 45.0  # seconds without a byte: a server may have to pack a large repository first
 _FOLDER, _FILES = 0o040000, (0o100644, 0o100755, 0o100664)
 
 
@@ -81,6 +82,8 @@ def _failure(code: str, message: str) -> dict[str, Any]:
 def _words(error: Exception) -> str:
     """Without addresses of this network, which an error of a connection may name."""
     text = str(error)
+    if "timed out" in text:
+        return "it takes too long"
     return "no connection" if "onnection" in text or "Max retries" in text else text[:200]
 
 
@@ -139,7 +142,7 @@ def _connect(request: dict[str, Any]) -> tuple[GitClient, str]:
         return TCPGitClient(request["host"], port=request["port"]), request["path"]
     pool = urllib3.PoolManager(
         retries=urllib3.Retry(total=REDIRECTS, connect=0, read=0, status=0, redirect=REDIRECTS),
-        timeout=urllib3.Timeout(connect=CONNECT_WITHIN, read=CONNECT_WITHIN),
+        timeout=urllib3.Timeout(connect=CONNECT_WITHIN, read=READ_WITHIN),
     )
     return Urllib3HttpGitClient(request["url"], pool_manager=pool), request["url"]
 
