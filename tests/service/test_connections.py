@@ -178,6 +178,22 @@ async def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
         await until(lambda: server.received[-1]["type"] == "http.disconnect")
 
 
+async def test_a_long_body_may_take_its_time_while_it_comes() -> None:
+    """An archive of 500 MB does not come within a minute. A second for each 32 KB."""
+    megabytes = bytes(3 * 1024 * 1024)
+    async with serving() as server:
+        reader, writer = await server.open()
+        writer.write(b"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + megabytes)
+        await writer.drain()
+        connection = await server.until(lambda one: one._body_bytes == len(megabytes))
+        server.later(60 + 95)
+        assert not connection.transport.is_closing()
+        server.later(2)
+
+        assert problem_of(await all_of(reader)) == (408, "request_timeout")
+        writer.close()
+
+
 async def test_an_answer_may_take_longer_than_any_deadline() -> None:
     go_on = asyncio.Event()
 

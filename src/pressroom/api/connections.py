@@ -3,7 +3,7 @@
 | phase | until | then |
 |---|---|---|
 | head | `head_timeout` after it was opened, or after the first byte of a later request; `head_limit` bytes | 408, 431 |
-| body | `body_timeout` after the head; how long it may be is for the route to say | 408 |
+| body | `body_timeout` after the head, and a second more for SLOWEST bytes that came; the route limits its length | 408 |
 | answering | for as long as it takes | |
 | idle | `keep_alive_timeout` (uvicorn's own) | closed |
 | discarding | what was refused: DISCARD_LIMIT bytes, or `body_timeout` | closed |
@@ -28,6 +28,7 @@ from pressroom.api.access import is_loopback
 from pressroom.api.limits import network_of
 
 DISCARD_LIMIT = 64 * 1024 * 1024  # bytes of a refused body that are read, so that its sender can read why
+SLOWEST = 32 * 1024  # bytes in a second: a long upload may take its time, as long as it comes
 LINGER = 5.0  # seconds in which the sender of something that is no whole request can read why it was refused
 SWEEP_INTERVAL = 1.0
 OTHER_FILES = 200  # that a process has open besides its connections
@@ -105,6 +106,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # of the request that is being read
         self._raw_bytes = 0  # of its body, with what frames its chunks
         self._body_bytes = 0
+        self._body_deadline = 0.0  # of a body that does not come
         self._discarded = 0
         if (refused := self.all.admit(self)) is not None:
             self.refuse(503, "too_many_connections", refused, retry=True)
@@ -142,7 +144,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self.phase, self._head_bytes, self._raw_bytes, self._body_bytes = Phase.BODY, 0, 0, 0
-        self.deadline = self.all.clock() + self.all.body_timeout
+        self.deadline = self._body_deadline = self.all.clock() + self.all.body_timeout
         super().on_headers_complete()
         if any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers):
             self.cycle.transport = _LingeringTransport(self)  # type: ignore[assignment]
@@ -151,6 +153,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_bytes += len(body)
         if self.cycle.response_complete:
             self._discard(len(body))
+        elif self.phase is Phase.BODY:
+            self.deadline = self._body_deadline + self._body_bytes / SLOWEST
         super().on_body(body)
 
     def on_message_complete(self) -> None:

@@ -44,10 +44,10 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
         from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
-        from pressroom.apps.docs.operations.credentials import Credentials, Services
+        from pressroom.apps.docs.operations.credentials import OrgCredentials, OrgServices
         from pressroom.apps.docs.operations.editions import Editions
-        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.hooks import Hooks
+        from pressroom.apps.docs.operations.importing import FolderImport
         from pressroom.apps.docs.operations.orgs import Orgs
         from pressroom.apps.docs.operations.projects import Projects
         from pressroom.apps.docs.operations.purgatory import Purgatory
@@ -66,17 +66,17 @@ class DocsApp(RunningApp):
         self.settings: DocsSettings = core.app_settings
         self.staging = Staging(core)
         self.search = Search(core)
-        self.credentials = Credentials(core)
-        self.services = Services(core)
+        self.credentials = OrgCredentials(core)
+        self.services = OrgServices(core)
         self.publishers = Publishers(core, self.credentials)
         self.dashboards = Dashboards(core)
         self.publishing = EditionPublishing(self.publishers, self.dashboards)
-        self.build_processing = BuildProcessing(core, self.staging, self.publishing)
-        self.edition_update = EditionUpdate(core, self.publishing)
+        self.build_processing = BuildProcessing(core, self.staging, self.publishing, self.search)
+        self.edition_update = EditionUpdate(core, self.publishing, self.search)
         self.git_remote = GitRemote(core.app_settings)
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
-        self.reconcile = Reconcile(core, self.publishers, self.dashboards)
+        self.reconcile = Reconcile(core, self.publishers, self.dashboards, self.search)
         self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
         self.credential_rewrap = CredentialRewrap(core, self.credentials)

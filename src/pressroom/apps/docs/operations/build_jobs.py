@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 
 from pressroom.apps.docs.model import Build, Project
+from pressroom.apps.docs.operations.subjects import subject_of
 from pressroom.model import Submitted
 from pressroom.queue import Queue
 from pressroom.store import Transaction
@@ -26,7 +27,7 @@ async def submit_processing(queue: Queue, project: Project, build: Build, *, act
         org_id=project.org,
         project_id=project.id,
         build_id=build.uid,
-        subject=f"{project.org}/{project.slug}: {build.git_ref}"[:200],
+        subject=subject_of(f"{project.org}/{project.slug}: {build.git_ref}"),
         within=within,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pressroom.apps.docs.model import Project
+from pressroom.apps.docs.operations.subjects import subject_of
 from pressroom.model import Submitted
 from pressroom.queue import Queue
 from pressroom.store import Transaction
@@ -30,7 +31,7 @@ async def submit_many(
             key=f"docs:dashboard:{project.id}",
             org_id=project.org,
             project_id=project.id,
-            subject=f"dashboard of {project.org}/{project.slug}"[:200],
+            subject=subject_of(f"dashboard of {project.org}/{project.slug}"),
             **options,
         )
         for project in projects

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from pressroom.apps.docs.model import Edition, Project
+from pressroom.apps.docs.operations.subjects import subject_of
 from pressroom.model import Submitted
 from pressroom.queue import Queue
 from pressroom.store import Transaction
@@ -56,6 +57,6 @@ async def _submit(queue: Queue, project: Project, order: EditionOrder, key: str,
         org_id=project.org,
         project_id=project.id,
         build_id=order.build,
-        subject=f"{project.org}/{project.slug}: {what}"[:200],
+        subject=subject_of(f"{project.org}/{project.slug}: {what}"),
         within=within,
     )

@@ -20,6 +20,8 @@ from pressroom.apps.docs.processing.edition_moves import EditionMoves, EditionOu
 from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, find_place
 from pressroom.apps.docs.processing.inventory import BuildInventory
 from pressroom.apps.docs.processing.moves import KeptEdition, MovedEdition, move_by_build, shown_build
+from pressroom.apps.docs.processing.search_index import index_pages
+from pressroom.apps.docs.search.search import Search
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds as build_rows
 from pressroom.apps.docs.store import editions as rows
@@ -49,11 +51,12 @@ class Tracked(msgspec.Struct, frozen=True):
 
 
 class BuildProcessing:
-    def __init__(self, core: Core, staging: Staging, publishing: EditionPublishing) -> None:
+    def __init__(self, core: Core, staging: Staging, publishing: EditionPublishing, search: Search) -> None:
         self._core = core
         self._settings: DocsSettings = core.app_settings
         self._inventory = BuildInventory(core, staging)
         self._publishing = publishing
+        self._search = search
         self._urls = PublishedUrls(self._settings)
         self.kind = Kind(
             KIND,
@@ -84,6 +87,7 @@ class BuildProcessing:
         outcomes = await moves.run(tracked.editions, move, skipped=tracked.skipped)
 
         problem = await render_dashboard(job, self._publishing, subject.place, last=job.attempt >= self.kind.max_attempts)
+        await index_pages(job, self._search, build)
         return _result(build, outcomes, _problems(subject.place, build, problem))
 
     async def _track(self, job: RunningJob, place: ProjectPlace, build: Build) -> Tracked:

@@ -16,8 +16,11 @@ from pressroom.apps.docs.processing.dashboard_phase import render_dashboard
 from pressroom.apps.docs.processing.edition_moves import EditionMoves, EditionOutcomes
 from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, find_place
 from pressroom.apps.docs.processing.moves import KeptEdition, MovedEdition, move_by_person
+from pressroom.apps.docs.processing.search_index import index_pages
+from pressroom.apps.docs.search.search import Search
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import editions as rows
+from pressroom.apps.docs.store.builds import get_build_by_uid
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.definitions import Kind
 from pressroom.model import Ending, OnKey, Partial, Work
@@ -25,10 +28,11 @@ from pressroom.worker.context import RunningJob
 
 
 class EditionUpdate:
-    def __init__(self, core: Core, publishing: EditionPublishing) -> None:
+    def __init__(self, core: Core, publishing: EditionPublishing, search: Search) -> None:
         self._core = core
         self._settings: DocsSettings = core.app_settings
         self._publishing = publishing
+        self._search = search
         self._urls = PublishedUrls(self._settings)
         self.kind = Kind(
             KIND,
@@ -49,6 +53,8 @@ class EditionUpdate:
         problem = None
         if place.project.date_deleted is None:
             problem = await render_dashboard(job, self._publishing, place, last=job.attempt >= self.kind.max_attempts)
+        if order.build is not None:
+            await index_pages(job, self._search, await self._core.database.read(partial(get_build_by_uid, order.build)))
         result = {
             "editions_published": outcomes.published,
             "editions_skipped": outcomes.skipped,

@@ -12,6 +12,7 @@ from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.publishing import Publication, Publisher
 from pressroom.apps.docs.publishing.publishers import Publishers
+from pressroom.apps.docs.search.search import Search
 from pressroom.apps.docs.store import publishing as rows
 from pressroom.apps.docs.store.orgs import get_org
 from pressroom.apps.docs.store.projects import get_project_by_id
@@ -29,10 +30,11 @@ log = logging.getLogger("pressroom.docs")
 class Reconcile:
     """Every five minutes, and after something was deleted. Idempotent: a second run finds nothing to do."""
 
-    def __init__(self, core: Core, publishers: Publishers, dashboards: Dashboards) -> None:
+    def __init__(self, core: Core, publishers: Publishers, dashboards: Dashboards, search: Search) -> None:
         self._core = core
         self._publishers = publishers
         self._dashboards = dashboards
+        self._search = search
         self.kind = periodic_kind(NAME, self._run, core, pool="outbound")
 
     async def submit(self, org: str | None = None) -> Submitted:
@@ -52,6 +54,8 @@ class Reconcile:
                 await self._reconcile(await self._core.database.read(partial(get_org, slug)), counts)
 
         results = await asyncio.gather(*map(reconcile_one, orgs), return_exceptions=True)
+        if not named:
+            await self._search.catch_up()
         await job.message(
             f"Published {counts['published']:,} editions again, removed {counts['unpublished']:,}, repaired "
             f"{counts['repaired']:,} entries, rendered {counts['dashboards']:,} dashboards"
