@@ -98,12 +98,14 @@ def test_an_address_is_resolved_as_browsers_do(document: str, url: str, expected
         "#!route",
         "#:~:text=word",
         "#here:~:text=word",
+        "#7-12",
+        "#L7-L12",
         "index.html#here",
         "https://example.org/nothing",
     ],
 )
 def test_a_link_that_leads_somewhere_is_no_problem(url: str) -> None:
-    assert check({"index.html": page(url, anchors=("here", "hé"))}) == []
+    assert check({"index.html": page(url, anchors=("here", "hé", "7", "L7"))}) == []
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,7 @@ def test_a_link_that_leads_somewhere_is_no_problem(url: str) -> None:
         ("#nowhere", "the page has no such anchor"),
         ("index.html#nowhere", "the page has no such anchor"),
         ("guide/#nowhere", "the page has no such anchor"),
+        ("#8-12", "the page has no such anchor"),
         ("guide#nowhere", "the page has no such anchor"),
     ],
 )
@@ -133,6 +136,13 @@ def test_an_anchor_may_be_on_a_page_that_is_read_later() -> None:
 
 def test_an_anchor_of_a_page_that_was_not_read_is_not_judged() -> None:
     assert check({"index.html": page("genindex.html#x")}) == []
+
+
+def test_an_anchor_of_a_page_that_leads_to_another_is_not_judged() -> None:
+    redirect = PageLinks([PageLink("genindex.html", True)], frozenset(), None, is_redirect=True)
+
+    assert check({"index.html": page("old.html#x"), "old.html": redirect}) == []
+    assert check({"old.html": redirect, "zz.html": page("old.html#x")}) == []
 
 
 def test_what_loads_a_file_needs_no_anchor() -> None:

@@ -18,6 +18,7 @@ LONGEST_LINK = 500  # of one that is reported
 _CONTROLS = "".join(map(chr, range(0x21)))  # what browsers strip from the ends of an address
 _LINE_BREAKS = str.maketrans("", "", "\t\r\n")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_LINES = re.compile(r"(L?[0-9]+)-L?[0-9]+")  # of source code, which a script marks
 _PAGE = re.compile(r".*\.x?html?", re.IGNORECASE | re.DOTALL)
 
 NO_FILE = "there is no such file"
@@ -33,11 +34,13 @@ class PageLink(msgspec.Struct, frozen=True):
 
 
 class PageLinks(msgspec.Struct, frozen=True):
-    """What one page has: links as they are written, the address that `<base>` gives, and the names of its anchors."""
+    """What one page has: links as they are written, the address that `<base>` gives, and the names of its anchors.
+    `is_redirect`: it leads to another page at once, mostly with the anchor that it was asked for."""
 
     links: Sequence[PageLink]
     anchors: frozenset[str]
     base: str | None = None
+    is_redirect: bool = False
 
 
 class BrokenLink(msgspec.Struct, frozen=True):
@@ -61,6 +64,7 @@ class SiteLinks:
         self._files = frozenset(paths)
         self._pages: list[str] = []
         self._anchors: dict[str, frozenset[int]] = {}
+        self._redirects: set[str] = set()
         self._waiting: dict[str, list[_Waiting]] = {}
         self._broken: list[tuple[tuple[int, int], str, str]] = []
         self.count = 0
@@ -68,7 +72,7 @@ class SiteLinks:
     def add_page(self, path: str, page: PageLinks) -> None:
         number = len(self._pages)
         self._pages.append(path)
-        self._add_anchors(path, page.anchors)
+        self._add_anchors(path, page)
         document = path if page.base is None else _document(path, page.base)
         if document is None:  # `<base>` leads out of the site, and every link with it
             return
@@ -101,13 +105,15 @@ class SiteLinks:
         anchors = self._anchors.get(file)
         if anchors is None:
             self._waiting.setdefault(file, []).append(_Waiting(place, url, fragment))
-        elif not _has_anchor(anchors, fragment):
+        elif file not in self._redirects and not _has_anchor(anchors, fragment):
             self._add_broken(place, url, NO_ANCHOR)
 
-    def _add_anchors(self, path: str, names: frozenset[str]) -> None:
-        anchors = self._anchors[path] = frozenset(map(hash, names))
+    def _add_anchors(self, path: str, page: PageLinks) -> None:
+        anchors = self._anchors[path] = frozenset(map(hash, page.anchors))
+        if page.is_redirect:
+            self._redirects.add(path)
         for waiting in self._waiting.pop(path, ()):
-            if not _has_anchor(anchors, waiting.fragment):
+            if not page.is_redirect and not _has_anchor(anchors, waiting.fragment):
                 self._add_broken(waiting.place, waiting.url, NO_ANCHOR)
 
     def _add_broken(self, place: tuple[int, int], url: str, reason: str) -> None:
@@ -171,4 +177,7 @@ def _is_checked(fragment: str) -> bool:
 
 def _has_anchor(anchors: frozenset[int], fragment: str) -> bool:
     name = fragment.partition(":~:")[0]
-    return hash(name) in anchors or hash(unquote(name)) in anchors
+    if hash(name) in anchors or hash(unquote(name)) in anchors:
+        return True
+    lines = _LINES.fullmatch(name)
+    return lines is not None and hash(lines[1]) in anchors

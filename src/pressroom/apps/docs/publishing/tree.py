@@ -4,13 +4,13 @@ A publication compares what is wanted with what the record of the site says is t
 killed at any moment, and the next run does the rest.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import msgspec
 
-from pressroom.apps.docs.model import Org, Project
+from pressroom.apps.docs.model import MAIN, Org, Project
 from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord
 from pressroom.apps.docs.publishing.leases import Superseded, publish_lease
@@ -22,6 +22,7 @@ from pressroom.apps.docs.publishing.tree_paths import (
     PURGATORY,
     RECORDS,
     SWEEPS,
+    dashboard_files,
     dashboard_path,
     is_in_site,
     marker_path,
@@ -55,6 +56,8 @@ class TreePublisher:
                 await copy.run(publication.edition.id, publication.seq, build, wanted)
                 if build is None:
                     await self._delete_own_files(site)
+                if build is None and site.edition == MAIN:  # which lives as long as its project
+                    await self._delete_all(dashboard_files(site.project))
 
     async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:  # noqa: ARG002
         """What differs, with the pages last."""
@@ -76,6 +79,8 @@ class TreePublisher:
                 await self.publish(shown[site])
             else:
                 await self._unpublish(org, site)
+        for project in {site.project for site in repaired} - {site.project for site in shown}:
+            await self._delete_all(dashboard_files(project))
         for site in sorted(await self._list_sites(SWEEPS, org) - set(busy)):
             async with self._site_copy(org, site, 0, org.purgatory_retention) as (copy, _):
                 await copy.sweep()
@@ -112,8 +117,11 @@ class TreePublisher:
             await self._delete_own_files(site)
 
     async def _delete_own_files(self, site: PublishedSite) -> None:
-        for name in sorted(OWN_FILES):
-            await self._place.delete(f"{site_folder(site)}{name}")
+        await self._delete_all(f"{site_folder(site)}{name}" for name in sorted(OWN_FILES))
+
+    async def _delete_all(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            await self._place.delete(path)
 
     async def _load(self, org: Org, site: PublishedSite) -> SiteRecord:
         for kind in (RECORDS, GONE):

@@ -51,3 +51,8 @@ def dashboard_path(project: Project, name: str) -> str:
             return f"{site_folder(PublishedSite(project.slug, edition))}_docverse.json"
         case _:
             return f"{project.slug}/{name}"
+
+
+def dashboard_files(project: str) -> list[str]:
+    """Those of a project that belong to none of its editions."""
+    return [f"{project}/v/index.html", f"{project}/v/switcher.json", f"{project}/__404.html", f"{project}/_docverse.json"]

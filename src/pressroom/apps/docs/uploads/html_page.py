@@ -35,7 +35,7 @@ _FOLLOWED = {"a", "area"}
 def read_links(page: bytes) -> PageLinks:
     reader = _LinkReader()
     parse_html(page, reader)
-    return PageLinks(reader.links, frozenset(reader.anchors), reader.base)
+    return PageLinks(reader.links, frozenset(reader.anchors), reader.base, reader.is_redirect)
 
 
 def parse_html(page: bytes, target: object) -> None:
@@ -64,6 +64,7 @@ class _LinkReader:
         self.links: list[PageLink] = []
         self.anchors: set[str] = set()
         self.base: str | None = None
+        self.is_redirect = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if not attributes:
@@ -78,6 +79,7 @@ class _LinkReader:
         elif tag == "meta" and attributes.get("http-equiv", "").lower() == "refresh":
             redirect = _META_REFRESH.match(attributes.get("content", ""))
             if redirect:
+                self.is_redirect = True
                 self.links.append(PageLink(redirect[1], True))
 
     def end(self, tag: str) -> None:
