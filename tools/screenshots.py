@@ -112,6 +112,10 @@ def shots(known: Known) -> list[Shot]:
         Shot("sites-none", "/sites?q=nothing-of-the-kind"),
         Shot("org", "/sites/acme"),
         Shot("org-settings", "/sites/acme/settings"),
+        Shot("org-dry-run", "/sites/acme/settings", _dry_run),
+        Shot("org-template", "/sites/acme/settings/template"),
+        Shot("org-services", "/sites/acme/settings/services"),
+        Shot("project-search", "/sites/acme/guide?search=chapter&in=2.0.0#search"),
         Shot("purgatory", "/sites/acme/purgatory"),
         Shot("project", "/sites/acme/guide?ref=tickets/GD-20"),
         Shot("project-failed", "/sites/acme/api?status=failed"),
@@ -135,6 +139,14 @@ def _typed(text: str) -> Callable[[Page], None]:
         page.wait_for_timeout(600)  # the picture is drawn when its frame has loaded, which no event of the page tells
 
     return then
+
+
+def _dry_run(page: Page) -> None:
+    """Of rules that would delete something."""
+    rules = '[{"type": "build_history_orphan", "min_position": 1, "min_age_days": 0}]'
+    page.get_by_label("Lifecycle rules, as JSON").fill(rules)
+    page.get_by_role("button", name="Dry run of the lifecycle rules").click()
+    page.get_by_role("heading", name="Dry run").wait_for()
 
 
 def photograph(browser: Browser, url: str, known: Known, folder: Path, only: str | None) -> list[str]:

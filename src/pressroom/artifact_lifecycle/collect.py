@@ -54,6 +54,7 @@ async def collect_garbage(
     """
     wait = int(grace * 1000)
     evicted = await evict_cache_entries(database, cache_limit) if cache_limit else 0
+    await _in_batches(database, lambda: artifacts.delete_files_of_unreferenced(BATCH))
     dropped = await _in_batches(database, lambda: artifacts.delete_unreferenced(BATCH))
     unaliased = await _delete_aliases(store, database, wait)
     condemned = await _in_batches(database, lambda: blobs.condemn_marked(wait, BATCH))

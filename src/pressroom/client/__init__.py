@@ -11,12 +11,16 @@
 | `retries.py` | which requests are sent again, when, and for how long |
 | `errors.py` | turns problem documents into the errors of the library |
 | `responses.py`, `event_stream.py` | decode JSON and server-sent events |
+| `docs/` | the same for documentation sites: `client.docs("acme", "guide")` |
 | `sync_client.py`, `async_client.py`, `httpx_adapter.py` | perform the operations over httpx, blocking or on an event loop |
 
 Needs httpx (`pip install 'pressroom[client]'`), and neither the database nor an engine.
 """
 
 from pressroom.client.async_client import AsyncClient, AsyncHandle
+from pressroom.client.docs.async_project import AsyncProjectDocs
+from pressroom.client.docs.responses import RemoteBuild, RemoteEdition, RemoteHistoryEntry, RemoteQueueJob
+from pressroom.client.docs.sync_project import ProjectDocs
 from pressroom.client.errors import InvalidAnswer, Unreachable, problem_of
 from pressroom.client.responses import RemoteEvent, RemoteJob, SubmittedJob
 from pressroom.client.retries import RetryPolicy
@@ -25,11 +29,17 @@ from pressroom.client.sync_client import Client, Handle
 __all__ = [
     "AsyncClient",
     "AsyncHandle",
+    "AsyncProjectDocs",
     "Client",
     "Handle",
     "InvalidAnswer",
+    "ProjectDocs",
+    "RemoteBuild",
+    "RemoteEdition",
     "RemoteEvent",
+    "RemoteHistoryEntry",
     "RemoteJob",
+    "RemoteQueueJob",
     "RetryPolicy",
     "SubmittedJob",
     "Unreachable",

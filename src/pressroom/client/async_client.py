@@ -15,6 +15,7 @@ from pressroom import model
 from pressroom.client import calls, httpx_adapter, operations
 from pressroom.client.address import resolve_address
 from pressroom.client.calls import StatusFilter
+from pressroom.client.docs.async_project import AsyncProjectDocs
 from pressroom.client.exchange import (
     ConnectionLost,
     EmitValue,
@@ -218,6 +219,10 @@ class AsyncClient:
     async def _download(self, exchange: Exchange[bytes, Any]) -> bytes:
         async with aclosing(self._perform(exchange)) as pieces:
             return b"".join([piece async for piece in pieces])
+
+    def docs(self, org: str, project: str) -> AsyncProjectDocs:
+        """The documentation of a project: its builds, its editions, and their history."""
+        return AsyncProjectDocs(org, project, self._run, self._perform, self._retry_policy)
 
     async def _run[T](self, exchange: Exchange[Any, T]) -> T:
         ends: list[T] = []

@@ -29,7 +29,7 @@ def error_from_answer(answer: HttpAnswer) -> PressroomError:
     """The error that an answer tells."""
     problem = _problem_document(answer)
     code = str(problem.get("code") or f"http_{answer.status}")
-    detail = str(problem.get("detail") or f"the server answered {answer.status}")
+    detail = _detail_text(problem.get("detail")) or f"the server answered {answer.status}"
     error = _new_error(_error_class(code, answer.status, problem), detail)
     if error.code != code:
         error.code = code  # type: ignore[misc]  # on the instance: a code that this version has no class for
@@ -37,6 +37,13 @@ def error_from_answer(answer: HttpAnswer) -> PressroomError:
     vars(error)["problem"] = problem
     _set_error_fields(error, problem, retry_after(answer))
     return error
+
+
+def _detail_text(detail: Any) -> str:
+    """A text, or a list of `{type, msg, loc}` as routes of documentation answer with."""
+    if not isinstance(detail, list):
+        return str(detail or "")
+    return "; ".join(str(one.get("msg", one)) if isinstance(one, dict) else str(one) for one in detail)
 
 
 def problem_of(error: PressroomError) -> Mapping[str, Any]:

@@ -6,20 +6,23 @@ blocking connection, over an asynchronous one, and step by step in a test.
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class HttpCall:
-    """A request. `timeout` is for each wait on the wire; None is the client's own."""
+    """A request. `timeout` is for each wait on the wire; None is the client's own. `path` may be a whole address, to which the
+    client's token goes only `with_token`. A body that is a file is read while it is sent."""
 
     method: str
     path: str
     params: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
+    body: bytes | Path | None = None
     timeout: float | None = None
     stream: bool = False  # the body of a good answer is read in chunks, with `ReadChunk`
     repeatable: bool = True  # sent twice, it still happens once
+    with_token: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,16 @@
 """What both transports know of httpx."""
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from pressroom.client.address import Address
 from pressroom.client.exchange import ConnectionLost, HttpAnswer, HttpCall
+
+_CHUNK = 256 * 1024
 
 
 def httpx_client_options(address: Address, timeout: float) -> dict[str, Any]:
@@ -23,9 +28,30 @@ def build_request(http: httpx.Client | httpx.AsyncClient, call: HttpCall) -> htt
     timeout: Any = httpx.USE_CLIENT_DEFAULT
     if call.timeout is not None:
         timeout = httpx.Timeout(http.timeout.connect, read=call.timeout)
-    return http.build_request(
-        call.method, call.path, params=call.params or None, headers=call.headers, content=call.body, timeout=timeout
+    headers: dict[str, str] = dict(call.headers)
+    content: Any = call.body
+    if isinstance(call.body, Path):
+        headers["Content-Length"] = str(call.body.stat().st_size)
+        content = _read_later(call.body) if isinstance(http, httpx.AsyncClient) else _read(call.body)
+    request = http.build_request(
+        call.method, call.path, params=call.params or None, headers=headers, content=content, timeout=timeout
     )
+    if not call.with_token:
+        request.headers.pop("authorization", None)
+    return request
+
+
+def _read(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            yield chunk
+
+
+async def _read_later(file: Path) -> AsyncIterator[bytes]:
+    """In a thread, chunk by chunk."""
+    chunks = _read(file)
+    while chunk := await asyncio.to_thread(next, chunks, b""):
+        yield chunk
 
 
 def to_answer(response: httpx.Response, body: bytes) -> HttpAnswer:

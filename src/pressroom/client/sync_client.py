@@ -14,6 +14,7 @@ from pressroom import model
 from pressroom.client import calls, httpx_adapter, operations
 from pressroom.client.address import resolve_address
 from pressroom.client.calls import StatusFilter
+from pressroom.client.docs.sync_project import ProjectDocs
 from pressroom.client.exchange import (
     ConnectionLost,
     EmitValue,
@@ -237,6 +238,10 @@ class Client:
         finally:
             unfinished.unlink(missing_ok=True)
         return size
+
+    def docs(self, org: str, project: str) -> ProjectDocs:
+        """The documentation of a project: its builds, its editions, and their history."""
+        return ProjectDocs(org, project, self._run, self._iterate, self._retry_policy)
 
     def _run[T](self, exchange: Exchange[Any, T]) -> T:
         carried = self._perform(exchange)

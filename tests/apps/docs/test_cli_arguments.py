@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pressroom.apps.docs.commands.field_values import convert, read_fields
-from pressroom.apps.docs.commands.places import Place, find_server, parse_place
+from pressroom.apps.docs.commands.places import ProjectName, find_server, parse_place
 from pressroom.apps.docs.commands.upload_plan import edition_of_view, is_concerned, plan_remotely
 from pressroom.apps.docs.domain.slugs import SlugPreview
 from pressroom.apps.docs.model import AutoCreate, EditionKind
@@ -26,18 +26,18 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "org", "environ", "place"),
     [
-        ("acme/guide", None, {}, Place("acme", "guide")),
-        ("acme/guide", "acme", {}, Place("acme", "guide")),
-        ("guide", "acme", {}, Place("acme", "guide")),
-        ("guide", None, {}, Place(None, "guide")),
-        ("guide", None, {"DOCVERSE_ORG": "acme"}, Place("acme", "guide")),
-        (None, None, {"DOCVERSE_ORG": "acme", "DOCVERSE_PROJECT": "guide"}, Place("acme", "guide")),
-        (None, None, {"PRESSROOM_PROJECT": "acme/guide", "DOCVERSE_PROJECT": "other"}, Place("acme", "guide")),
-        ("acme/guide", None, {"PRESSROOM_ORG": "other"}, Place("acme", "guide")),
+        ("acme/guide", None, {}, ProjectName("acme", "guide")),
+        ("acme/guide", "acme", {}, ProjectName("acme", "guide")),
+        ("guide", "acme", {}, ProjectName("acme", "guide")),
+        ("guide", None, {}, ProjectName(None, "guide")),
+        ("guide", None, {"DOCVERSE_ORG": "acme"}, ProjectName("acme", "guide")),
+        (None, None, {"DOCVERSE_ORG": "acme", "DOCVERSE_PROJECT": "guide"}, ProjectName("acme", "guide")),
+        (None, None, {"PRESSROOM_PROJECT": "acme/guide", "DOCVERSE_PROJECT": "other"}, ProjectName("acme", "guide")),
+        ("acme/guide", None, {"PRESSROOM_ORG": "other"}, ProjectName("acme", "guide")),
     ],
 )
 def test_a_project_is_named_by_argument_or_environment(
-    text: str | None, org: str | None, environ: dict[str, str], place: Place, monkeypatch: pytest.MonkeyPatch
+    text: str | None, org: str | None, environ: dict[str, str], place: ProjectName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environ.items():
         monkeypatch.setenv(name, value)

@@ -211,6 +211,23 @@ def test_credentials_are_written_and_never_shown(guide: Run, tmp_path: Path) -> 
     assert deleted[:2] == (0, "the credential store was deleted\n")
 
 
+def test_a_folder_of_versions_is_imported(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "versions").mkdir()
+    for version in ("1.0", "2.0"):
+        (tmp_path / version).rename(tmp_path / "versions" / version)
+    (tmp_path / "versions" / "latest").symlink_to("2.0")
+
+    code, out, _ = run("import", "versions", "--project", "acme/guide", "--create")
+    editions = {one["slug"]: one["build"] for one in parse(run("editions", "guide", "--json"))}
+    nothing = run("import", "nowhere", "--project", "guide")
+
+    assert code == 0
+    assert [line.split(",")[0] for line in out.splitlines()] == ["1.0: imported", "2.0: imported", "latest: an alias"]
+    assert editions["latest"] == editions["2.0"] == editions["__main"] != editions["1.0"]
+    assert (nothing[0], "there is no such folder" in nothing[2]) == (2, True)
+    assert run("search", "guide", "nowhere-to-be-found")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

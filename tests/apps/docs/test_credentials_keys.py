@@ -411,6 +411,8 @@ async def test_slots_take_services_that_can_be_published_with(file: str) -> None
         ("redis", {"url": "redis://localhost:6379/0"}),
         ("redis", {"url": "rediss://user:password@kv.example.org:6379/0"}),
         ("redis", {"url": "unix:///run/redis.sock"}),
+        ("redis", {"url": "rediss://kv.example.org:6379/0?ssl_cert_reqs=none&ssl_check_hostname=false"}),
+        ("redis", {"url": "rediss://kv.example.org:6379/0#x"}),
         ("redis", {"url": "http://example.org"}),
         ("redis", {"url": "redis://kv.example.org:6379/0"}),
         ("minio", {"endpoint": "http://169.254.169.254", "bucket": "b"}),

@@ -60,7 +60,6 @@ async def with_sites(database: str, **options: object) -> AsyncIterator[EdgeStag
         ("/acme/Guide/", {404}),
         ("/acme/gu_ide/", {404}),
         ("/acme", {404}),
-        ("/", {404}),
         ("/api", {404}),
         ("http://127.0.0.1/acme/guide/nowhere", {404}),
         ("*", {400, 404}),

@@ -154,6 +154,38 @@ async def test_callers_share_one_look_up() -> None:
     assert await lookups.get("a") == 2
 
 
+async def test_only_the_first_caller_waits_for_a_database_that_is_out_of_reach(eventually: Any) -> None:
+    clock, go_on, outage = DocsClock(), asyncio.Event(), True
+    values = [1]
+
+    async def look_up(key: str) -> int:
+        if values:
+            return values.pop()
+        await go_on.wait()
+        if outage:
+            raise StoreUnavailable("the database is away", dependency="database")
+        return 2
+
+    lookups = RecentLookups(look_up, most=10, clock=clock)
+    assert await lookups.get("a") == 1
+    clock.pass_time()
+    first = asyncio.create_task(lookups.get("a"))
+    await asyncio.sleep(0)
+    assert not first.done()
+    go_on.set()
+    assert await first == 1
+    go_on.clear()
+
+    assert [await lookups.get("a") for _ in range(3)] == [1] * 3  # while the next look-up still waits
+    outage = False
+    go_on.set()
+
+    async def is_new() -> bool:
+        return await lookups.get("a") == 2
+
+    await eventually(is_new)
+
+
 async def test_a_failed_look_up_is_tried_again() -> None:
     failures = [ValueError("broken")]
 

@@ -1,5 +1,6 @@
 """Sites of private organisations: tokens and signed links of readers, and nothing for anyone else."""
 
+import logging
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,6 +93,17 @@ async def test_a_link_is_exchanged_for_a_cookie(file: str) -> None:
     assert bare.headers["location"] == "./guide/"
     assert "Path=/;" in by_host.headers["set-cookie"]
     assert by_host.headers["location"] == "./"
+
+
+async def test_the_log_names_no_token_and_has_one_line_for_a_request(file: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "pressroom.access")
+    async with with_private_site(file) as stage:
+        token = sign(stage)
+        await stage.get(f"{ADDRESS}?token={token}")
+        await stage.get_raw(f"{ADDRESS}%0a%1b[0m")
+
+    lines = [record.getMessage() for record in caplog.records if record.name == "pressroom.access"]
+    assert lines == [f"GET {ADDRESS} 303", f"GET {ADDRESS}%0a%1b[0m 404"]
 
 
 async def test_links_that_do_not_open_it(file: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pressroom.apps.docs.model import EditionKind
 from pressroom.apps.docs.settings import DocsSettings
+from pressroom.apps.docs.store.projects import touch_editions
 from tests.apps.docs.edge_stage import EdgeStage, an_org, edge_stage, page
 
 type EdgeStaging = Callable[..., AbstractAsyncContextManager[EdgeStage]]
@@ -237,3 +238,47 @@ async def test_a_branded_404_of_the_dashboard(staged: EdgeStaging, monkeypatch: 
     assert '<a href="/acme/guide/usage.html">Main</a>' in missing.text
     assert missing.text.endswith("</aside></body>")
     assert got == [files["__dashboard.html"], files["__switcher.json"], files["__editions/__main.json"]]
+
+
+async def test_the_rendered_dashboard_of_a_project(staged: EdgeStaging) -> None:
+    """Q23: as it was rendered, compressed for those who accept it, and anew after the next render."""
+    async with staged() as stage:
+        await stage.publish(SITE)
+        project = stage.projects["guide"].id
+        await stage.app.dashboards.render(project)
+        stage.clock.pass_time()
+        files = await stage.app.dashboards.read(project)
+        shown = await stage.get("/acme/guide/v/", accept_encoding="gzip")
+        same = await stage.get("/acme/guide/v/", accept_encoding="gzip", if_none_match=shown.headers["etag"])
+        plain = await stage.get("/acme/guide/v/")
+        switcher = await stage.get("/acme/guide/v/switcher.json")
+        metadata = await stage.get("/acme/guide/v/__main/_docverse.json")
+        missing = await stage.get("/acme/guide/nowhere.html")
+
+        await stage.publish(SITE, "9.x", kind=EditionKind.MAJOR)
+        await stage.run(partial(touch_editions, project))
+        await stage.app.dashboards.render(project)
+        stage.clock.pass_time()
+        again = await stage.get("/acme/guide/v/", accept_encoding="gzip", if_none_match=shown.headers["etag"])
+
+    assert shown.content == plain.content == files["__dashboard.html"]
+    assert (shown.headers["content-encoding"], same.status_code) == ("gzip", 304)
+    assert shown.headers["etag"] != plain.headers["etag"]
+    assert switcher.content == files["__switcher.json"]
+    assert metadata.content == files["__editions/__main.json"]
+    assert missing.status_code == 404
+    assert missing.content == files["__404.html"].replace(b"<!-- editions with this page -->", b"")
+    assert again.status_code == 200
+    assert "9.x" in again.text
+
+
+async def test_the_start_page_names_public_projects_on_this_machine_alone(staged: EdgeStaging) -> None:
+    async with staged(settings=DocsSettings(url="https://docs.example.org")) as stage:
+        await stage.add_project("hidden", an_org("closed", is_private=True))
+        here = [await stage.get("/", host=host) for host in ("127.0.0.1:8001", "localhost", "[::1]:8001")]
+        elsewhere = [await stage.get("/", host=host) for host in ("docs.example.org", "10.0.0.1", "x.localhost")]
+
+    assert {one.status_code for one in here} == {200}
+    assert '<a href="/acme/guide/">The guide</a> acme' in here[0].text
+    assert "hidden" not in here[0].text
+    assert {one.status_code for one in elsewhere} == {404}

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from pressroom import failpoints
+from pressroom.app import database_schema
 from pressroom.apps.docs.errors import BuildNotFound, NotUploaded
 from pressroom.apps.docs.model import BuildStatus, PublishStatus
-from pressroom.apps.docs.requests import ProjectChanges
+from pressroom.apps.docs.requests import ProjectChanges, Rollback
 from pressroom.apps.docs.settings import DocsSettings
+from pressroom.apps.docs.uploads import leftovers
+from pressroom.backends import find_violations
+from pressroom.ids import new_uid
 from pressroom.model import Job, Status
 from tests.apps.docs.flow_stage import (
     SITE,
@@ -344,3 +348,50 @@ async def test_jobs_are_kept_as_long_as_the_setting_says(database: str) -> None:
     async with docs_flow(database, settings=DocsSettings(job_retention=3600.0)) as flow:
         _, job = await flow.process(SITE)
         assert await flow.rows("SELECT retention FROM job WHERE uid = :uid", uid=job.uid) == [(3_600_000,)]
+
+
+async def test_a_job_can_be_tried_again_while_the_upload_is_there(database: str) -> None:
+    """A build that was cancelled before it was processed keeps its upload for a day."""
+    async with docs_flow(database, workers=None) as flow:
+        build = await flow.submit(SITE)
+        assert build.job_uid is not None
+        await flow.press.cancel(build.job_uid)
+        other = await flow.upload(archive_of(MORE))
+        again = await flow.press.retry(build.job_uid)
+    async with docs_flow(database) as flow:
+        job = await flow.press.wait_until_ended(again.uid, timeout=120)
+        assert job.status is Status.COMPLETED, job.errors
+        build = await flow.build(build.uid)
+        assert (build.status, build.number) == (BuildStatus.COMPLETED, 1)
+        assert await leftovers.delete_leftover_uploads(flow.app.core.database, flow.app.staging, -60) == 0
+        assert await flow.app.staging.size(other.uid) is not None
+
+
+async def test_uploads_that_nothing_reads_any_more_are_deleted(database: str) -> None:
+    async with docs_flow(database, workers=None) as flow:
+        cancelled, waiting, gone = await flow.submit(SITE), await flow.upload(archive_of(MORE)), new_uid()
+        assert cancelled.job_uid is not None
+        await flow.press.cancel(cancelled.job_uid)
+        await flow.app.staging.receive(gone, in_chunks(b"x"), 100)
+        assert await leftovers.delete_leftover_uploads(flow.app.core.database, flow.app.staging) == 0
+        assert await leftovers.delete_leftover_uploads(flow.app.core.database, flow.app.staging, -60) == 2
+        assert await flow.app.staging.size(waiting.uid) is not None
+        job = await flow.press.retry(cancelled.job_uid)
+    async with docs_flow(database) as flow:
+        ended = await flow.press.wait_until_ended(job.uid, timeout=120)
+        assert (ended.status, ended.attempts, ended.errors[-1]["code"]) == (Status.FAILED, 1, "source_invalid")
+        assert (await flow.build(cancelled.uid)).status is BuildStatus.FAILED
+
+
+async def test_the_rows_agree_with_each_other(database: str) -> None:
+    """What `pressroom fsck` asks."""
+    async with docs_flow(database) as flow:
+        first, _ = await flow.process(SITE)
+        await flow.process(MORE)
+        await flow.process(SITE, "v1.0.0")
+        await flow.process(b"no archive", "dev")
+        await flow.app.editions.delete("acme", "guide", "1.0", actor="anna")
+        rollback = Rollback(build=first.uid)
+        await flow.press.wait((await flow.app.editions.roll_back("acme", "guide", "__main", rollback, actor="anna")).uid)
+        schema = database_schema(flow.press.installed)
+        assert find_violations(flow.press.settings, schema) == []

@@ -48,7 +48,7 @@ async def test_refs_and_files_are_read_from_a_folder_over_http_and_over_git(
         again = await remote.fetch(url, "main", "/docs/dash", KnownTree(fetched.commit, fetched.tree))
 
     assert refs.keys() >= {"refs/heads/main", "refs/tags/v1"}
-    assert fetched.commit == commit
+    assert fetched.commit == tagged.commit == commit
     assert fetched.files == tagged.files == {"template.toml": b"one", "img/logo.svg": b"<svg/>"}
     assert again.files is None
 

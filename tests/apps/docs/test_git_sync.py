@@ -1,15 +1,20 @@
 """Dashboard templates from git: what a sync takes over, and what it leaves as it was (Q27, Q28, D25)."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pressroom.app import database_schema
+from pressroom.apps.docs.app import APP
 from pressroom.apps.docs.model import MAIN, Project
 from pressroom.apps.docs.requests import TemplateDraft
 from pressroom.apps.docs.settings import DocsSettings
-from pressroom.model import Answer, Job, Status, Submitted
+from pressroom.apps.docs.store import orgs, purgatory
+from pressroom.model import Answer, Job, Status, Submitted, Work
+from pressroom.store.engine import fsck
 from tests.apps.docs.dash_stage import DocsStage, docs_stage
 from tests.apps.docs.git_stage import TEMPLATE, GitRepository
 
@@ -102,7 +107,7 @@ async def test_a_template_of_a_project_goes_before_its_organisations_and_the_bui
         ({"dashboard.html.jinja": "{{ ''|attr('__class__') }}"}, "dashboard.html.jinja"),
         ({"dashboard.html.jinja": "{{ no.such.thing }}"}, "no.such.thing is not in the data"),
         ({"dashboard.html.jinja": "{% include 'dashboard.html.jinja' %}"}, "without an end"),
-        ({"dashboard.html.jinja": ENDLESS}, ""),
+        pytest.param({"dashboard.html.jinja": ENDLESS}, "did not finish within 20 s", marks=pytest.mark.deep),
         (
             {"dashboard.html.jinja": "{% for a in range(20000) %}{{ assets.css }}{% endfor %}", "base.css": "x" * 9999},
             "with its assets",
@@ -144,6 +149,32 @@ async def test_a_template_that_fails_for_one_project_leaves_the_others_alone(fil
         assert job.status is Status.COMPLETED_WITH_ERRORS
         assert "second" in await scene.page()
         assert "second" not in await scene.page(other)
+
+
+async def test_a_project_whose_first_dashboard_fails_has_the_built_in_one(file: str, tmp_path: Path) -> None:
+    async with docs_stage(file, workers=2, settings=settings_for(tmp_path)) as stage:
+        scene = await template_stage(stage, tmp_path)
+        scene.repository.push({"list.html": "{% if project.title == 'Broken' %}{{ missing }}{% endif %}"})
+        broken = await stage.new_project("other", title="Broken")
+
+        job = await scene.put()
+
+        assert job.status is Status.COMPLETED_WITH_ERRORS
+        assert "other: list.html, line 1: missing is not in the data" in job.errors[-1]["message"]
+        assert "Rendered" in await scene.page(broken)
+
+
+async def test_a_dashboard_or_template_that_nothing_holds_is_found_by_fsck(file: str, tmp_path: Path) -> None:
+    async with docs_stage(file, workers=2, settings=settings_for(tmp_path)) as stage:
+        scene = await template_stage(stage, tmp_path)
+        await scene.put()
+        audit = partial(fsck.audit, schema=database_schema([APP]))
+        assert await stage.database.read(audit) == []
+
+        await stage.rows("DELETE FROM artifact_hold WHERE holder LIKE 'docs:dashboard:%' OR holder LIKE 'docs:template:%'")
+
+        found = {violation.check for violation in await stage.database.read(audit)}
+        assert found == {"docs.dashboard_not_held", "docs.template_not_held"}
 
 
 async def test_an_unchanged_tree_is_done_without_a_render_q28(file: str, tmp_path: Path) -> None:
@@ -221,3 +252,21 @@ async def test_dashboards_are_rendered_again_on_request(file: str, tmp_path: Pat
 
         assert ended.status is Status.COMPLETED
         assert (await stage.project(scene.project)).dashboard != before
+
+
+async def test_a_purged_project_leaves_no_template_behind(database: str, tmp_path: Path) -> None:
+    async with docs_stage(database, workers=2, settings=settings_for(tmp_path)) as stage:
+        scene = await template_stage(stage, tmp_path)
+        await scene.put("guide")
+        await scene.put()
+
+        def purge() -> Work[None]:
+            yield from purgatory.delete_project(scene.project, purgatory.Deleter("test", "test", 0))
+            (entry,) = yield from purgatory.list_entries("acme")
+            yield from purgatory.purge(entry)
+            yield from orgs.delete_org("acme")
+
+        await stage.run(purge)
+
+        assert await stage.rows("SELECT id FROM docs_template") == []
+        assert await stage.rows("SELECT holder FROM artifact_hold WHERE holder LIKE 'docs:%'") == []

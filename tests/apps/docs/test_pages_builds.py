@@ -260,3 +260,21 @@ def test_annotations_link_to_the_commit_where_that_is_known() -> None:
     assert on_github[0].link == f"https://github.com/red/guide/commit/{sha}"
     assert plain[0].link is None
     assert [one.link for one in odd] == [None, "https://ci.example.org/1"]
+
+
+async def test_pages_of_an_edition_are_searched(database: str) -> None:
+    async with sites(database, works=True) as scene, member(scene.stage, Scope.VIEWER, "red") as person:
+        guide = await scene.project()
+        await scene.edition(guide, "v1")
+        await scene.upload(guide, "main", SITE | {"a b.html": b"<title>Levers</title><p>Pull the <b>lever</b> twice.</p>"})
+        await scene.upload(guide, "v1", SITE | {"old.html": b"<title>Old</title><p>Push the lever.</p>"})
+        found = await person.get(f"{HOME}?search=LEVER+twice")
+        of_edition = await person.get(f"{HOME}?search=lever&in=v1")
+        none = await person.get(f"{HOME}?search=lever+nowhere")
+        wrong = await person.get(f"{HOME}?search=x&in=v9")
+
+    assert 'href="http://127.0.0.1:8001/red/guide/a%20b.html">Levers</a>' in found.text
+    assert "<mark>lever</mark> <mark>twice</mark>" in found.text
+    assert ("v/v1/old.html" in of_edition.text, "a%20b.html" in of_edition.text) == (True, False)
+    assert "No page of __main has these words." in words(none.text)
+    assert wrong.status_code == 404

@@ -11,7 +11,7 @@ import pytest
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import MAIN, Org, Project
-from pressroom.apps.docs.publishing import Site
+from pressroom.apps.docs.publishing import PublishedSite
 from pressroom.apps.docs.publishing.cache_purge import HttpPurge
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.model import Status
@@ -99,7 +99,7 @@ async def test_many_sites_are_purged_in_requests_of_a_bounded_size(file: str) ->
     async with listening() as cdn, cached_stage(file, cdn) as (stage, org, _):
         (publisher,) = await stage.app.publishers.of(org)
 
-        await publisher.purge_sites(org, [Site("guide", f"{number}.0") for number in range(450)])
+        await publisher.purge_sites(org, [PublishedSite("guide", f"{number}.0") for number in range(450)])
 
         assert [len(body["urls"]) for _, body in cdn.requests] == [200, 200, 50]
 

@@ -15,11 +15,11 @@ from redis import Redis
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.publishing import Publication, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite
 from pressroom.apps.docs.publishing.key_value import RedisPublisher
 from pressroom.apps.docs.settings import DocsSettings
-from pressroom.apps.docs.store import publishing
-from pressroom.apps.docs.store.purgatory import Deleter, delete_project
+from pressroom.apps.docs.store import publishing, purgatory
+from pressroom.apps.docs.store.purgatory import Deleter
 from pressroom.clock import SystemClock
 from pressroom.model import Status
 from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
@@ -174,18 +174,27 @@ async def test_d34_what_a_deleted_project_published_goes_also_if_redis_was_down(
     database: str, redis: Redis, redis_url: str
 ) -> None:
     """D34: unpublishing after the commit, edition by edition, left orphans where one of them failed."""
-    async with publishing_stage(database, redis_url) as (stage, org, project):
+    async with publishing_stage(database, redis_url) as (stage, _, project):
         for slug in ("1", "2"):
             await stage.move(project, slug, await stage.build(project, {"index.html": slug.encode()}))
         await stage.run_job("docs.reconcile")
         assert len(entries(redis)) == 2
 
-        await stage.run(partial(delete_project, project, Deleter("test", "a test", 3600)))
+        await stage.run(partial(purgatory.delete_project, project, Deleter("test", "a test", 3600)))
         ended = await stage.run_job("docs.reconcile")
 
-        assert ended.result["repaired"] == 2
+        assert ended.result["unpublished"] == 2
         assert entries(redis) == {}
-        assert (await stage.app.publishers.of(org)) != []
+        (entry,) = await stage.app.purgatory.list("acme")
+        await stage.run(partial(purgatory.restore, entry, "anna"))
+        assert (await stage.run_job("docs.reconcile")).result["published"] == 2
+        assert set(entries(redis)) == {"guide/1", "guide/2"}
+
+        await stage.run(partial(purgatory.delete_project, project, Deleter("test", "a test", 0)))
+        (entry,) = await stage.app.purgatory.list("acme")
+        await stage.run(partial(purgatory.purge, entry))  # before anything was unpublished
+        assert (await stage.run_job("docs.reconcile")).result["repaired"] == 2
+        assert entries(redis) == {}
 
 
 async def test_a_failed_publication_is_told_and_repaired_later(file: str, redis: Redis, redis_url: str) -> None:
@@ -250,7 +259,7 @@ async def test_repairs_leave_alone_what_a_job_is_publishing(redis: Redis, redis_
     moves = _moves(random.Random(3), deleted=False)
     await publisher.publish(moves[0])
 
-    repaired = await publisher.reconcile(moves[0].org, [moves[-1]], {Site("guide", "1")})
+    repaired = await publisher.reconcile(moves[0].org, [moves[-1]], {PublishedSite("guide", "1")})
 
     assert list(repaired) == []
     assert entries(redis, f"docs:{moves[0].org.slug}")["guide/1"]["seq"] == moves[0].seq

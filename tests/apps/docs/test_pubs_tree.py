@@ -19,7 +19,7 @@ from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import MAIN, Org, Project
 from pressroom.apps.docs.publishing import Publication, leases, site_copy
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, plan_copy
-from pressroom.apps.docs.publishing.places import FolderPlace, Place
+from pressroom.apps.docs.publishing.places import FolderPlace, TreePlace
 from pressroom.apps.docs.publishing.tree import TreePublisher
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.artifacts.s3 import S3
@@ -54,7 +54,7 @@ class Tree:
         self.stage, self.org, self.project, self.root = stage, org, project, root
         self.clock = ManualClock()
 
-    def publisher(self, place: Place) -> TreePublisher:
+    def publisher(self, place: TreePlace) -> TreePublisher:
         rendering = self.stage.press.rendering
         return TreePublisher(place, self.stage.database, lambda: rendering.blobs, self.clock)
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 
 from pressroom.apps.docs.publishing import PurgedFiles
-from pressroom.apps.docs.publishing.places import FolderPlace, Place
+from pressroom.apps.docs.publishing.places import FolderPlace, TreePlace
 from pressroom.apps.docs.publishing.tree_paths import OWN_FILES
 
 _USES = re.compile(rb'(?:href|src)="([^"]+)"')
@@ -19,7 +19,12 @@ class WatchedPlace:
     """Calls `after` when something has changed. At the `dies_at`-th change the process is killed, before it or after it."""
 
     def __init__(
-        self, place: Place, after: Callable[[], None] = lambda: None, *, dies_at: int | None = None, dies_before: bool = False
+        self,
+        place: TreePlace,
+        after: Callable[[], None] = lambda: None,
+        *,
+        dies_at: int | None = None,
+        dies_before: bool = False,
     ) -> None:
         self._place = place
         self._after = after

@@ -44,7 +44,7 @@ class DocsApp(RunningApp):
         from pressroom.apps.docs.git.ref_audit import GitRefAudit
         from pressroom.apps.docs.git.remote import GitRemote
         from pressroom.apps.docs.operations.builds import Builds
-        from pressroom.apps.docs.operations.credentials import Credentials, Services
+        from pressroom.apps.docs.operations.credentials import OrgCredentials, OrgServices
         from pressroom.apps.docs.operations.editions import Editions
         from pressroom.apps.docs.operations.hooks import Hooks
         from pressroom.apps.docs.operations.importing import FolderImport
@@ -66,8 +66,8 @@ class DocsApp(RunningApp):
         self.settings: DocsSettings = core.app_settings
         self.staging = Staging(core)
         self.search = Search(core)
-        self.credentials = Credentials(core)
-        self.services = Services(core)
+        self.credentials = OrgCredentials(core)
+        self.services = OrgServices(core)
         self.publishers = Publishers(core, self.credentials)
         self.dashboards = Dashboards(core)
         self.publishing = EditionPublishing(self.publishers, self.dashboards)

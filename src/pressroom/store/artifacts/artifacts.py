@@ -23,6 +23,7 @@ from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
+CONDEMNED = 1  # the expiry of an artifact that is being deleted: it may lack files already
 OUTPUT = "output"  # the artifact that a job is there to make, and that a cache hit answers with
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -276,7 +277,8 @@ def _part(row: Row) -> ArtifactFile:
 def hold(holder: str, uid: str) -> Work[None]:
     """Keep an artifact for as long as `holder` ("edition:42") stands. Holding it twice is holding it once."""
     moment = yield from now()
-    if not (yield Statement("find_artifact", {"uid": uid, "now": moment})):
+    rows = yield Statement("find_artifact", {"uid": uid, "now": moment})
+    if not rows or rows[0][11] == CONDEMNED:
         raise NotFound(f"there is no artifact {uid[:80]!r}")
     yield Statement("hold_artifact", {"holder": holder, "artifact": uid, "now": moment})
 
@@ -286,6 +288,18 @@ def release(holder: str, uid: str | None = None) -> Work[int]:
     if uid is None:
         return len((yield Statement("release_holder", {"holder": holder})))
     return len((yield Statement("release_artifact", {"holder": holder, "artifact": uid})))
+
+
+def delete_files_of_unreferenced(limit: int) -> Work[int]:
+    """Delete some files of artifacts that nothing needs any more, before `delete_unreferenced` deletes these: one of them may
+    have 50,000. Returns how many files."""
+    moment = yield from now()
+    found = yield Statement("list_files_of_dead", {"now": moment, "limit": limit})
+    if found:
+        yield Statement("condemn_artifacts", {"uids": compact(sorted({uid for uid, _, _ in found}))})
+        yield Statement("delete_artifact_files", {"files": compact([(uid, path) for uid, path, _ in found])})
+        yield from blobs.mark_unreferenced(sorted({sha256 for _, _, sha256 in found}))
+    return len(found)
 
 
 def delete_unreferenced(limit: int) -> Work[int]:

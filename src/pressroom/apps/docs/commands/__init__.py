@@ -4,7 +4,18 @@ from pressroom.app import AddCommand
 
 
 def add_commands(add: AddCommand) -> None:
-    from pressroom.apps.docs.commands import builds, credentials, edge, editions, maintenance, orgs, projects, templates, upload
+    from pressroom.apps.docs.commands import (
+        builds,
+        credentials,
+        edge,
+        editions,
+        importing,
+        maintenance,
+        orgs,
+        projects,
+        templates,
+        upload,
+    )
 
-    for module in (orgs, projects, upload, builds, editions, edge, templates, maintenance, credentials):
+    for module in (orgs, projects, upload, importing, builds, editions, edge, templates, maintenance, credentials):
         module.add_commands(add)

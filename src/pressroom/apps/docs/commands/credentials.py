@@ -16,7 +16,7 @@ from pressroom.model import from_ms
 
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
-    from pressroom.apps.docs.credentials.model import Credential, Service
+    from pressroom.apps.docs.credentials.model import Credential, OrgService
 
 
 def add_commands(add: AddCommand) -> None:
@@ -173,7 +173,7 @@ def _credential_fields(one: "Credential") -> dict[str, Any]:
     return {"label": one.label, "provider": one.provider, "key_version": one.key_version, **dates}
 
 
-def _service_fields(one: "Service") -> dict[str, Any]:
+def _service_fields(one: "OrgService") -> dict[str, Any]:
     facts = {"label": one.label, "category": one.category, "provider": one.provider, "config": one.config}
     dates = {"date_created": from_ms(one.date_created), "date_updated": from_ms(one.date_changed)}
     return {**facts, "credential_label": one.credential_label, **dates}

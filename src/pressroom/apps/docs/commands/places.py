@@ -20,7 +20,7 @@ SERVER = ("PRESSROOM_URL", "DOCVERSE_API")
 TOKEN = ("PRESSROOM_TOKEN", "DOCVERSE_TOKEN")
 
 
-class Place(msgspec.Struct, frozen=True):
+class ProjectName(msgspec.Struct, frozen=True):
     """`org` is None if nothing names it: then a database or a token that has one organisation decides."""
 
     org: str | None
@@ -41,7 +41,7 @@ def add_org_argument(parser: ArgumentParser) -> None:
     )
 
 
-def parse_place(text: str | None, org: str | None = None) -> Place:
+def parse_place(text: str | None, org: str | None = None) -> ProjectName:
     """`NAME` or `ORG/NAME`. Raises InvalidArgument."""
     text = text or from_environment(PROJECT)
     if not text:
@@ -51,7 +51,7 @@ def parse_place(text: str | None, org: str | None = None) -> Place:
         raise InvalidArgument(f"{text!r} is not a project; write ORG/NAME")
     if slash and org and org != first:
         raise InvalidArgument(f"{text!r} is not of the organisation {org!r}; leave --org out")
-    return Place(first, second) if slash else Place(org or from_environment(ORG), first)
+    return ProjectName(first, second) if slash else ProjectName(org or from_environment(ORG), first)
 
 
 def find_server(args: Namespace) -> str | None:

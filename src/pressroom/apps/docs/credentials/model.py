@@ -28,7 +28,7 @@ class StoredCredential(msgspec.Struct, frozen=True, kw_only=True):
     date_changed: int
 
 
-class Service(msgspec.Struct, frozen=True, kw_only=True):
+class OrgService(msgspec.Struct, frozen=True, kw_only=True):
     org: str
     label: str
     category: str

@@ -7,9 +7,10 @@ from typing import Any
 
 from pressroom.app import Core
 from pressroom.apps.docs.credentials.ciphers import version_of
-from pressroom.apps.docs.operations.credentials import Credentials
+from pressroom.apps.docs.operations.credentials import OrgCredentials
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.store import credentials as rows
+from pressroom.errors import CannotUnseal, Transient
 from pressroom.worker.context import RunningJob
 
 NAME = "docs.credential_rewrap"
@@ -19,7 +20,7 @@ class CredentialRewrap:
     """The plaintext is not seen: the cipher decrypts and encrypts in one step, which Vault does on its own server. A secret
     that is replaced meanwhile stays, because the old ciphertext is compared."""
 
-    def __init__(self, core: Core, credentials: Credentials) -> None:
+    def __init__(self, core: Core, credentials: OrgCredentials) -> None:
         self._core = core
         self._credentials = credentials
         self.kind = periodic_kind(NAME, self._run, core, pool="outbound")
@@ -35,7 +36,7 @@ class CredentialRewrap:
 
         async def rewrap_one(org: str) -> None:
             async with slots, job.item(org):
-                counts.update(await self._rewrap(org))
+                await self._rewrap(org, counts)
 
         results = await asyncio.gather(*map(rewrap_one, orgs), return_exceptions=True)
         await job.message(
@@ -44,15 +45,20 @@ class CredentialRewrap:
         raise_if_all_failed(results)
         return dict(counts)
 
-    async def _rewrap(self, org: str) -> Counter[str]:
+    async def _rewrap(self, org: str, counts: Counter[str]) -> None:
         cipher, database = self._credentials.cipher, self._core.database
         newest = await cipher.newest_version(org)
-        counts: Counter[str] = Counter()
+        problems: list[str] = []
         for stored in await database.read(partial(rows.list_credentials, org)):
-            if version_of(stored.ciphertext) >= newest:
-                counts["current"] += 1
+            try:
+                if version_of(stored.ciphertext) >= newest:
+                    counts["current"] += 1
+                    continue
+                ciphertext = await cipher.rewrap(org, stored.ciphertext)
+            except CannotUnseal as reason:
+                problems.append(f"{stored.label}: {reason}")
                 continue
-            ciphertext = await cipher.rewrap(org, stored.ciphertext)
             written = await database.run(partial(rows.rewrap_credential, stored, ciphertext), name="credential")
             counts["rewrapped" if written else "replaced"] += 1
-        return counts
+        if problems:
+            raise Transient(f"{len(problems)} credentials could not be encrypted anew; the first: {problems[0]}")

@@ -12,14 +12,14 @@ from pressroom.apps.docs.store.dashboards import DashboardFacts
 from pressroom.apps.docs.urls import PublishedUrls
 
 
-class Service(msgspec.Struct, frozen=True):
+class RenderingService(msgspec.Struct, frozen=True):
     """The service that renders: where its API is, and its version."""
 
     api_url: str
     version: str
 
 
-def dashboard_context(facts: DashboardFacts, urls: PublishedUrls, service: Service, now: int) -> dict[str, Any]:
+def dashboard_context(facts: DashboardFacts, urls: PublishedUrls, service: RenderingService, now: int) -> dict[str, Any]:
     """`href` of an edition is relative to the dashboard's own address; every `url` is absolute."""
     org, project = facts.org, facts.project
     groups = group_editions(facts.editions, facts.builds)

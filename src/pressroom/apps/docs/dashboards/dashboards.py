@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from pressroom import artifact_lifecycle
 from pressroom.app import Core
-from pressroom.apps.docs.dashboards.context import Service, dashboard_context
+from pressroom.apps.docs.dashboards.context import RenderingService, dashboard_context
 from pressroom.apps.docs.dashboards.metadata import metadata_files
 from pressroom.apps.docs.dashboards.page import render_page
 from pressroom.apps.docs.dashboards.sample import sample_facts
@@ -72,8 +72,8 @@ class Dashboards:
 
     async def make_pages(self, facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
         """The dashboard and the 404 page. Raises TemplateFailed."""
-        service = Service(self._core.settings.base_url, VERSION)
-        context = dashboard_context(facts, self._urls, service, self._core.clock.now_ms())
+        service = RenderingService(self._core.settings.base_url, VERSION)
+        context = await asyncio.to_thread(dashboard_context, facts, self._urls, service, self._core.clock.now_ms())
         rendering = self._core.rendering
         return {
             DASHBOARD: await render_page(rendering, template.dashboard, template.included, context),

@@ -1,5 +1,7 @@
 """One page of a template, rendered by the template engine in its own process."""
 
+import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,8 @@ from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
 
+_INCLUDED = re.compile(r"template '(.*?)': (.*)", re.DOTALL)
+
 
 async def render_page(
     rendering: Rendering, template: PageTemplate, included: Mapping[str, str], context: Mapping[str, Any]
@@ -18,11 +22,17 @@ async def render_page(
     assets = InlinedAssets(template.assets)
     options = {"data": {**context, "assets": assets.data}, "templates": dict(included)}
     try:
-        prepared = documents.prepare(RenderRequest("jinja", "html", template.source.encode(), options))
-        rendered = await rendering.preview(prepared)
-        return assets.inline(rendered.data.decode()).encode()
+        request = RenderRequest("jinja", "html", template.source.encode(), options)
+        rendered = await rendering.preview(await asyncio.to_thread(documents.prepare, request))
+        return await asyncio.to_thread(lambda: assets.inline(rendered.data.decode()).encode())
     except SourceInvalid as error:
-        place = f", line {error.line}" if error.line else ""
-        raise TemplateFailed(f"{template.name}{place}: {error}") from None
+        raise TemplateFailed(_located(template.name, error)) from None
     except (TooLarge, Timeout, EngineCrashed, InvalidArgument) as error:
         raise TemplateFailed(f"{template.name}: {error}") from None
+
+
+def _located(name: str, error: SourceInvalid) -> str:
+    """The engine names a template that was included, and knows no name of the one that includes it."""
+    line = f", line {error.line}" if error.line else ""
+    included = _INCLUDED.match(str(error))
+    return f"{included[1]}{line}: {included[2]}" if included else f"{name}{line}: {error}"

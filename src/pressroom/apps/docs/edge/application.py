@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import Receive, Scope, Send
 
+from pressroom.api.access import is_loopback
 from pressroom.api.byte_ranges import requested_range
 from pressroom.api.hosts import HostNames
 from pressroom.api.middleware import refuse_oversized
@@ -59,7 +60,7 @@ log = logging.getLogger("pressroom.docs.edge")
 access_log = logging.getLogger("pressroom.access")
 
 METHODS = ("GET", "HEAD")
-DASHBOARDS = 256  # projects whose dashboards are kept in memory
+DASHBOARDS = 64  # projects whose dashboards are kept in memory
 FOR_A_MINUTE = "max-age=60"
 FOREVER = "max-age=31536000, immutable"
 _HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?")
@@ -137,7 +138,10 @@ class Edge:
         finally:
             if access_log.isEnabledFor(logging.INFO):
                 took = round((time.perf_counter() - began) * 1000, 1)
-                access_log.info("%s %s %s", scope["method"], scope["path"], answer.status, extra={"ms": took})
+                path = scope["raw_path"][:MAX_PATH].decode(
+                    "ascii", "backslashreplace"
+                )  # as sent, without the query: it may be a token
+                access_log.info("%s %s %s", scope["method"], path, answer.status, extra={"ms": took})
 
     async def _answer(self, scope: Scope) -> EdgeAnswer:
         try:
@@ -172,6 +176,8 @@ class Edge:
         domains = await self._sites.domains()
         place = await self._find_place(domains, host, segments) if segments is not None else None
         if place is None:
+            if segments == ("",) and is_loopback(host):
+                return _start_page(await self._sites.public_projects())
             raise NotFound("there is no such site")
         org, project = await self._find_project(domains, place)
         visit = Visit(org, project, place.mount, place.rest, headers, scope["query_string"])
@@ -388,26 +394,31 @@ class Edge:
         if body is None:
             title = visit.project.title or visit.project.slug
             body = fallback_pages.dashboard(title, await self._sites.editions(visit.project.id))
-        return self._generated(visit, body, HTML)
+        return await self._generated(visit, body, HTML)
 
     async def _switcher(self, visit: Visit) -> EdgeAnswer:
         body = (await self._files_of_dashboard(visit.project)).get("__switcher.json")
         if body is None:
             body = fallback_pages.switcher(self._root(visit), await self._sites.editions(visit.project.id))
-        return self._generated(visit, body, JSON)
+        return await self._generated(visit, body, JSON)
 
     async def _metadata(self, visit: Visit, slug: str) -> EdgeAnswer:
         edition = await self._edition(visit, slug)
         body = (await self._files_of_dashboard(visit.project)).get(f"__editions/{edition.slug}.json")
         if body is None:
             body = fallback_pages.edition_metadata(self._root(visit), edition)
-        return self._generated(visit, body, JSON)
+        return await self._generated(visit, body, JSON)
 
-    def _generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
+    async def _generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
         tag = tag_of(body)
-        headers = {"Content-Type": media_type, "Cache-Control": _cache(visit, FOR_A_MINUTE), "ETag": tag}
-        if varies := _vary(visit):
-            headers["Vary"] = varies
+        headers = {"Content-Type": media_type, "Cache-Control": _cache(visit, FOR_A_MINUTE)}
+        headers["Vary"] = ", ".join(filter(None, ("Accept-Encoding", _vary(visit))))
+        if "gzip" in accepted_encodings(visit.headers.accept_encoding):
+            compressed = await self._contents.compressed_data(f"generated {tag}", body)
+            if compressed is not None:
+                body, tag = compressed, f'{tag[:-1]}-gzip"'
+                headers["Content-Encoding"] = "gzip"
+        headers["ETag"] = tag
         if matches(visit.headers.if_none_match, tag):
             return EdgeAnswer(304, encode_headers(headers))
         return whole(200, body, headers)
@@ -447,6 +458,12 @@ def _without_index(path: str) -> str:
 
 def _bytes_missing(file: ServedFile) -> Unavailable:
     return Unavailable(f"the artifact store has no bytes under {file.key}")
+
+
+def _start_page(projects: Sequence[tuple[str, str, str]]) -> EdgeAnswer:
+    """For whoever runs the edge on this machine and looks at what its address shows."""
+    headers = {"Content-Type": HTML, "Cache-Control": NO_STORE, "Content-Security-Policy": OWN_PAGE}
+    return whole(200, fallback_pages.start_page(projects), headers)
 
 
 def _refusal(status: int, title: str, words: str, headers: dict[str, str] | None = None) -> EdgeAnswer:

@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
 from pressroom.apps.docs.edge.sites import ServedFile
@@ -29,12 +29,6 @@ class Contents:
         self._running: dict[str, asyncio.Task[bytes | None]] = {}
         self._compressing = asyncio.Semaphore(AT_ONCE)
 
-    def recent(self, key: str) -> bytes | None:
-        return self._recent.get(key)
-
-    def recent_compressed(self, key: str) -> bytes | None:
-        return self._compressed.get(key)
-
     async def read(self, file: ServedFile) -> bytes:
         """All bytes of a small file. Raises NotFound."""
         data = self._recent.get(file.key)
@@ -48,27 +42,46 @@ class Contents:
         return await self._blobs().get(file.key, start, stop)
 
     async def compressed(self, file: ServedFile) -> bytes | None:
-        """Compressed once, however many ask. None if that is not worth it."""
-        key = file.key
-        if not MIN_COMPRESSED <= file.size <= MAX_COMPRESSED or key in self._incompressible:
+        """Compressed once, however many ask. None if that is not worth it. Raises NotFound."""
+
+        async def load() -> bytes:
+            return self._recent.get(file.key) or await self._read_all(file.key)
+
+        return await self._compress_once(file.key, file.size, load)
+
+    async def compressed_data(self, key: str, data: bytes) -> bytes | None:
+        """Of what is no file, by a key of its own."""
+
+        async def load() -> bytes:
+            return data
+
+        return await self._compress_once(key, len(data), load)
+
+    async def _compress_once(self, key: str, size: int, load: Callable[[], Awaitable[bytes]]) -> bytes | None:
+        if not MIN_COMPRESSED <= size <= MAX_COMPRESSED or key in self._incompressible:
             return None
         data = self._compressed.get(key)
         if data is not None:
             return data
         running = self._running.get(key)
         if running is None:
-            running = self._running[key] = asyncio.create_task(self._compress(file))
-            running.add_done_callback(lambda _: self._running.pop(key, None))
+            running = self._running[key] = asyncio.create_task(self._compress(key, load))
+            running.add_done_callback(partial(self._forget_running, key))
         return await asyncio.shield(running)
 
-    async def _compress(self, file: ServedFile) -> bytes | None:
+    def _forget_running(self, key: str, ended: "asyncio.Task[bytes | None]") -> None:
+        self._running.pop(key, None)
+        if not ended.cancelled():
+            ended.exception()  # retrieved also if all that waited have gone
+
+    async def _compress(self, key: str, load: Callable[[], Awaitable[bytes]]) -> bytes | None:
         async with self._compressing:
-            plain = self._recent.get(file.key) or await self._read_all(file.key)
+            plain = await load()
             data = await in_thread(partial(gzip.compress, plain, LEVEL, mtime=0))
         if len(data) > 0.9 * len(plain):
-            self._incompressible.put(file.key, b"-")
+            self._incompressible.put(key, b"-")
             return None
-        self._compressed.put(file.key, data)
+        self._compressed.put(key, data)
         return data
 
     async def _read_all(self, key: str) -> bytes:

@@ -43,6 +43,16 @@ def message_page(title: str, words: str) -> bytes:
     return page(title, f"<p>{escape(words)}</p>")
 
 
+def start_page(projects: Sequence[tuple[str, str, str]]) -> bytes:
+    """Organisation, slug and title of each project."""
+    if not projects:
+        return message_page("Documentation", "There is no public project yet.")
+    rows = [
+        f'<li><a href="/{quote(org)}/{quote(slug)}/">{escape(title)}</a> {escape(org)}</li>' for org, slug, title in projects
+    ]
+    return page("Documentation", f"<ul>{''.join(rows)}</ul>")
+
+
 def dashboard(title: str, editions: Sequence[Shown]) -> bytes:
     """Links are relative to `…/v/`."""
     if not editions:

@@ -19,12 +19,16 @@ STALE = 300.0  # seconds for which an answer is still given while the database i
 
 class _Known[V](NamedTuple):
     value: V
-    at: float  # when the look-up began
+    at: float  # when the look-up that found it began
+    is_failing: bool = False  # the last look-up did not reach the database
 
 
 class RecentLookups[K: Hashable, V]:
-    """At most one look-up in `fresh` seconds for each key, however many ask. While the database is out of reach, the answer is
-    what was found last."""
+    """At most one look-up in `fresh` seconds for each key, however many ask.
+
+    While the database is out of reach, the answer is what was found last, at once: each look-up may take as long as its time
+    limit, and only the first request waits for that.
+    """
 
     def __init__(
         self,
@@ -42,13 +46,23 @@ class RecentLookups[K: Hashable, V]:
 
     async def get(self, key: K) -> V:
         known = self._known.get(key)
-        if known is not None and self._clock() - known.at < self._fresh:
+        if known is None:
+            return await asyncio.shield(self._start_refresh(key))
+        age = self._clock() - known.at
+        if age < self._fresh:
             return known.value
+        refresh = self._start_refresh(key)
+        if known.is_failing and age <= STALE:
+            return known.value
+        return await asyncio.shield(refresh)
+
+    def _start_refresh(self, key: K) -> asyncio.Task[V]:
+        """One look-up at a time: who comes while it runs gets its answer."""
         running = self._running.get(key)
         if running is None:
             running = self._running[key] = asyncio.create_task(self._refresh(key))
             running.add_done_callback(partial(self._forget_running, key))
-        return await asyncio.shield(running)
+        return running
 
     def _forget_running(self, key: K, ended: asyncio.Task[V]) -> None:
         self._running.pop(key, None)
@@ -63,7 +77,9 @@ class RecentLookups[K: Hashable, V]:
             known = self._known.get(key)
             if known is None or began - known.at > STALE:
                 raise
-            log.warning("answered from what was known before: %s", reason)
+            if not known.is_failing:
+                log.warning("answered from what was known before: %s", reason)
+                self._known[key] = known._replace(is_failing=True)
             return known.value
         self._known[key] = _Known(value, began)
         return value

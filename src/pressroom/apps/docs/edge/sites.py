@@ -78,6 +78,7 @@ class Sites:
         self._projects = RecentLookups(self._read_project, most=PROJECTS, clock=clock)
         self._editions = RecentLookups(self._read_edition, most=EDITIONS, clock=clock)
         self._listed = RecentLookups(self._read_editions, most=256, clock=clock)
+        self._public_projects = RecentLookups(self._read_public_projects, most=1, clock=clock)
         self._builds = RecentLookups(self._read_build, most=PROJECTS, clock=clock)
         # Of artifacts, which never change: what is found once holds for good.
         self._files = RecentLookups(self._read_file, most=FILES, fresh=math.inf)
@@ -89,6 +90,10 @@ class Sites:
         """None if no organisation has this project, or more than one."""
         found = await self._orgs_with_project.get(project)
         return found[0] if len(found) == 1 else None
+
+    async def public_projects(self) -> list[tuple[str, str, str]]:
+        """Slug of the organisation, slug and title of the project; the first ones."""
+        return await self._public_projects.get("")
 
     async def project(self, org: str, slug: str) -> SiteProject | None:
         return await self._projects.get((org, slug))
@@ -122,6 +127,9 @@ class Sites:
     async def _read_orgs_with_project(self, slug: str) -> list[str]:
         return await self._database().read(partial(_list_orgs_with_project, slug))
 
+    async def _read_public_projects(self, _: str) -> list[tuple[str, str, str]]:
+        return await self._database().read(_list_public_projects)
+
     async def _read_project(self, place: tuple[str, str]) -> SiteProject | None:
         return await self._database().read(partial(_find_project, *place))
 
@@ -153,6 +161,11 @@ def _list_all_orgs() -> Work[list[Org]]:
 
 def _list_orgs_with_project(slug: str) -> Work[list[str]]:
     return [org for (org,) in (yield Statement("docs.list_orgs_with_project", {"slug": slug}))]
+
+
+def _list_public_projects() -> Work[list[tuple[str, str, str]]]:
+    rows = yield Statement("docs.list_public_projects", {"limit": LISTED})
+    return [(org, slug, title or slug) for org, slug, title in rows]
 
 
 def _find_project(org: str, slug: str) -> Work[SiteProject | None]:

@@ -29,7 +29,8 @@ MOST_FILES = 200
 LARGEST_TREE = 5 * 1024 * 1024  # bytes of these files
 DEEPEST = 20  # folders in folders
 REDIRECTS = 3
-CONNECT_WITHIN = 15.0  # seconds, and as many for each read
+CONNECT_WITHIN = 15.0  # seconds
+READ_WITHIN = 45.0  # seconds without a byte: a server may have to pack a large repository first
 _FOLDER, _FILES = 0o040000, (0o100644, 0o100755, 0o100664)
 
 
@@ -81,6 +82,8 @@ def _failure(code: str, message: str) -> dict[str, Any]:
 def _words(error: Exception) -> str:
     """Without addresses of this network, which an error of a connection may name."""
     text = str(error)
+    if "timed out" in text:
+        return "it takes too long"
     return "no connection" if "onnection" in text or "Max retries" in text else text[:200]
 
 
@@ -118,14 +121,13 @@ def _fetch(request: dict[str, Any]) -> dict[str, Any]:
     """The files below a folder of a ref. None if the commit or its folder is the one that is known."""
     if request["folder"]:
         with Repo(request["url"]) as repository:
-            commit = _find_commit(repository.get_refs(), request["names"])
-            return _read(repository.object_store, commit, request)
+            return _read(repository.object_store, _find_target(repository.get_refs(), request["names"]), request)
     with Repo.init_bare(request["scratch"]) as repository:
         client, path = _connect(request)
         chosen: list[bytes] = []
 
         def determine_wants(refs: Any, depth: int | None = None) -> list[Any]:  # noqa: ARG001 - dulwich passes it
-            chosen.append(_find_commit(refs, request["names"]))
+            chosen.append(_find_target(refs, request["names"]))
             return [] if chosen[0].decode() == request["known_commit"] else chosen
 
         prefixes = [name.encode() for name in request["names"]]
@@ -140,12 +142,12 @@ def _connect(request: dict[str, Any]) -> tuple[GitClient, str]:
         return TCPGitClient(request["host"], port=request["port"]), request["path"]
     pool = urllib3.PoolManager(
         retries=urllib3.Retry(total=REDIRECTS, connect=0, read=0, status=0, redirect=REDIRECTS),
-        timeout=urllib3.Timeout(connect=CONNECT_WITHIN, read=CONNECT_WITHIN),
+        timeout=urllib3.Timeout(connect=CONNECT_WITHIN, read=READ_WITHIN),
     )
     return Urllib3HttpGitClient(request["url"], pool_manager=pool), request["url"]
 
 
-def _find_commit(refs: Any, names: list[str]) -> bytes:
+def _find_target(refs: Any, names: list[str]) -> bytes:
     for name in names:
         if found := refs.get(name.encode()):
             return bytes(found)
@@ -156,19 +158,20 @@ def _no_ref(names: list[str]) -> str:
     return f"the repository has no branch or tag {names[0].removeprefix('refs/heads/')}"
 
 
-def _read(store: BaseObjectStore, commit: bytes, request: dict[str, Any]) -> dict[str, Any]:
-    if commit.decode() == request["known_commit"]:
+def _read(store: BaseObjectStore, target: bytes, request: dict[str, Any]) -> dict[str, Any]:
+    """`target` is what the ref names: a commit, or a tag of one."""
+    if target.decode() == request["known_commit"]:
         return {"commit": request["known_commit"], "tree": request["known_tree"], "files": None}
-    tagged = store[commit]  # type: ignore[index] # dulwich has a type of its own for ids
-    while isinstance(tagged, Tag):
-        tagged = store[tagged.object[1]]
-    if not isinstance(tagged, Commit):
+    commit = store[target]  # type: ignore[index] # dulwich has a type of its own for ids
+    while isinstance(commit, Tag):
+        commit = store[commit.object[1]]
+    if not isinstance(commit, Commit):
         raise Refusal("no_ref", "the ref does not lead to a commit")
-    tree = _folder_of(store, tagged.tree, request["root"])
-    if tree.decode() == request["known_tree"]:
-        return {"commit": commit.decode(), "tree": tree.decode(), "files": None}
-    files = {path: base64.b64encode(data).decode() for path, data in _checked(_walk(store, tree, "", 0))}
-    return {"commit": commit.decode(), "tree": tree.decode(), "files": files}
+    tree = _folder_of(store, commit.tree, request["root"])
+    read = {"commit": commit.id.decode(), "tree": tree.decode()}
+    if read["tree"] == request["known_tree"]:
+        return {**read, "files": None}
+    return {**read, "files": {path: base64.b64encode(data).decode() for path, data in _checked(_walk(store, tree, "", 0))}}
 
 
 def _folder_of(store: Any, tree: bytes, root: str) -> bytes:

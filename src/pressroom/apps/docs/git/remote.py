@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from pressroom.apps.docs.git.addresses import GitAddressRefused, parse_git_address
 from pressroom.apps.docs.git.refs import check_ref, full_names
 from pressroom.apps.docs.settings import DocsSettings
-from pressroom.errors import Refused, Transient
+from pressroom.errors import PackageMissing, Refused, Transient
 
 SECONDS = 60.0  # for one request, however slowly it is answered
 AT_ONCE = 4  # processes
@@ -75,6 +76,8 @@ class GitRemote:
 
     async def _ask(self, url: str, wanted: dict[str, Any]) -> dict[str, Any]:
         address = parse_git_address(url, self._allow)
+        if find_spec("dulwich") is None:
+            raise PackageMissing("dulwich", "docs")
         with tempfile.TemporaryDirectory(prefix="pressroom-git-", ignore_cleanup_errors=True) as scratch:
             request = {
                 **wanted,

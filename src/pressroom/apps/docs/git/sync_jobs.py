@@ -1,7 +1,5 @@
 """Jobs of the kind `docs.dashboard_sync`: what they are to do, and how they are submitted."""
 
-from typing import Any
-
 import msgspec
 
 from pressroom.apps.docs.store.templates import TemplateBinding
@@ -23,40 +21,30 @@ class SyncOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     actor: str = ""
 
 
-async def submit_sync(
-    queue: Queue, binding: TemplateBinding, *, actor: str, within: Transaction | None = None, **options: Any
-) -> Submitted:
-    """While one runs, any number of these become one more (D25)."""
+async def submit_sync(queue: Queue, binding: TemplateBinding, *, actor: str, within: Transaction | None = None) -> Submitted:
+    """Fetch a template. While one runs, any number of these become one more (D25)."""
     order = SyncOrder(template=binding.id, actor=actor)
-    return await _submit(queue, order, f"docs:template:{binding.id}", binding, f"template {binding.git_url}", within, options)
-
-
-async def submit_scope(
-    queue: Queue, binding: TemplateBinding, *, actor: str, within: Transaction | None = None, **options: Any
-) -> Submitted:
-    """Of a binding that was deleted: render what it concerned."""
-    order = SyncOrder(org=binding.org, scope=binding.project, actor=actor)
-    return await _submit(
-        queue, order, f"docs:dashboards:{binding.project or binding.org}", binding, "dashboards", within, options
-    )
-
-
-async def _submit(
-    queue: Queue,
-    order: SyncOrder,
-    key: str,
-    binding: TemplateBinding,
-    subject: str,
-    within: Transaction | None,
-    options: dict[str, Any],
-) -> Submitted:
     return await queue.submit(
         KIND,
         msgspec.to_builtins(order),
-        key=key,
+        key=f"docs:template:{binding.id}",
         org_id=binding.org,
         project_id=binding.project,
-        subject=subject[:200],
+        subject=f"template {binding.git_url}"[:200],
         within=within,
-        **options,
+    )
+
+
+async def submit_stale(
+    queue: Queue, org: str, project: str | None = None, *, actor: str, within: Transaction | None = None
+) -> Submitted:
+    """Render the dashboards that show an older state than their project's: of one project (its id), or of an organisation."""
+    return await queue.submit(
+        KIND,
+        msgspec.to_builtins(SyncOrder(org=org, scope=project, actor=actor)),
+        key=f"docs:dashboards:{project or org}",
+        org_id=org,
+        project_id=project,
+        subject=f"dashboards of {org}"[:200],
+        within=within,
     )

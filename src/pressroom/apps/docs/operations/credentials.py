@@ -12,8 +12,8 @@ from pressroom.apps.docs.credentials.model import (
     Credential,
     CredentialDraft,
     NewSecret,
+    OrgService,
     RotatedKey,
-    Service,
     ServiceChanges,
     ServiceDraft,
     StoredCredential,
@@ -26,7 +26,7 @@ from pressroom.model import Work
 from pressroom.store.operators.audit import AuditEntry, record
 
 
-class Credentials:
+class OrgCredentials:
     """`org` and `label` name one. Raises OrgNotFound, CredentialNotFound, InvalidArgument and the like."""
 
     def __init__(self, core: Core, cipher: Cipher | None = None) -> None:
@@ -109,32 +109,32 @@ class Credentials:
         return await self.cipher.encrypt(org, msgspec.json.encode(secret))
 
 
-class Services:
+class OrgServices:
     """Plain configuration of what an organisation publishes to, with the label of the credential that it needs."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    async def list(self, org: str) -> Sequence[Service]:
+    async def list(self, org: str) -> Sequence[OrgService]:
         """By label."""
         return await self._core.database.read(partial(rows.list_services, org))
 
-    async def get(self, org: str, label: str) -> Service:
+    async def get(self, org: str, label: str) -> OrgService:
         return await self._core.database.read(partial(rows.get_service, org, label))
 
-    async def create(self, org: str, draft: ServiceDraft, *, actor: str) -> Service:
+    async def create(self, org: str, draft: ServiceDraft, *, actor: str) -> OrgService:
         """Raises LabelTaken, CredentialNotFound and ProviderMismatch."""
         label, config = check_label(draft.label), check_config(draft.provider, draft.config)
         self._check_target(draft.provider, config)
 
-        def unit() -> Work[Service]:
+        def unit() -> Work[OrgService]:
             service = yield from rows.insert_service(org, label, draft.provider, config, draft.credential_label)
             yield from _audit(actor, "service.create", org, label, _facts(service))
             return service
 
         return await self._core.database.run(unit, name="service")
 
-    async def change(self, org: str, label: str, changes: ServiceChanges, *, actor: str) -> Service:
+    async def change(self, org: str, label: str, changes: ServiceChanges, *, actor: str) -> OrgService:
         """Raises CredentialNotFound and ProviderMismatch."""
         service = await self.get(org, label)
         if isinstance(changes.config, dict):
@@ -144,7 +144,7 @@ class Services:
         if not isinstance(changes.credential_label, msgspec.UnsetType):
             service = msgspec.structs.replace(service, credential_label=changes.credential_label)
 
-        def unit() -> Work[Service]:
+        def unit() -> Work[OrgService]:
             saved = yield from rows.save_service(service)
             yield from _audit(actor, "service.change", org, label, _facts(saved))
             return saved
@@ -177,7 +177,7 @@ def _public(stored: StoredCredential) -> Credential:
     )
 
 
-def _facts(service: Service) -> dict[str, Any]:
+def _facts(service: OrgService) -> dict[str, Any]:
     return {"provider": service.provider, "config": service.config, "credential_label": service.credential_label}
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pressroom.app import Core
 from pressroom.apps.docs.git.addresses import parse_git_address, repository_name
 from pressroom.apps.docs.git.refs import check_ref
-from pressroom.apps.docs.git.sync_jobs import submit_scope, submit_sync
+from pressroom.apps.docs.git.sync_jobs import submit_stale, submit_sync
 from pressroom.apps.docs.requests import TemplateDraft
 from pressroom.apps.docs.store import templates as store
 from pressroom.apps.docs.store.orgs import get_org
@@ -53,7 +53,7 @@ class Templates:
 
         async with self._core.queue.transaction() as transaction:
             binding = await transaction.run(unbind, name="docs.unbind_template")
-            return await submit_scope(self._core.queue, binding, actor=actor, within=transaction)
+            return await submit_stale(self._core.queue, binding.org, binding.project, actor=actor, within=transaction)
 
     async def sync(self, org: str, project: str | None, *, actor: str) -> Submitted:
         """Fetch it now."""

@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from pressroom.apps.docs.domain.slugs import SlugPreview
-from pressroom.apps.docs.model import AutoCreate, BuildStatus, Edition, EditionKind, Org, Project, TrackingMode
+from pressroom.apps.docs.model import MAIN, AutoCreate, BuildStatus, Edition, EditionKind, Org, Project, TrackingMode
 from pressroom.apps.docs.pages.form_fields import (
     as_json,
     auto_create_of,
@@ -24,6 +24,7 @@ from pressroom.apps.docs.pages.paths import edition_path, org_path, project_path
 from pressroom.apps.docs.pages.sites_page import refused_form
 from pressroom.apps.docs.pages.views import EMPTY_FORM, KIND_TITLES, FilledForm, get_own_project, read_query, render_page
 from pressroom.apps.docs.requests import EditionDraft, ProjectChanges
+from pressroom.apps.docs.search.search import PageHit
 from pressroom.apps.docs.store.editions import ShownBuild, list_shown_builds
 from pressroom.apps.docs.store.lifecycle import ProjectPlan, plan_org
 from pressroom.apps.docs.urls import PublishedUrls
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 PAGE_SIZE = 20  # builds
 SHOWN_EDITIONS = 10  # of a kind, until all of them are asked for
 SHOWN_JOBS = 20
+SHOWN_HITS = 20
 SHOWN_DELETIONS = 100
 DAY = 24 * 3600
 
@@ -55,6 +57,15 @@ class EditionGroup(msgspec.Struct, frozen=True):
     title: str
     editions: Sequence[ListedEdition]
     count: int
+
+
+class PageSearch(msgspec.Struct, frozen=True):
+    """Pages of an edition with what was searched for. `url` is where the edition is read."""
+
+    text: str
+    edition: str
+    url: str
+    hits: Sequence[PageHit]
 
 
 class OpenJob(msgspec.Struct, frozen=True):
@@ -86,13 +97,15 @@ class ProjectPages:
         builds, count = await self._app.builds.list(org.slug, project.slug, status=status, before=cursor, limit=PAGE_SIZE + 1)
         shown, more = builds[:PAGE_SIZE], len(builds) > PAGE_SIZE
         preview, preview_problem = await self._preview(request, project)
+        groups = await self._edition_groups(request, org, project)
         return render_page(
             request,
             "project.html",
             problem=problem,
             org=org,
             project=project,
-            groups=await self._edition_groups(request, org, project),
+            groups=groups,
+            search=await self._search(request, org, project),
             builds=shown,
             build_count=count,
             cursor=shown[-1].uid if more else None,
@@ -131,6 +144,15 @@ class ProjectPages:
             status=[Status.QUEUED, Status.IN_PROGRESS], org_id=org.slug, project_id=project.id, limit=SHOWN_JOBS
         )
         return [OpenJob(job, progress_of(job)) for job in found.jobs]
+
+    async def _search(self, request: PageRequest, org: Org, project: Project) -> PageSearch | None:
+        """Pages of an edition: `?search=&in=`. None where nothing is searched for."""
+        text, slug = read_query(request, "search"), read_query(request, "in", 128) or MAIN
+        if not text:
+            return None
+        edition = await self._app.editions.get(org.slug, project.slug, slug)
+        hits = await self._app.search.find(org.slug, project.slug, edition.slug, text, limit=SHOWN_HITS)
+        return PageSearch(text, edition.slug, self._urls.edition(org, project.slug, edition.slug), hits)
 
     async def _preview(self, request: PageRequest, project: Project) -> tuple[SlugPreview | None, Refused | None]:
         """Which edition a ref would make: `?ref=&alternate=`. What cannot be a ref is told beside the form."""

@@ -22,11 +22,11 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
 
     @property
-    def site(self) -> "Site":
-        return Site(self.project.slug, self.edition.slug)
+    def site(self) -> "PublishedSite":
+        return PublishedSite(self.project.slug, self.edition.slug)
 
 
-class Site(NamedTuple):
+class PublishedSite(NamedTuple):
     """Slugs of a project and an edition, as readers know them."""
 
     project: str
@@ -50,12 +50,14 @@ class Publisher(Protocol):
         """`__dashboard.html`, `__404.html`, `__switcher.json` and `__editions/{slug}.json` of a project."""
         ...
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:
+    async def reconcile(
+        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
+    ) -> Collection[PublishedSite]:
         """Repair what is published and differs from `expected`, which is all that the organisation shows. Sites that a job is
         publishing now are left alone. Returns what was repaired."""
         ...
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         """Caches are to forget these sites. For those that keep copies."""
         ...
 

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.notify.webhook_client import NoResponse, WebhookClient
 
@@ -62,10 +62,15 @@ class CachePurger:
         url = self._urls.dashboard(org, project.slug)
         await self._cache.purge([f"{org.slug}/{project.slug}"], [url, f"{url}switcher.json"])
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:  # noqa: ARG002
+    async def reconcile(
+        self,
+        org: Org,  # noqa: ARG002
+        expected: Sequence[Publication],  # noqa: ARG002
+        busy: Collection[PublishedSite],  # noqa: ARG002
+    ) -> Collection[PublishedSite]:
         return ()
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         listed = sorted(sites)
         for first in range(0, len(listed), SITES_AT_ONCE):
             some = listed[first : first + SITES_AT_ONCE]

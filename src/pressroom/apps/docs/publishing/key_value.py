@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.clock import Clock
 from pressroom.model import from_ms
 
@@ -92,11 +92,13 @@ class RedisPublisher:
     async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
         """Edges make these from the inventories: the key-value store has no files."""
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:
+    async def reconcile(
+        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
+    ) -> Collection[PublishedSite]:
         entries = await self._entries(org)
         shown = {str(publication.site): publication for publication in expected}
         left_alone = {str(site) for site in busy}
-        repaired: list[Site] = []
+        repaired: list[PublishedSite] = []
         for field in sorted((entries.keys() | shown.keys()) - left_alone):
             publication, entry = shown.get(field), entries.get(field, "")
             if publication is not None and _is_same(entry, publication):
@@ -105,10 +107,10 @@ class RedisPublisher:
             if publication is not None:
                 new = (publication.edition.id, str(publication.seq), self._value(publication))
             if await self._run(REPAIR, org, field, entry, *new):
-                repaired.append(Site(*field.split("/", 1)))
+                repaired.append(PublishedSite(*field.split("/", 1)))
         return repaired
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         """It is no cache."""
 
     async def delete_expired(self, org: Org, now: int) -> PurgedFiles:  # noqa: ARG002

@@ -1,6 +1,7 @@
 """Where a tree of files is written: a folder, or a bucket (`bucket_place`). Paths have slashes and no `..`."""
 
 import asyncio
+import errno
 import os
 import secrets
 import shutil
@@ -14,9 +15,10 @@ from pressroom.apps.docs.publishing import PurgedFiles
 from pressroom.artifacts.threads import in_thread
 
 TEMPORARY = "__tmp"
+TRIES = 10
 
 
-class Place(Protocol):
+class TreePlace(Protocol):
     """A file is there whole or not at all. Raises PublisherUnavailable."""
 
     @property
@@ -125,19 +127,15 @@ class FolderPlace:
 
     def _rename(self, temporary: Path, path: str) -> None:
         target = self._root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.replace(target)
+        if not _replace(temporary, target):
+            raise FileNotFoundError(errno.ENOENT, "the temporary file is gone")
         _fsync_folder(target.parent)
 
     def _move(self, old: str, new: str) -> bool:
-        target = self._root / new
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            (self._root / old).replace(target)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        self._remove_empty_folders(old)
-        return True
+        moved = _replace(self._root / old, self._root / new)
+        if moved:
+            self._remove_empty_folders(old)
+        return moved
 
     def _delete(self, path: str) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -158,8 +156,25 @@ class FolderPlace:
     def _delete_folder(self, folder: str) -> PurgedFiles:
         paths = [self._root / path for path in self._list_files(folder)]
         sizes = [path.lstat().st_size for path in paths]
-        shutil.rmtree(self._root / folder, ignore_errors=False)
+        with suppress(FileNotFoundError):  # another process deletes it too
+            shutil.rmtree(self._root / folder)
         return PurgedFiles(len(paths), sum(sizes))
+
+
+def _replace(source: Path, target: Path) -> bool:
+    """False if the source is not there. Another process may remove an empty folder that was made for the target just now."""
+    for _ in range(TRIES):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            source.replace(target)
+        except NotADirectoryError:
+            return False
+        except FileNotFoundError:
+            if not source.exists():
+                return False
+        else:
+            return True
+    raise FileNotFoundError(errno.ENOENT, "its folder is removed again and again")
 
 
 def _read(path: Path) -> bytes | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pressroom.app import Core
-from pressroom.apps.docs.credentials.model import Service, StoredCredential
+from pressroom.apps.docs.credentials.model import OrgService, StoredCredential
 from pressroom.apps.docs.errors import KeysUnavailable, PublisherUnavailable, ServiceNotFound
 from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.publishing import Publisher
@@ -17,19 +17,19 @@ from pressroom.errors import CannotUnseal, InvalidArgument, PackageMissing
 from pressroom.model import Work
 
 if TYPE_CHECKING:
-    from pressroom.apps.docs.operations.credentials import Credentials
+    from pressroom.apps.docs.operations.credentials import OrgCredentials
 
 log = logging.getLogger("pressroom.docs")
 
 SLOTS_IN_ORDER = ("publishing_store", "cdn_service")  # caches forget a page when the new one is there
 
-type _Config = tuple[Service, StoredCredential | None]
+type _Config = tuple[OrgService, StoredCredential | None]
 
 
 class Publishers:
     """Connections are kept until the app stops, one set for each service as it is configured."""
 
-    def __init__(self, core: Core, credentials: "Credentials") -> None:
+    def __init__(self, core: Core, credentials: "OrgCredentials") -> None:
         self._core = core
         self._credentials = credentials
         self._made: dict[tuple[Any, ...], Publisher] = {}
@@ -71,7 +71,7 @@ class Publishers:
             self._made.setdefault(key, publisher)
         return self._made[key]
 
-    async def _make(self, service: Service) -> Publisher:
+    async def _make(self, service: OrgService) -> Publisher:
         try:
             check_target(service.provider, service.config, self._core)  # what the operator allows may have changed
             for field in ("endpoint", "url"):
@@ -82,12 +82,12 @@ class Publishers:
             log.warning("the service %s of %s cannot be used: %s", service.label, service.org, reason)
             raise PublisherUnavailable(f"the service {service.label} cannot be used: {reason}") from None
 
-    async def _secret(self, service: Service) -> dict[str, str]:
+    async def _secret(self, service: OrgService) -> dict[str, str]:
         if service.credential_label is None:
             return {}
         return await self._credentials.open_secret(service.org, service.credential_label)
 
-    def _connect(self, service: Service, secret: dict[str, str]) -> Publisher:
+    def _connect(self, service: OrgService, secret: dict[str, str]) -> Publisher:
         core, config = self._core, service.config
         match service.provider:
             case "redis":
@@ -112,7 +112,7 @@ class Publishers:
                 return self._connect_bucket(service, secret)
         raise PublisherUnavailable(f"this version cannot publish with {service.provider}")
 
-    def _connect_bucket(self, service: Service, secret: dict[str, str]) -> Publisher:
+    def _connect_bucket(self, service: OrgService, secret: dict[str, str]) -> Publisher:
         from pressroom.apps.docs.publishing.tree import TreePublisher
 
         try:

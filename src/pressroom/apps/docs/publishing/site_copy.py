@@ -3,18 +3,20 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from itertools import batched
 
 import msgspec
 
 from pressroom.apps.docs.errors import PublisherUnavailable
-from pressroom.apps.docs.publishing import Site
+from pressroom.apps.docs.publishing import PublishedSite
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, is_page, plan_copy
 from pressroom.apps.docs.publishing.leases import PublishLease
-from pressroom.apps.docs.publishing.places import Place
+from pressroom.apps.docs.publishing.places import TreePlace
 from pressroom.apps.docs.publishing.tree_paths import GONE, RECORDS, SWEEPS, marker_path, purgatory_path, site_folder
 from pressroom.artifact_lifecycle import blob_key
 from pressroom.artifacts import Blobs
+from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock
 from pressroom.errors import NotFound
 from pressroom.store.artifacts.artifacts import ArtifactFile
@@ -31,12 +33,12 @@ class SiteCopy:
 
     def __init__(
         self,
-        place: Place,
+        place: TreePlace,
         blobs: Blobs,
         clock: Clock,
         lease: PublishLease,
         org: str,
-        site: Site,
+        site: PublishedSite,
         record: SiteRecord,
         retention: int,
     ) -> None:
@@ -52,7 +54,7 @@ class SiteCopy:
     async def run(self, edition: str, seq: int, build: str | None, wanted: Mapping[str, ArtifactFile]) -> None:
         """`build` None: nothing is wanted."""
         record = self._record
-        plan = plan_copy(record, wanted)
+        plan = await in_thread(partial(plan_copy, record, wanted))
         record.edition, record.seq, record.build, record.complete = edition, seq, build, False
         for path in wanted.keys() & record.orphans.keys():
             del record.orphans[path]

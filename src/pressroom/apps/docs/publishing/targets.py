@@ -5,6 +5,7 @@ DNS that changes later leads to a server that has none for the name.
 """
 
 import os
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.errors import InvalidArgument
 from pressroom.notify.addresses import AddressRefused, parse_target, resolve_by_system, resolve_public
 
+_REDIS = re.compile(r"rediss?://[^/?#@\s]+(/[0-9]{0,4})?", re.IGNORECASE)
 _LIKE_HTTP = {"redis": "http", "rediss": "https", "http": "http", "https": "https"}
 
 
@@ -53,6 +55,9 @@ def _check_folder(provider: str, path: str, allow: Collection[str]) -> None:
 
 def _parse(provider: str, field: str, url: str, allow: Collection[str]) -> None:
     scheme = urlsplit(url).scheme.lower() if url.isascii() and url.isprintable() else ""
+    if provider == "redis" and not _REDIS.fullmatch(url):
+        # A query could turn off what the certificate is checked for.
+        raise InvalidArgument(f"config of {provider}: {field} is an address such as rediss://kv.example.org:6379/0")
     schemes = ("redis", "rediss") if provider == "redis" else ("http", "https")
     if scheme not in schemes:
         raise InvalidArgument(f"config of {provider}: {field} begins with {' or '.join(f'{one}://' for one in schemes)}")

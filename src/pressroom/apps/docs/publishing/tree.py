@@ -4,17 +4,17 @@ A publication compares what is wanted with what the record of the site says is t
 killed at any moment, and the next run does the rest.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import msgspec
 
-from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PurgedFiles, Site
+from pressroom.apps.docs.model import MAIN, Org, Project
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord
 from pressroom.apps.docs.publishing.leases import Superseded, publish_lease
-from pressroom.apps.docs.publishing.places import Place
+from pressroom.apps.docs.publishing.places import TreePlace
 from pressroom.apps.docs.publishing.site_copy import SiteCopy
 from pressroom.apps.docs.publishing.tree_paths import (
     GONE,
@@ -22,6 +22,7 @@ from pressroom.apps.docs.publishing.tree_paths import (
     PURGATORY,
     RECORDS,
     SWEEPS,
+    dashboard_files,
     dashboard_path,
     is_in_site,
     marker_path,
@@ -39,7 +40,7 @@ FILES_AT_ONCE = 1_000
 
 
 class TreePublisher:
-    def __init__(self, place: Place, database: Database, blobs: Callable[[], Blobs], clock: Clock) -> None:
+    def __init__(self, place: TreePlace, database: Database, blobs: Callable[[], Blobs], clock: Clock) -> None:
         self._place = place
         self._database = database
         self._blobs = blobs
@@ -55,6 +56,8 @@ class TreePublisher:
                 await copy.run(publication.edition.id, publication.seq, build, wanted)
                 if build is None:
                     await self._delete_own_files(site)
+                if build is None and site.edition == MAIN:  # which lives as long as its project
+                    await self._delete_all(dashboard_files(site.project))
 
     async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:  # noqa: ARG002
         """What differs, with the pages last."""
@@ -64,7 +67,9 @@ class TreePublisher:
                 media_type = "text/html; charset=utf-8" if path.endswith(".html") else "application/json"
                 await self._place.write(path, data, media_type)
 
-    async def reconcile(self, org: Org, expected: Sequence[Publication], busy: Collection[Site]) -> Collection[Site]:
+    async def reconcile(
+        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
+    ) -> Collection[PublishedSite]:
         """Publish what has no record, remove what should have none, and sweep the assets of old pages."""
         shown = {publication.site: publication for publication in expected}
         recorded = await self._list_sites(RECORDS, org)
@@ -74,12 +79,14 @@ class TreePublisher:
                 await self.publish(shown[site])
             else:
                 await self._unpublish(org, site)
+        for project in {site.project for site in repaired} - {site.project for site in shown}:
+            await self._delete_all(dashboard_files(project))
         for site in sorted(await self._list_sites(SWEEPS, org) - set(busy)):
             async with self._site_copy(org, site, 0, org.purgatory_retention) as (copy, _):
                 await copy.sweep()
         return repaired
 
-    async def purge_sites(self, org: Org, sites: Collection[Site]) -> None:
+    async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
         """It is no cache."""
 
     async def delete_expired(self, org: Org, now: int) -> PurgedFiles:  # noqa: ARG002
@@ -94,24 +101,29 @@ class TreePublisher:
         await self._place.close()
 
     @asynccontextmanager
-    async def _site_copy(self, org: Org, site: Site, seq: int, retention: int) -> AsyncIterator[tuple[SiteCopy, SiteRecord]]:
+    async def _site_copy(
+        self, org: Org, site: PublishedSite, seq: int, retention: int
+    ) -> AsyncIterator[tuple[SiteCopy, SiteRecord]]:
         """Alone with a site. Ends quietly if a later move comes: that one does what is left to do."""
         with suppress(Superseded):
             async with publish_lease(self._database, f"{self._place.name} {site}", seq) as lease:
                 record = await self._load(org, site)
                 yield SiteCopy(self._place, self._blobs(), self._clock, lease, org.slug, site, record, retention), record
 
-    async def _unpublish(self, org: Org, site: Site) -> None:
+    async def _unpublish(self, org: Org, site: PublishedSite) -> None:
         """A site that the database does not know any more."""
         async with self._site_copy(org, site, 0, org.purgatory_retention) as (copy, record):
             await copy.run(record.edition, record.seq, None, {})
             await self._delete_own_files(site)
 
-    async def _delete_own_files(self, site: Site) -> None:
-        for name in sorted(OWN_FILES):
-            await self._place.delete(f"{site_folder(site)}{name}")
+    async def _delete_own_files(self, site: PublishedSite) -> None:
+        await self._delete_all(f"{site_folder(site)}{name}" for name in sorted(OWN_FILES))
 
-    async def _load(self, org: Org, site: Site) -> SiteRecord:
+    async def _delete_all(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            await self._place.delete(path)
+
+    async def _load(self, org: Org, site: PublishedSite) -> SiteRecord:
         for kind in (RECORDS, GONE):
             data = await self._place.read(marker_path(kind, org.slug, site))
             with suppress(msgspec.DecodeError):
@@ -136,7 +148,7 @@ class TreePublisher:
                 return wanted
             after = page[-1].path
 
-    async def _list_sites(self, kind: str, org: Org) -> set[Site]:
+    async def _list_sites(self, kind: str, org: Org) -> set[PublishedSite]:
         return {site_of_marker(path) for path in await self._place.list_files(f"{kind}/{org.slug}")}
 
 

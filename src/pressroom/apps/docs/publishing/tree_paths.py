@@ -9,32 +9,32 @@ __purgatory/1790000000000/…        removed files, until that time
 """
 
 from pressroom.apps.docs.model import MAIN, Project
-from pressroom.apps.docs.publishing import Site
+from pressroom.apps.docs.publishing import PublishedSite
 
 RECORDS, GONE, SWEEPS, PURGATORY = "__published", "__unpublished", "__sweep", "__purgatory"
 OWN_FILES = frozenset({"_docverse.json", "__404.html"})  # in the folder of a site, and not the site's own
 
 
-def site_folder(site: Site) -> str:
+def site_folder(site: PublishedSite) -> str:
     return f"{site.project}/" if site.edition == MAIN else f"{site.project}/v/{site.edition}/"
 
 
-def is_in_site(site: Site, path: str) -> bool:
+def is_in_site(site: PublishedSite, path: str) -> bool:
     """Whether a path in the folder of a site is one of its files. `v/` has the other editions."""
     return path not in OWN_FILES and not (site.edition == MAIN and (path == "v" or path.startswith("v/")))
 
 
-def marker_path(kind: str, org: str, site: Site) -> str:
+def marker_path(kind: str, org: str, site: PublishedSite) -> str:
     """`kind` is RECORDS, GONE or SWEEPS. Each organisation has a folder of its own: several may share a place."""
     return f"{kind}/{org}/{site.project}/{site.edition}.json"
 
 
-def site_of_marker(path: str) -> Site:
+def site_of_marker(path: str) -> PublishedSite:
     _, _, project, name = path.split("/", 3)
-    return Site(project, name.removesuffix(".json"))
+    return PublishedSite(project, name.removesuffix(".json"))
 
 
-def purgatory_path(purge_after: int, org: str, site: Site, seq: int, path: str) -> str:
+def purgatory_path(purge_after: int, org: str, site: PublishedSite, seq: int, path: str) -> str:
     """With the move that removed it: of two moves, one may remove a file and the other a folder of the same name."""
     return f"{PURGATORY}/{purge_after}/{org}/{site.project}/{site.edition}/{seq}/{path}"
 
@@ -48,6 +48,11 @@ def dashboard_path(project: Project, name: str) -> str:
             return f"{project.slug}/v/switcher.json"
         case _ if name.startswith("__editions/"):
             edition = name.removeprefix("__editions/").removesuffix(".json")
-            return f"{site_folder(Site(project.slug, edition))}_docverse.json"
+            return f"{site_folder(PublishedSite(project.slug, edition))}_docverse.json"
         case _:
             return f"{project.slug}/{name}"
+
+
+def dashboard_files(project: str) -> list[str]:
+    """Those of a project that belong to none of its editions."""
+    return [f"{project}/v/index.html", f"{project}/v/switcher.json", f"{project}/__404.html", f"{project}/_docverse.json"]

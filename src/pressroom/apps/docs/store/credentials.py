@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pressroom.apps.docs.credentials.model import Service, StoredCredential
+from pressroom.apps.docs.credentials.model import OrgService, StoredCredential
 from pressroom.apps.docs.credentials.providers import NEEDS_PUBLISHER, SERVICE_PROVIDERS, SLOTS, service_provider
 from pressroom.apps.docs.errors import (
     CredentialInUse,
@@ -73,7 +73,7 @@ def delete_credential(org: str, label: str) -> Work[None]:
 
 def insert_service(
     org: str, label: str, provider: str, config: Mapping[str, Any], credential_label: str | None
-) -> Work[Service]:
+) -> Work[OrgService]:
     """Raises OrgNotFound, LabelTaken, CredentialNotFound and ProviderMismatch."""
     yield from get_org(org)
     yield from _check_credential(org, provider, credential_label)
@@ -91,7 +91,7 @@ def insert_service(
     return (yield from get_service(org, label))
 
 
-def get_service(org: str, label: str) -> Work[Service]:
+def get_service(org: str, label: str) -> Work[OrgService]:
     """Raises ServiceNotFound."""
     rows = yield Statement("docs.find_service", {"org": org, "label": label})
     if not rows:
@@ -99,13 +99,13 @@ def get_service(org: str, label: str) -> Work[Service]:
     return _service_of_row(rows[0])
 
 
-def list_services(org: str) -> Work[list[Service]]:
+def list_services(org: str) -> Work[list[OrgService]]:
     """By label. Raises OrgNotFound."""
     yield from get_org(org)
     return [_service_of_row(row) for row in (yield Statement("docs.list_services", {"org": org}))]
 
 
-def save_service(service: Service) -> Work[Service]:
+def save_service(service: OrgService) -> Work[OrgService]:
     """Its config and credential. Raises ServiceNotFound, CredentialNotFound and ProviderMismatch."""
     yield from get_service(service.org, service.label)
     yield from _check_credential(service.org, service.provider, service.credential_label)
@@ -161,9 +161,9 @@ def _credential_of_row(row: Row) -> StoredCredential:
     )
 
 
-def _service_of_row(row: Row) -> Service:
+def _service_of_row(row: Row) -> OrgService:
     org, label, category, provider, config, credential_label, created, changed = row
-    return Service(
+    return OrgService(
         org=org,
         label=label,
         category=category,

@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
-from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.publishing import Publication, Site
-from pressroom.apps.docs.store.builds import get_build_by_uid
-from pressroom.apps.docs.store.editions import get_edition_by_id, mark_published
-from pressroom.apps.docs.store.projects import get_project_by_id
+from pressroom.apps.docs.model import Build, Edition, Org
+from pressroom.apps.docs.publishing import Publication, PublishedSite
+from pressroom.apps.docs.store.editions import mark_published
+from pressroom.apps.docs.store.rows import build_of_row, edition_of_row, project_of_row
 from pressroom.model import Statement, Work
 
 
@@ -27,28 +26,27 @@ class PublishingState(NamedTuple):
         return [one.publication for one in self.shown]
 
     @property
-    def busy(self) -> set[Site]:
+    def busy(self) -> set[PublishedSite]:
         return {one.publication.site for one in self.shown if one.busy}
 
 
 def read_state(org: Org) -> Work[PublishingState]:
     """Of all editions of an organisation's projects that are not deleted."""
-    projects: dict[str, Project] = {}
+    place = {"org": org.slug}
+    projects = {row[0]: project_of_row(row) for row in (yield Statement("docs.list_all_projects", place))}
+    builds = {row[0]: build_of_row(row) for row in (yield Statement("docs.list_builds_shown_by_org", place))}
+
+    def publication(edition: Edition, build: Build | None) -> Publication:
+        project = projects[edition.project]
+        return Publication(org=org, project=project, edition=edition, build=build, seq=edition.publish_seq)
+
     shown: list[ShownEdition] = []
-    for id, build, busy in (yield Statement("docs.list_publications", {"org": org.slug})):
-        edition = yield from get_edition_by_id(id)
-        publication = yield from _publication(org, edition, (yield from get_build_by_uid(build)), projects)
-        shown.append(ShownEdition(publication, edition.published_seq >= edition.publish_seq, bool(busy)))
-    removed: list[Publication] = []
-    for (id,) in (yield Statement("docs.list_unpublished_deletions", {"org": org.slug})):
-        removed.append((yield from _publication(org, (yield from get_edition_by_id(id)), None, projects)))
-    return PublishingState(shown, removed)
-
-
-def _publication(org: Org, edition: Edition, build: Build | None, projects: dict[str, Project]) -> Work[Publication]:
-    if edition.project not in projects:
-        projects[edition.project] = yield from get_project_by_id(edition.project)
-    return Publication(org=org, project=projects[edition.project], edition=edition, build=build, seq=edition.publish_seq)
+    for *row, busy in (yield Statement("docs.list_publications", place)):
+        edition = edition_of_row(tuple(row))
+        is_published = edition.published_seq >= edition.publish_seq
+        shown.append(ShownEdition(publication(edition, builds[str(edition.build)]), is_published, bool(busy)))
+    gone = [edition_of_row(row) for row in (yield Statement("docs.list_unpublished_deletions", place))]
+    return PublishingState(shown, [publication(edition, None) for edition in gone])
 
 
 def settle(publication: Publication, error: str | None = None) -> Work[bool]:

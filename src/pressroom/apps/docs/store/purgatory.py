@@ -7,7 +7,7 @@ of artifacts deletes what nothing holds any more.
 import msgspec
 
 from pressroom.apps.docs.errors import BuildInUse, BuildNotUsable, MainEditionStays, PurgatoryEntryNotFound, SlugTaken
-from pressroom.apps.docs.model import Build, Edition, EditionKind, Org, Project
+from pressroom.apps.docs.model import Build, Edition, EditionKind, Org, Project, PublishStatus
 from pressroom.apps.docs.store.builds import build_holder, get_build_by_uid, list_editions_showing
 from pressroom.apps.docs.store.editions import edition_holder, get_edition_by_id, slug_key
 from pressroom.apps.docs.store.projects import get_project_by_id, touch_editions
@@ -82,6 +82,7 @@ def delete_project(project: Project, deleter: Deleter) -> Work[None]:
     """With all that it has, which stays as it is until it is purged."""
     moment = yield from now()
     yield Statement("docs.mark_project_deleted", {"id": project.id, "now": moment})
+    yield Statement("docs.advance_editions_of_project", {"project": project.id, "status": PublishStatus.PUBLISHED})
     yield Statement("docs.publish_project_again", {"project": project.id})
     yield from _enter(project, "project", project.id, project.slug, None, deleter)
 
@@ -168,6 +169,7 @@ def _restore_project(id: str) -> Work[None]:
         raise SlugTaken("project", project.slug)
     moment = yield from now()
     yield Statement("docs.restore_project", {"id": id, "now": moment})
+    yield Statement("docs.advance_editions_of_project", {"project": id, "status": PublishStatus.PENDING})
     yield Statement("docs.publish_project_again", {"project": id})
 
 

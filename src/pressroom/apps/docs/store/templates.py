@@ -126,7 +126,7 @@ def save_synced(binding: TemplateBinding, tree: SyncedTree, draft: ArtifactDraft
     if draft is not None:
         yield from artifacts.release(template_holder(binding.id))
         yield from artifacts.record(draft, org_id=binding.org, holder=template_holder(binding.id))
-        yield from _touch_projects(binding)
+        yield from touch_projects(binding.org, binding.project)
     return True
 
 
@@ -138,7 +138,7 @@ def fail_sync(id: str, job_uid: str, error: str) -> Work[None]:
 def unbind(binding: TemplateBinding) -> Work[None]:
     yield from artifacts.release(template_holder(binding.id))
     yield Statement("docs.delete_template", {"id": binding.id})
-    yield from _touch_projects(binding)
+    yield from touch_projects(binding.org, binding.project)
 
 
 def find_synced_template(org: str, project: str) -> Work[str | None]:
@@ -160,5 +160,6 @@ def template_holder(id: str) -> str:
     return f"docs:template:{id}"
 
 
-def _touch_projects(binding: TemplateBinding) -> Work[None]:
-    yield Statement("docs.touch_projects_of_template", {"org": binding.org, "project": binding.project or ""})
+def touch_projects(org: str, project: str | None = None) -> Work[None]:
+    """The dashboards of all projects of an organisation, or of one, are stale from now on."""
+    yield Statement("docs.touch_projects", {"org": org, "project": project or ""})

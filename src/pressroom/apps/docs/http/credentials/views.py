@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from pressroom.apps.docs.credentials.model import Credential, Service
+from pressroom.apps.docs.credentials.model import Credential, OrgService
 from pressroom.apps.docs.http.api_urls import ApiUrls
 from pressroom.model import from_ms
 
@@ -47,7 +47,7 @@ def credential_view(credential: Credential, urls: ApiUrls) -> CredentialView:
     )
 
 
-def service_view(service: Service, urls: ApiUrls) -> ServiceView:
+def service_view(service: OrgService, urls: ApiUrls) -> ServiceView:
     credential = service.credential_label
     return ServiceView(
         self_url=urls.service(service.org, service.label),

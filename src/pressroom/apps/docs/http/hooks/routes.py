@@ -27,6 +27,7 @@ class HookReceipt(msgspec.Struct, frozen=True):
     jobs: list[AcceptedJob]
 
 
+_PUSH = {"ref": "refs/heads/main", "repository": {"clone_url": "https://git.example.org/acme/dashboards.git"}}
 _ANSWERS: dict[int | str, Any] = {
     202: json_response(HookReceipt, "What was begun", example={"status": "accepted", "jobs": [ACCEPTED_JOB]}),
     200: json_response(HookReceipt, "It was received before, or is a ping", example={"status": "repeated", "jobs": []}),
@@ -39,7 +40,7 @@ RECEIVE = operation(
         header("X-GitHub-Event", "What happened: push, delete, repository, ping"),
         header("X-GitHub-Delivery", "The id of this delivery"),
     ],
-    requestBody={"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},
+    requestBody={"required": True, "content": {"application/json": {"schema": {"type": "object"}, "example": _PUSH}}},
 )
 
 

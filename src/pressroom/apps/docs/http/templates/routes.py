@@ -24,12 +24,12 @@ def router(service: Service, app: "DocsApp") -> Routes:
     api = TemplatesApi(service, app)
     place, described = "/orgs/{org}/projects/{project}/dashboard-template", openapi.OF_PROJECT
     routes.add(place, api.get_project_template, "GET", **described["get"])
-    routes.add(place, api.put_project_template, "PUT", **described["put"])
+    routes.add(place, api.put_project_template, "PUT", small_body=True, **described["put"])
     routes.add(place, api.delete_project_template, "DELETE", small_body=True, **described["delete"])
     routes.add(f"{place}/sync", api.sync_project_template, "POST", small_body=True, **described["sync"])
     place, described = "/orgs/{org}/dashboard-template", openapi.OF_ORG
     routes.add(place, api.get_org_template, "GET", **described["get"])
-    routes.add(place, api.put_org_template, "PUT", **described["put"])
+    routes.add(place, api.put_org_template, "PUT", small_body=True, **described["put"])
     routes.add(place, api.delete_org_template, "DELETE", small_body=True, **described["delete"])
     routes.add(f"{place}/sync", api.sync_org_template, "POST", small_body=True, **described["sync"])
     return routes

@@ -1,4 +1,5 @@
-SELECT docs_edition.id, docs_edition.build,
+-- What the editions of an organisation show. The last column: whether a job that has not ended publishes it.
+SELECT /* edition_columns */,
        CASE WHEN EXISTS (SELECT 1
                            FROM docs_history
                            JOIN job ON job.uid = docs_history.job_uid

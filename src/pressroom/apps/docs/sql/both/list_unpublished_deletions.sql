@@ -1,5 +1,6 @@
--- Deleted editions whose last move, the deletion, is not published yet.
-SELECT docs_edition.id
-  FROM docs_edition
-  JOIN docs_project ON docs_project.id = docs_edition.project
- WHERE docs_edition.published_seq < docs_edition.publish_seq AND docs_edition.date_deleted IS NOT NULL AND docs_project.org = :org
+-- Editions that are deleted, or whose project is, as long as that is not published.
+SELECT /* edition_columns */
+  FROM docs_project
+  JOIN docs_edition ON docs_edition.project = docs_project.id
+ WHERE docs_project.org = :org AND docs_edition.published_seq < docs_edition.publish_seq
+   AND (docs_edition.date_deleted IS NOT NULL OR docs_project.date_deleted IS NOT NULL)

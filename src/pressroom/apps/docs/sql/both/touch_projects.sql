@@ -1,4 +1,4 @@
--- Every project that an organisation's template, or a project's own one, may be rendered with.
+-- All projects of an organisation, or one.
 UPDATE docs_project
    SET editions_version = editions_version + 1
  WHERE org = :org AND (:project = '' OR id = :project) AND date_deleted IS NULL
