@@ -115,7 +115,7 @@ def shots(known: Known) -> list[Shot]:
         Shot("org-dry-run", "/sites/acme/settings", _dry_run),
         Shot("org-template", "/sites/acme/settings/template"),
         Shot("org-services", "/sites/acme/settings/services"),
-        Shot("project-search", "/sites/acme/guide?search=chapter&in=2.0.0#search"),
+        Shot("project-search", "/sites/acme/guide?search=chapter&in=2.0.0"),
         Shot("purgatory", "/sites/acme/purgatory"),
         Shot("project", "/sites/acme/guide?ref=tickets/GD-20"),
         Shot("project-failed", "/sites/acme/api?status=failed"),

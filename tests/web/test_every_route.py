@@ -326,9 +326,8 @@ async def test_every_link_holds_where_the_service_has_a_path(file: str) -> None:
         async for path, answer in scene.pages():
             if answer.status_code == 303:
                 assert answer.headers["location"].startswith("/press/"), path
-            if answer.headers.get("content-type", "").startswith("text/html"):
-                if path != FRAMED_SITE:
-                    links |= {link for link in Page(answer.text).addresses if not link.startswith(("#", "data:", "blob:"))}
+            if answer.headers.get("content-type", "").startswith("text/html") and path != FRAMED_SITE:
+                links |= {link for link in Page(answer.text).addresses if not link.startswith(("#", "data:", "blob:"))}
         ours = {link for link in links if link.startswith("/press/")}
 
         assert {link for link in links - ours if not link.startswith(ELSEWHERE)} == set()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -100,7 +101,37 @@ def test_a_wait_that_is_over_names_the_job(run: Run, service: Served) -> None:
 
     assert (code, f"goes on as {service.url}/queue/jobs/" in err) == (5, True)
     assert parse(queued)["job"].startswith(f"{service.url}/queue/jobs/")
-    assert "status: completed" in pressroom(service, "docs", "build", build, "--watch")
+    assert "status: completed" in pressroom(service, "docs", "build", build, "--wait")
+
+
+def test_an_interrupt_ends_the_waiting_and_not_the_job(run: Run, service: Served, tmp_path: Path) -> None:
+    pressroom(service, "queue", "pause", "docs.build_processing")
+    command = [
+        sys.executable,
+        "-m",
+        "pressroom",
+        "docs",
+        "upload",
+        "2.0",
+        "--project",
+        "guide",
+        "--git-ref",
+        "feature/interrupted",
+    ]
+    environ = service._environ | {"DOCVERSE_API": service.url, "DOCVERSE_ORG": "acme"}
+    try:
+        with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            lines = iter(process.stderr)
+            assert "queued\n" in lines  # reads up to it
+            process.send_signal(signal.SIGINT)
+            said = process.stderr.read()
+    finally:
+        pressroom(service, "queue", "resume", "docs.build_processing")
+
+    assert (process.returncode, "goes on as" in said) == (130, True)
+    assert "Traceback" not in said
+    assert "status: completed" in pressroom(service, "docs", "build", said.split("build ")[1].split()[0], "--wait")
 
 
 def test_a_token_uploads_to_its_own_organisation(run: Run, service: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pressroom.api.access import Scope
+from pressroom.apps.docs.demo import fill_demo
 from tests.apps.docs.pages_stage import SITE, SiteStage, send, sites
 from tests.web.browsing import Page, Person, browsing, member
 
@@ -222,3 +223,20 @@ async def test_what_no_page_links_to_is_refused(file: str, path: str) -> None:
         answer = await person.get(path)
 
     assert answer.status_code == 422
+
+
+async def test_the_demonstration_has_builds_and_editions_in_every_state(file: str) -> None:
+    async with sites(file) as scene:
+        await fill_demo(scene.app)
+        builds = {
+            f"{project} {build.git_ref} {build.status}": build
+            for project in ("guide", "api")
+            for build in reversed((await scene.app.builds.list("acme", project))[0])
+        }
+        stable = await scene.app.editions.get("acme", "guide", "stable")
+        purgatory = await scene.app.purgatory.list("acme")
+
+    assert {"guide v2.0.1 processing", "api tickets/API-4 failed", "api v0.9.0 processing"} <= builds.keys()
+    assert (builds["guide main completed"].broken_links or 0) > 0
+    assert (stable.pinned, stable.build) == (True, builds["guide v1.1.0 completed"].uid)
+    assert [entry.name for entry in purgatory] == ["GD-9"]

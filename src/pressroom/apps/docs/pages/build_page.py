@@ -22,7 +22,7 @@ from pressroom.apps.docs.pages.views import (
     render_page,
     web_link,
 )
-from pressroom.apps.docs.store.job_progress import JobItem, Phase, list_items, list_phases
+from pressroom.apps.docs.store.job_progress import JobItem, JobPhase, list_items, list_phases
 from pressroom.apps.docs.store.summaries import find_previous_build, list_largest_files, measure_media_types
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import NotFound, PressroomError, Refused
@@ -43,7 +43,7 @@ class ProcessedBuild(msgspec.Struct, frozen=True):
     """What the build's job did. The job is deleted after its retention; the build stays."""
 
     job: Job
-    phases: Sequence[Phase]
+    phases: Sequence[JobPhase]
     items: Sequence[JobItem]
     progress: Progress | None
     skipped: Sequence["SkippedItem"]  # editions that the build matches and does not move
@@ -181,7 +181,7 @@ class BuildPages:
 def skipped_of(job: Job) -> list[SkippedItem]:
     """What the result of the job tells, or its progress while it runs."""
     told = [value for value in (job.result, job.progress) if isinstance(value, dict)]
-    skipped = next((value["editions_skipped"] for value in told if "editions_skipped" in value), [])
+    skipped: Any = next((value["editions_skipped"] for value in told if "editions_skipped" in value), [])
     try:
         return msgspec.convert(skipped, list[SkippedItem])
     except msgspec.ValidationError:

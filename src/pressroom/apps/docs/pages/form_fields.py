@@ -90,9 +90,19 @@ def choice_of[C: (EditionKind, TrackingMode)](form: Form, name: str, choices: ty
 def tracking_params_of(form: Form, mode: TrackingMode) -> TrackingParams:
     """Those that the mode takes. The form has all of them; what is typed in the others does not count."""
     fields = _FIELDS_OF_MODE.get(mode, ())
-    texts = {name: text_of(form, name, 256) or None for name in ("git_ref", "alternate_name") if name in fields}
-    numbers = {name: _number_of(form, name) for name in ("major_version", "minor_version") if name in fields}
-    return TrackingParams(**texts, **numbers)
+
+    def text(name: str) -> str | None:
+        return text_of(form, name, 256) or None if name in fields else None
+
+    def number(name: str) -> int | None:
+        return _number_of(form, name) if name in fields else None
+
+    return TrackingParams(
+        git_ref=text("git_ref"),
+        alternate_name=text("alternate_name"),
+        major_version=number("major_version"),
+        minor_version=number("minor_version"),
+    )
 
 
 def _number_of(form: Form, name: str) -> int | None:

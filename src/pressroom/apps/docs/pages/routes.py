@@ -13,7 +13,7 @@ from pressroom.apps.docs.pages.live import SiteUpdates
 from pressroom.apps.docs.pages.project_page import ProjectPages
 from pressroom.apps.docs.pages.purgatory_page import PurgatoryPages
 from pressroom.apps.docs.pages.services_page import ServicesPages
-from pressroom.apps.docs.pages.settings_page import SettingsPages
+from pressroom.apps.docs.pages.settings_page import OrgSettingsPages
 from pressroom.apps.docs.pages.sites_page import SitesPages
 from pressroom.apps.docs.pages.template_page import TemplatePages
 from pressroom.web.site import Site
@@ -31,7 +31,7 @@ def router(site: Site, app: "DocsApp") -> Routes:
     routes = Routes()
     sites, projects = SitesPages(app), ProjectPages(app)
     builds, editions = BuildPages(app), EditionPages(app)
-    settings, templates, purgatory = SettingsPages(app), TemplatePages(app), PurgatoryPages(app)
+    settings, templates, purgatory = OrgSettingsPages(app), TemplatePages(app), PurgatoryPages(app)
 
     site.get(routes, "/sites", sites.show)
     site.post(routes, "/sites", sites.create_org, needs=Scope.ADMIN)

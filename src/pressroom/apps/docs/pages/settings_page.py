@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN_DELETIONS = 100  # of each project
 
 
-class SettingsPages:
+class OrgSettingsPages:
     def __init__(self, app: "DocsApp") -> None:
         self._app = app
 

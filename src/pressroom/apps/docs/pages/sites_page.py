@@ -117,8 +117,13 @@ class SitesPages:
         owner = await get_own_org(request, self._app, org)
         form = request.form
         try:
-            names = ("slug", "title", "source_url", "git_url")
-            project = await self._app.projects.create(org, ProjectDraft(**{name: text_of(form, name) for name in names}))
+            draft = ProjectDraft(
+                slug=text_of(form, "slug"),
+                title=text_of(form, "title"),
+                source_url=text_of(form, "source_url"),
+                git_url=text_of(form, "git_url"),
+            )
+            project = await self._app.projects.create(org, draft)
         except Refused as refusal:
             return await self._org_page(request, owner, refused_form(request, "project", refusal), refusal)
         await request.record_audit("docs.project.create", f"project {org}/{project.slug}", after={"title": project.title})

@@ -11,7 +11,7 @@ MAX_EVENTS = 100
 MAX_ITEMS = 1_000
 
 
-class Phase(msgspec.Struct, frozen=True):
+class JobPhase(msgspec.Struct, frozen=True):
     """`ended` is None while it runs."""
 
     name: str
@@ -29,15 +29,15 @@ class JobItem(msgspec.Struct, frozen=True):
     error: str | None
 
 
-def list_phases(job: Job) -> Work[list[Phase]]:
+def list_phases(job: Job) -> Work[list[JobPhase]]:
     """Of the last attempt, in their order."""
     rows = yield Statement("docs.list_job_phases", {"job_id": job.id, "limit": MAX_EVENTS})
     return phases_of(rows[::-1])
 
 
-def phases_of(events: list[Row]) -> list[Phase]:
+def phases_of(events: list[Row]) -> list[JobPhase]:
     """A phase ends where the next begins, or with its attempt."""
-    phases: list[Phase] = []
+    phases: list[JobPhase] = []
     for type, at, data in events:
         moment = from_ms(at)
         if type == "started":
@@ -45,7 +45,7 @@ def phases_of(events: list[Row]) -> list[Phase]:
         elif phases and phases[-1].ended is None:
             phases[-1] = msgspec.structs.replace(phases[-1], ended=moment)
         if type == "phase":
-            phases.append(Phase(str(json.loads(data).get("phase") or ""), moment, None))
+            phases.append(JobPhase(str(json.loads(data).get("phase") or ""), moment, None))
     return phases
 
 
