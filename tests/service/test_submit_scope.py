@@ -28,6 +28,14 @@ SCOPES = {
     "packs.bundle": None,
     "packs.batch": None,
     "packs.purge": None,
+    "docs.build_processing": None,
+    "docs.edition_update": None,
+    "docs.dashboard_sync": None,
+    "docs.lifecycle_eval": None,
+    "docs.git_ref_audit": None,
+    "docs.purgatory_cleanup": None,
+    "docs.credential_rewrap": None,
+    "docs.reconcile": None,
 }
 INTERNAL = [name for name, scope in SCOPES.items() if scope is None]
 
