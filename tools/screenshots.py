@@ -49,7 +49,7 @@ class Known:
     packs: dict[str, str]  # ids by the first word of the title
     batch: str
     pack_link: str
-    builds: dict[str, str]  # ids of docs by project and state, the newest: "api failed"
+    builds: dict[str, str]  # ids of docs by project and state or ref, the newest: "api failed"
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,7 @@ def shots(known: Known) -> list[Shot]:
         Shot("project-failed", "/sites/acme/api?status=failed"),
         Shot("project-change", "/sites/acme/guide/change"),
         Shot("build", f"/sites/acme/guide/builds/{known.builds['guide completed']}"),
+        Shot("build-broken-links", f"/sites/acme/guide/builds/{known.builds['guide main']}"),
         Shot("build-running", f"/sites/acme/guide/builds/{known.builds['guide processing']}"),
         Shot("build-failed", f"/sites/acme/api/builds/{known.builds['api failed']}"),
         Shot("build-compare", f"/sites/acme/guide/builds/{known.builds['guide completed']}/compare?with=1.0.0"),
@@ -222,9 +223,10 @@ async def look(home: Path) -> Known:
             batch=await _make_batch(press),
             pack_link=(await library.make_link(None, packs["Anna"]))[1],
             builds={
-                f"{project} {build.status}": build.uid
+                f"{project} {name}": build.uid
                 for project in ("guide", "api")
                 for build in reversed((await docs.list("acme", project))[0])
+                for name in (build.status, build.git_ref)
             },
         )
 

@@ -39,6 +39,19 @@ SHOWN_CHANGES = 200  # paths of each sort
 CHOSEN_BUILDS = 50  # to compare with
 
 
+ANNOTATION_TITLES = {
+    "ci_platform": "CI platform",
+    "commit_sha": "Commit",
+    "github_repository": "Repository",
+    "github_run_id": "Run ID",
+    "github_run_url": "Run",
+    "github_run_attempt": "Attempt of the run",
+    "github_workflow": "Workflow",
+    "github_actor": "Actor",
+    "github_event_name": "Event",
+}
+
+
 class ProcessedBuild(msgspec.Struct, frozen=True):
     """What the build's job did. The job is deleted after its retention; the build stays."""
 
@@ -55,7 +68,7 @@ class SkippedItem(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    name: str
+    title: str
     text: str
     link: str | None = None
 
@@ -198,5 +211,5 @@ def describe_annotations(annotations: dict[str, Any], source_url: str) -> list[A
         link = web_link(value)
         if name == "commit_sha" and base and text.isalnum():
             link = f"{base.rstrip('/')}/commit/{text}"
-        listed.append(Annotation(name, text, link))
+        listed.append(Annotation(ANNOTATION_TITLES.get(name, name.replace("_", " ").capitalize()), text, link))
     return listed

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from pressroom.apps.docs.domain.slugs import SlugPreview
 from pressroom.apps.docs.model import MAIN, AutoCreate, BuildStatus, Edition, EditionKind, Org, Project, TrackingMode
+from pressroom.apps.docs.operations.projects import Storage
 from pressroom.apps.docs.pages.form_fields import (
     as_json,
     auto_create_of,
@@ -113,7 +114,7 @@ class ProjectPages:
             chosen=status,
             statuses=list(BuildStatus),
             jobs=await self._open_jobs(request, org, project),
-            storage=await self._app.projects.measure(org.slug, project.slug),
+            storage=await self._measure(request, project),
             preview=preview,
             preview_problem=preview_problem,
             asked={name: read_query(request, name, 256) for name in ("ref", "alternate")},
@@ -123,6 +124,12 @@ class ProjectPages:
             modes=list(TrackingMode),
             form=form,
         )
+
+    async def _measure(self, request: PageRequest, project: Project) -> Storage | None:
+        """None for a refresh, which takes its own part of the page: all files of a project are many."""
+        if "hx-request" in request.http.headers:
+            return None
+        return await self._app.projects.measure(project.org, project.slug)
 
     async def _edition_groups(self, request: PageRequest, org: Org, project: Project) -> list[EditionGroup]:
         expanded = read_query(request, "kind")
