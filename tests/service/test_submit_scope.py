@@ -57,7 +57,8 @@ async def stage_with(database: str, *kinds: Kind, schedules: list[Schedule] | No
 
 
 async def ended_job(stage: Stage, name: str, org: str | None = "ours") -> Job:
-    job = await stage.press.submit(name, {"any": "payload"}, org_id=org, delay=3600)
+    payload = {"any": "payload", "build": "none"}  # a settling hook may read what it is about
+    job = await stage.press.submit(name, payload, org_id=org, delay=3600)
     return await stage.press.cancel(job)
 
 
