@@ -7,7 +7,10 @@ it says so with `own_work`.
 
 import asyncio
 import contextlib
+import functools
 import gc
+import importlib
+import pkgutil
 import threading
 import time
 from collections.abc import Iterator
@@ -70,8 +73,18 @@ def watched_loops() -> Iterator[list[str]]:
         asyncio.Handle._run = before  # type: ignore[method-assign]
 
 
+@functools.cache
+def _import_apps() -> None:
+    """The first service of a process imports them while it is put together, before it listens."""
+    for name in BUILT_IN:
+        package = importlib.import_module(f"pressroom.apps.{name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+
+
 @pytest.fixture(autouse=True)
 def _no_callback_holds_the_loop() -> Iterator[None]:
+    _import_apps()
     compile_templates([(name, f"pressroom.apps.{name}") for name in BUILT_IN])  # as a service does while it starts
     with watched_loops() as holders:
         yield

@@ -498,6 +498,7 @@ TRIALS: dict[str, Trial] = {
     "delete_project": about("DELETE", _PROJECT),
     "rebuild_dashboard": about("POST", f"{_PROJECT}/dashboard/rebuild"),
     "rebuild_dashboards": about("POST", "/orgs/{org}/dashboard/rebuild"),
+    "search_pages": about("GET", f"{_PROJECT}/search?q={SECRET}"),
     "list_builds": about("GET", f"{_PROJECT}/builds"),
     "announce_build": about("POST", f"{_PROJECT}/builds", json={"git_ref": "main", "content_hash": _HASH}),
     "get_build": about_a_build("GET", "{build}"),

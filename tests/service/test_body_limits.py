@@ -22,6 +22,15 @@ TEXTS = {  # a source, a payload, or an article
     "/packs/{pack_id}/bundle",  # 500 titles
     "/admin/config/{key}/draft",
     "/library/settings/{key}/draft",
+    "/library/settings/documents",  # with sample data
+    "/library/batches",  # pasted lines
+    "/sites/{org}/settings",  # rules
+    "/sites/{org}/settings/dry-run",
+    "/sites/{org}/settings/services",
+    "/sites/{org}/settings/services/credentials",
+    "/sites/{org}/settings/services/credentials/{label}/replace",
+    "/sites/{org}/{project}/change",
+    "/sites/{org}/{project}/dry-run",
     "/packs/{pack_id}/data",
     "/playground",
     "/playground/preview",

@@ -26,6 +26,7 @@ from pressroom.submission.admission import Admission
 from pressroom.testing import ManualClock
 from tests import looking
 from tests.apps.diagrams.conftest import Easel
+from tests.apps.docs import refusals as docs_refusals
 from tests.apps.packs import refusals as packs_refusals
 from tests.service.access_stage import Stage, on_stage
 from tests.web.browsing import FORM, Person, member
@@ -54,6 +55,7 @@ NOT_PROVOKED: dict[Refusal, str] = {
         (503, f"s3_credentials_{how}"): "only a service with artifacts in S3 meets it; tests/unit/test_renewed_credentials.py"
         for how in ("missing", "failed", "expired")
     },
+    **docs_refusals.NOT_PROVOKED,
     (499, "gone"): "for a caller who has hung up, and so does not see it",
 }
 # Where a status or code is computed, and what may come of it beside what stands elsewhere.
@@ -383,7 +385,7 @@ async def _(scene: Scene) -> httpx.Response:
     return await submit_that_fails(scene, "connection lost", apsw.IOError("disk I/O error"))
 
 
-PROVOCATIONS |= packs_refusals.PROVOCATIONS
+PROVOCATIONS |= packs_refusals.PROVOCATIONS | docs_refusals.PROVOCATIONS
 
 
 async def submit_that_fails(scene: Scene, subject: str, error: apsw.Error) -> httpx.Response:
@@ -443,7 +445,7 @@ async def test_after_every_refusal_a_good_submit_is_accepted_and_its_job_done(
     easel = Easel()
     monkeypatch.setattr(documents, "render", lambda presses, asked, draw=None: easel.render(presses, asked))
     clock = ManualClock()
-    sections = {"diagrams": DiagramsSettings(max_versions=1, cache_ttl=300.0)}
+    sections = {"diagrams": DiagramsSettings(max_versions=1, cache_ttl=300.0), "docs": docs_refusals.SETTINGS}
     options = {"clock": clock, "login_limit": 20, "presses": 1, "sections": sections}
     async with (
         on_stage(database, **options) as stage,

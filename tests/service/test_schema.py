@@ -92,6 +92,7 @@ REFUSED = {
     "PUT /orgs/{org}/projects/{project}/dashboard-template": ("422",),
     "POST /hooks/git": ("404",),
     "POST /webhooks/github": ("404",),
+    "GET /orgs/{org}/projects/{project}/search": ("422",),
     "GET /queue/jobs": ("422",),
     "POST /queue/jobs/{id}/cancel": ("400",),
     "POST /queue/jobs/{id}/retry": ("400", "409"),

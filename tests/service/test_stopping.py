@@ -50,7 +50,7 @@ from pressroom.config import Settings
 asyncio.run(serve(
     Settings(database=sys.argv[1], listen="127.0.0.1:0"),
     works=False,
-    listening=lambda url, closed: os.kill(os.getpid(), signal.SIGTERM),
+    listening=lambda *_: os.kill(os.getpid(), signal.SIGTERM),
 ))
 """
 

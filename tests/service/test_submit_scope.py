@@ -28,6 +28,14 @@ SCOPES = {
     "packs.bundle": None,
     "packs.batch": None,
     "packs.purge": None,
+    "docs.build_processing": None,
+    "docs.edition_update": None,
+    "docs.dashboard_sync": None,
+    "docs.lifecycle_eval": None,
+    "docs.git_ref_audit": None,
+    "docs.purgatory_cleanup": None,
+    "docs.credential_rewrap": None,
+    "docs.reconcile": None,
 }
 INTERNAL = [name for name, scope in SCOPES.items() if scope is None]
 
@@ -49,7 +57,8 @@ async def stage_with(database: str, *kinds: Kind, schedules: list[Schedule] | No
 
 
 async def ended_job(stage: Stage, name: str, org: str | None = "ours") -> Job:
-    job = await stage.press.submit(name, {"any": "payload"}, org_id=org, delay=3600)
+    payload = {"any": "payload", "build": "none"}  # a settling hook may read what it is about
+    job = await stage.press.submit(name, payload, org_id=org, delay=3600)
     return await stage.press.cancel(job)
 
 

@@ -4,6 +4,7 @@ Bytes are put first, reserved by a row that keeps the collector away; then one t
 rows that refer to them (`store.artifacts.record`).
 """
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from itertools import batched
@@ -73,21 +74,24 @@ async def store_files(store: Blobs, database: Database, files: Sequence[ScratchF
     """Put many files: reserved in batches, synced together, equal ones once. As with `store_artifact`, they are to be recorded
     within the collector's grace (`store.artifacts.recording`)."""
     by_hash = {file.sha256: file for file in files}
-    reserved: dict[str, tuple[int, bool]] = {}
+    generations: dict[str, int] = {}
+    local: list[LocalFile] = []
     for batch in batched(by_hash.values(), FILES_AT_ONCE):
-        reserved |= await _reserve_many(database, {file.sha256: file.size for file in batch})
-    await store.put_files(
-        [
-            LocalFile(file.source, key_of(sha256, generation), file.size, is_live)
-            for sha256, (generation, is_live) in reserved.items()
-            for file in (by_hash[sha256],)
-        ]
-    )
+        reserved = await _reserve_many(database, {file.sha256: file.size for file in batch})
+        for file in batch:
+            generation, is_live = reserved[file.sha256]
+            generations[file.sha256] = generation
+            local.append(LocalFile(file.source, key_of(file.sha256, generation), file.size, is_live))
+    await store.put_files(local)
+    return await asyncio.to_thread(_name_stored, files, generations)  # 50,000 would hold the event loop
+
+
+def _name_stored(files: Sequence[ScratchFile], generations: dict[str, int]) -> list[ArtifactFile]:
     return [
         ArtifactFile(
             path=file.path,
             sha256=file.sha256,
-            generation=reserved[file.sha256][0],
+            generation=generations[file.sha256],
             size=file.size,
             media_type=file.media_type,
         )

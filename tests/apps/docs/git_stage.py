@@ -195,6 +195,20 @@ def counting(requests: list[str]) -> type[BaseHTTPRequestHandler]:
     return Counting
 
 
+def answering(body: bytes) -> type[BaseHTTPRequestHandler]:
+    """The same, whatever is asked for."""
+
+    class Answering(_Quiet):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return Answering
+
+
 @contextmanager
 def http_server(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

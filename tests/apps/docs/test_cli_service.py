@@ -2,20 +2,23 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.apps.docs.test_cli_commands import EXAMPLE, MARKERS
 from tests.cli.conftest import Run, _patient, give
 from tests.client.stage import Served, proxy_to
-from tests.servers import free_ports
+from tests.contract.conftest import s3_server
+from tests.servers import S3Server, free_ports
 
-__all__ = ["_patient", "give"]
+__all__ = ["_patient", "give", "s3_server"]
 
 NAMES = ("PRESSROOM_ORG", "PRESSROOM_PROJECT", "PRESSROOM_URL", "PRESSROOM_TOKEN", "DOCVERSE_PROJECT")
 
@@ -100,7 +103,37 @@ def test_a_wait_that_is_over_names_the_job(run: Run, service: Served) -> None:
 
     assert (code, f"goes on as {service.url}/queue/jobs/" in err) == (5, True)
     assert parse(queued)["job"].startswith(f"{service.url}/queue/jobs/")
-    assert "status: completed" in pressroom(service, "docs", "build", build, "--watch")
+    assert "status: completed" in pressroom(service, "docs", "build", build, "--wait")
+
+
+def test_an_interrupt_ends_the_waiting_and_not_the_job(run: Run, service: Served, tmp_path: Path) -> None:
+    pressroom(service, "queue", "pause", "docs.build_processing")
+    command = [
+        sys.executable,
+        "-m",
+        "pressroom",
+        "docs",
+        "upload",
+        "2.0",
+        "--project",
+        "guide",
+        "--git-ref",
+        "feature/interrupted",
+    ]
+    environ = service._environ | {"DOCVERSE_API": service.url, "DOCVERSE_ORG": "acme"}
+    try:
+        with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            lines = iter(process.stderr)
+            assert "queued\n" in lines  # reads up to it
+            process.send_signal(signal.SIGINT)
+            said = process.stderr.read()
+    finally:
+        pressroom(service, "queue", "resume", "docs.build_processing")
+
+    assert (process.returncode, "goes on as" in said) == (130, True)
+    assert "Traceback" not in said
+    assert "status: completed" in pressroom(service, "docs", "build", said.split("build ")[1].split()[0], "--wait")
 
 
 def test_a_token_uploads_to_its_own_organisation(run: Run, service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,3 +172,43 @@ def test_what_is_no_pressroom_is_told(run: Run, monkeypatch: pytest.MonkeyPatch)
 
     assert (nobody[0], "[unreachable]" in nobody[2]) == (4, True)
     assert (nothing[0], "is not the address of a service" in nothing[2]) == (2, True)
+
+
+@pytest.mark.deep
+def test_an_archive_goes_directly_into_a_bucket(
+    s3_server: S3Server, give: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Presigned (Q19): the service has no address for the archive itself."""
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    bucket = {
+        "S3_ENDPOINT": s3_server.endpoint,
+        "S3_BUCKET": s3_server.bucket,
+        "S3_ACCESS_KEY": s3_server.access_key,
+        "S3_SECRET_KEY": s3_server.secret_key,
+        "S3_PREFIX": tmp_path.name,
+    }
+    for name in (*NAMES, *MARKERS):
+        monkeypatch.delenv(name, raising=False)
+    with Served(tmp_path / "served", PRESSROOM_DOCS_LISTEN=listen, PRESSROOM_DOCS_URL=f"http://{listen}", **bucket) as served:
+        pressroom(served, "docs", "init", "acme")
+        upload = (
+            "docs",
+            "upload",
+            str(EXAMPLE / "2.0"),
+            "--project",
+            "acme/guide",
+            "--git-ref",
+            "main",
+            "--server",
+            served.url,
+        )
+        done = parse(give(*upload, "--create", "--json"))
+        again = parse(give(*upload, "--json"))
+        address = done["editions"][0]["published_url"]
+        page = httpx.get(address, trust_env=False).text
+
+    assert done["job"]["status"] == "completed"
+    assert address == f"http://{listen}/acme/guide/"
+    assert "This is version 2.0" in page
+    assert not again["uploaded"]
+    assert "/uploads/" not in served.log

@@ -3,7 +3,12 @@
 import asyncio
 import json
 
+import pytest
+
+from pressroom.apps.docs.dashboards.template import DashboardTemplate
 from pressroom.apps.docs.model import MAIN
+from pressroom.apps.docs.store.dashboards import DashboardFacts
+from tests.apps.docs import http_stage
 from tests.apps.docs.dash_stage import docs_stage
 
 
@@ -76,3 +81,25 @@ async def test_renders_at_once_leave_the_newest_state(database: str) -> None:
             "SELECT artifact FROM artifact_hold WHERE holder = :holder", holder=f"docs:dashboard:{project.id}"
         )
         assert held == [((await stage.project(project)).dashboard,)]
+
+
+async def test_a_build_that_moves_many_editions_renders_the_dashboard_once_q23(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_stage.docs_stage(file, workers=2) as stage:
+        await stage.furnish("red")
+        rendered: list[str] = []
+        make_pages = stage.app.dashboards.make_pages
+
+        async def counted(facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
+            rendered.append(facts.project.slug)
+            return await make_pages(facts, template)
+
+        monkeypatch.setattr(stage.app.dashboards, "make_pages", counted)
+        build = await stage.upload(git_ref="v2.1.0")
+        await stage.ended(build["queue_url"])
+
+        project = await stage.app.projects.get("red", "guide")
+        files = await stage.app.dashboards.read(project.id)
+        assert rendered == ["guide"]
+        assert {"__editions/2.json", "__editions/2.1.json", "__editions/v2.1.0.json"} <= files.keys()

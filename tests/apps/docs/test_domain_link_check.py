@@ -127,7 +127,7 @@ async def test_a_page_that_is_too_large_is_left_out() -> None:
     report = await check_links([file("a.html"), file("b.html", page_stream.LARGEST_PAGE + 1)], reader(dict(site)))
 
     assert (report.broken, report.pages) == (0, 1)
-    assert "1 pages" in report.unchecked
+    assert report.unchecked == "pages that are empty or too large: 1"
 
 
 async def test_what_reading_raises_is_raised() -> None:

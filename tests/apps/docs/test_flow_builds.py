@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pressroom import failpoints
+from pressroom import Pressroom, failpoints
 from pressroom.app import database_schema
 from pressroom.apps.docs.errors import BuildNotFound, NotUploaded
 from pressroom.apps.docs.model import BuildStatus, PublishStatus
@@ -64,8 +65,6 @@ async def test_an_upload_becomes_what_its_edition_shows(database: str) -> None:
         assert await flow.rows("SELECT count(*) FROM job") == [(1,)]
         phases = await phases_of(flow, job)
         assert [phase for phase, _ in phases] == ["inventory", "tracking", "editions", "dashboard"]
-        messages = [event.data.get("message") for event in await flow.press.history(job) if event.type == "progress"]
-        assert "Cataloging 3 objects" in messages or job.progress is not None
         row = await queue_job(flow, job)
         assert (row["kind"], row["status"], row["phase"]) == ("build_processing", "completed", "dashboard")
         assert (row["org_id"], row["project_id"], row["build_id"]) == ("acme", flow.project.id, build.uid)
@@ -395,3 +394,60 @@ async def test_the_rows_agree_with_each_other(database: str) -> None:
         await flow.press.wait((await flow.app.editions.roll_back("acme", "guide", "__main", rollback, actor="anna")).uid)
         schema = database_schema(flow.press.installed)
         assert find_violations(flow.press.settings, schema) == []
+
+
+async def test_jobs_that_update_the_same_edition_know_of_each_other(database: str, eventually: Any) -> None:
+    """Q15: asked before an edition is moved."""
+    async with docs_flow(database, workers=4) as flow:
+        outside = PublisherDouble().use(flow)
+        outside.let_go.clear()
+        first = await flow.submit(SITE, "v1.0.0")
+        await outside.reached.wait()
+        second = await flow.submit(MORE, "v1.1.0")
+        assert first.job_uid is not None
+        assert second.job_uid is not None
+
+        async def noted() -> Any:
+            progress = (await flow.press.get(str(second.job_uid))).progress or {}
+            return progress.get("editions_detail", {}).get("1")
+
+        assert await eventually(noted) == {"also_updated_by": [f"job_{first.job_uid}"]}
+        conflicts = await flow.press.overview.conflicts(flow.project.id, item="1")
+        assert [(one.item, len(one.jobs)) for one in conflicts.conflicts] == [("1", 2)]
+        outside.let_go.set()
+        for build in (first, second):
+            assert (await flow.ended(build))[1].status is Status.COMPLETED
+        assert outside.shown["1"] == (2, second.uid)
+
+
+async def test_the_inventory_says_how_many_objects_it_catalogs(database: str, tmp_path: Path, eventually: Any) -> None:
+    """Q11: other phases carry a message."""
+    go_on = tmp_path / "go-on"
+    async with docs_flow(database) as flow:
+        failpoints.arm(f"blob.renamed=wait:{go_on}@1")
+        build = await flow.submit(SITE)
+
+        async def progress() -> Any:
+            row = await queue_job(flow, await flow.press.get(str(build.job_uid)))
+            return row["phase"] == "inventory" and row["progress"] == {"message": "Cataloging 3 objects"}
+
+        try:
+            await eventually(progress)
+        finally:
+            go_on.touch()
+        assert (await flow.ended(build))[1].status is Status.COMPLETED
+
+
+async def test_a_build_that_is_deleted_before_it_is_processed_is_left_alone(database: str) -> None:
+    async with docs_flow(database, workers=None) as flow:
+        build = await flow.submit(SITE)
+        await flow.app.builds.delete("acme", "guide", build.uid, actor="anna")
+        other = await flow.submit(MORE, "dev")
+        await flow.app.projects.delete("acme", "guide", actor="anna")
+    async with Pressroom(database, workers=2, apps=["docs"]) as press:
+        for deleted in (build, other):
+            job = await press.wait_until_ended(str(deleted.job_uid), timeout=120)
+            assert (job.status, job.result["message"]) == (Status.COMPLETED, "the build was deleted before it was processed")
+        assert await press.alerts.list() == []
+        async with press.transaction() as tx:
+            assert await tx.execute("SELECT DISTINCT status FROM docs_build") == [("failed",)]

@@ -1,6 +1,7 @@
 """Repositories are read by the git protocol; addresses that are not public, and too much of anything, are refused."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from pressroom.apps.docs.settings import DocsSettings
 from pressroom.errors import InvalidArgument
 from tests.apps.docs.git_stage import (
     GitRepository,
+    answering,
     counting,
     http_server,
     redirecting_to,
@@ -178,3 +180,26 @@ def test_a_ref_that_git_would_refuse_is_refused(ref: str) -> None:
 )
 def test_one_repository_has_many_addresses(url: str) -> None:
     assert repository_name(url) == "github.com/acme/guide"
+
+
+@pytest.mark.parametrize("answers", [["10.1.2.3"], ["93.184.215.14", "127.0.0.1"], ["::ffff:169.254.169.254"], ["fe80::1%1"]])
+def test_a_name_is_refused_if_one_of_its_addresses_is_not_public(answers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(*_: object, **__: object) -> list[tuple[object, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in answers]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    git_process.pin_addresses(["allowed.example.org", "ported.example.org:8443"])
+
+    for host, port in (("evil.example.org", 443), ("ported.example.org", 443), (answers[0], 443)):
+        with pytest.raises(git_process.Refusal):
+            socket.getaddrinfo(host, port)
+    assert socket.getaddrinfo("allowed.example.org", 443)
+    assert socket.getaddrinfo(b"ported.example.org", 8443)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"0000", b"zzzz", b"001e# service=git-upload-pack\n0000ffff" + b"x" * 100, b"0" * 1_000_000]
+)
+async def test_a_server_that_speaks_no_git_is_told_so(body: bytes) -> None:
+    with http_server(answering(body)) as url, pytest.raises((RepositoryRefused, RepositoryUnreachable)):
+        await a_remote("127.0.0.1").list_refs(f"{url}/x.git")

@@ -13,6 +13,8 @@ from pressroom.apps.docs.model import MAIN, Project
 from pressroom.apps.docs.requests import TemplateDraft
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import orgs, purgatory
+from pressroom.clock import ManualClock
+from pressroom.errors import StoreUnavailable
 from pressroom.model import Answer, Job, Status, Submitted, Work
 from pressroom.store.engine import fsck
 from tests.apps.docs.dash_stage import DocsStage, docs_stage
@@ -270,3 +272,35 @@ async def test_a_purged_project_leaves_no_template_behind(database: str, tmp_pat
 
         assert await stage.rows("SELECT id FROM docs_template") == []
         assert await stage.rows("SELECT holder FROM artifact_hold WHERE holder LIKE 'docs:%'") == []
+
+
+async def test_an_attempt_that_ended_before_it_rendered_leaves_that_to_the_next(
+    file: str, tmp_path: Path, eventually: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ManualClock()
+    async with docs_stage(file, workers=2, settings=settings_for(tmp_path), clock=clock) as stage:
+        scene = await template_stage(stage, tmp_path)
+
+        async def fail(*_: Any) -> None:
+            raise StoreUnavailable("the store is gone")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(stage.app.publishing, "render_dashboard", fail)
+            _, job = await scene.templates.put("acme", None, TemplateDraft(git_url=scene.repository.url), actor="test")
+            await eventually(lambda: _is_synced(scene))
+            await eventually(lambda: _is_queued(stage, job))
+        kept = await scene.templates.get("acme", None)
+        clock.advance(minutes=10)
+        ended = await scene.ended(job)
+
+        assert ended.status is Status.COMPLETED
+        assert "Our own" in await scene.page()
+        assert (await scene.templates.get("acme", None)).artifact == kept.artifact
+
+
+async def _is_synced(scene: TemplateStage) -> bool:
+    return (await scene.templates.get("acme", None)).sync_status == "synced"
+
+
+async def _is_queued(stage: DocsStage, job: Submitted) -> bool:
+    return (await stage.press.get(job)).status is Status.QUEUED

@@ -184,3 +184,21 @@ async def test_a_processed_build_tells_its_files_and_what_changed(database: str)
         assert "__main" in shown["editions"]
         assert await code_of(stage.client("red-admin"), "DELETE", second["self_url"]) == (409, "build_in_use")
         assert (await stage.client("red-admin").delete(first["self_url"])).status_code == 204
+
+
+async def test_the_pages_of_an_edition_are_searched(database: str) -> None:
+    async with docs_stage(database, workers=2) as stage:
+        await stage.furnish("red", "blue")
+        page = b"<html><head><title>Set-up</title></head><body><h1>Set-up</h1><p>Install the teapot first.</p></body></html>"
+        build = await stage.upload(site={"index.html": b"<p>Hello</p>", "setup/index.html": page})
+        await stage.ended(build["queue_url"])
+        reader = stage.client("red-reader")
+        (hit,) = await send(reader, "GET", f"{GUIDE}/search?q=teap")
+        nothing = await send(reader, "GET", f"{GUIDE}/search?q=kettle&edition=__main")
+
+        assert (hit["path"], hit["title"]) == ("setup/index.html", "Set-up")
+        assert hit["url"] == "http://127.0.0.1:8001/red/guide/setup/"
+        assert [part["text"] for part in hit["snippet"] if part["found"]] == ["teapot"]
+        assert nothing == []
+        assert await code_of(reader, "GET", f"{GUIDE}/search?q=teapot&edition=none") == (404, "not_found")
+        assert await code_of(stage.client("blue-admin"), "GET", f"{GUIDE}/search?q=teapot") == (404, "not_found")

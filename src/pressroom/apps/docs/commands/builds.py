@@ -8,7 +8,7 @@ from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.job_progress import ended_job
 from pressroom.apps.docs.commands.places import AUTHOR, add_project_argument, find_project
 from pressroom.apps.docs.commands.views import build_fields, format_size
-from pressroom.apps.docs.commands.waiting import show_events
+from pressroom.apps.docs.commands.waiting import add_wait_argument, show_events
 from pressroom.apps.docs.errors import BuildNotFound
 from pressroom.apps.docs.model import Build, BuildStatus, Project
 from pressroom.apps.docs.store.builds import get_build_by_uid
@@ -36,7 +36,7 @@ def add_commands(add: AddCommand) -> None:
     showing.add_argument("build", metavar="ID")
     showing.add_argument("--files", action="store_true", help="list its files")
     showing.add_argument("--problems", action="store_true", help="list its broken links")
-    showing.add_argument("--watch", action="store_true", help="follow its job until that has ended")
+    add_wait_argument(showing)
 
     comparing = add("compare", compare, "which files differ between two builds or editions")
     add_project_argument(comparing)
@@ -76,7 +76,7 @@ async def list_builds(app: "DocsApp", args: Namespace, output: Output) -> int:
 async def show_build(app: "DocsApp", args: Namespace, output: Output) -> int:
     build, project = await _find(app, args.build)
     code = exits.OK
-    if args.watch and build.job_uid is not None:
+    if args.works and build.job_uid is not None:
         await show_events(app.core.queue.watch(build.job_uid), build.job_uid, None, output)
         code = ended_job(await app.core.queue.wait_until_ended(build.job_uid)).exit_code
         build, project = await _find(app, args.build)

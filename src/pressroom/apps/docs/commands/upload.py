@@ -148,7 +148,8 @@ async def _follow(target: "UploadTarget", job: str, upload: "Upload", args: Name
         await show_events(target.events(job), job, args.timeout, output)
         return await target.read_end(job)
     except BaseException:
-        output.note(f"build {upload.id} goes on as {_name_of(job)}")
+        goes_on = "goes on" if "/" in job else "waits for a worker"
+        output.note(f"build {upload.id} {goes_on} as {_name_of(job)}")
         raise
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.store.editions import HistoryLine
+from pressroom.apps.docs.store.editions import EditionHistoryLine
 from pressroom.apps.docs.store.purgatory import PurgatoryEntry
 from pressroom.model import from_ms
 
@@ -63,7 +63,7 @@ def edition_fields(edition: Edition, published_url: str) -> dict[str, Any]:
     }
 
 
-def history_fields(line: HistoryLine, position: int) -> dict[str, Any]:
+def history_fields(line: EditionHistoryLine, position: int) -> dict[str, Any]:
     entry = line.entry
     return {
         "position": position,

@@ -73,6 +73,8 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         if too_large:
             return _failure("too_large", f"the repository has more than {LARGEST_PACK // 1_048_576} MB at this ref")
         return _failure("unreachable", f"no connection to the repository: {error.strerror or type(error).__name__}")
+    except Exception as error:  # a repository may send anything, and the libraries that read it raise anything
+        return _failure("unreadable", f"what the repository sent cannot be read as git: {type(error).__name__}")
 
 
 def _failure(code: str, message: str) -> dict[str, Any]:

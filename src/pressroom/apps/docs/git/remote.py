@@ -107,6 +107,7 @@ async def _run(request: bytes, scratch: str, seconds: float) -> dict[str, Any]:
     # Its own session: whatever it may start ends with it. No file of the user's own settings for git is found.
     process = await asyncio.create_subprocess_exec(
         sys.executable,
+        "-P",  # nothing is imported from the folder that it works in
         "-m",
         "pressroom.apps.docs.git.git_process",
         stdin=asyncio.subprocess.PIPE,

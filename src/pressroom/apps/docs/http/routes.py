@@ -17,6 +17,7 @@ from pressroom.apps.docs.http.problems import with_error_list
 from pressroom.apps.docs.http.projects import routes as project_routes
 from pressroom.apps.docs.http.purgatory import routes as purgatory_routes
 from pressroom.apps.docs.http.queue_jobs import routes as queue_job_routes
+from pressroom.apps.docs.http.search import routes as search_routes
 from pressroom.apps.docs.http.templates import routes as template_routes
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ PARTS = (
     member_routes,
     purgatory_routes,
     lifecycle_routes,
+    search_routes,
     credential_routes,
     template_routes,
     hook_routes,

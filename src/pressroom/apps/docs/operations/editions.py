@@ -18,7 +18,7 @@ from pressroom.apps.docs.requests import EditionChanges, EditionDraft, Rollback
 from pressroom.apps.docs.store import builds as build_rows
 from pressroom.apps.docs.store import editions as rows
 from pressroom.apps.docs.store import purgatory
-from pressroom.apps.docs.store.editions import BEYOND, HistoryLine, NewEdition
+from pressroom.apps.docs.store.editions import BEYOND, EditionHistoryLine, NewEdition
 from pressroom.apps.docs.store.projects import lock_project, touch_editions
 from pressroom.apps.docs.store.purgatory import Deleter
 from pressroom.errors import NotFound
@@ -137,8 +137,8 @@ class Editions:
         include_deleted: bool = False,
         before: int = BEYOND,
         limit: int = 100,
-    ) -> Sequence[HistoryLine]:
-        def unit() -> Work[list[HistoryLine]]:
+    ) -> Sequence[EditionHistoryLine]:
+        def unit() -> Work[list[EditionHistoryLine]]:
             _, edition = yield from _find(org, project, slug)
             return (yield from rows.list_history(edition.id, include_deleted=include_deleted, before=before, limit=limit))
 

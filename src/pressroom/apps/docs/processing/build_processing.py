@@ -11,7 +11,6 @@ from pressroom import failpoints
 from pressroom.app import Core
 from pressroom.apps.docs.domain.slugs import RewriteRules
 from pressroom.apps.docs.domain.tracking import plan_editions
-from pressroom.apps.docs.errors import BuildNotUsable
 from pressroom.apps.docs.model import Build, BuildStatus, Edition
 from pressroom.apps.docs.operations.build_jobs import KIND, BuildOrder
 from pressroom.apps.docs.operations.orgs import rules_of
@@ -34,6 +33,7 @@ from pressroom.worker.context import RunningJob
 
 BACKOFF = Backoff(base=5, cap=300)
 TIMEOUT = 3_600.0
+DELETED = "the build was deleted before it was processed"
 
 
 class BuildSubject(msgspec.Struct, frozen=True):
@@ -76,6 +76,8 @@ class BuildProcessing:
         order = msgspec.convert(payload, BuildOrder)
         await job.phase("inventory", message="Reading the archive")
         subject = await job.write(partial(_open_build, order.build, job.uid))
+        if subject is None:
+            return {"build": order.build, "message": DELETED}
         build = await self._inventory.take(job, subject.place.org, subject.build)
 
         await job.phase("tracking", message=f"Finding the editions of {build.git_ref}")
@@ -100,12 +102,12 @@ class BuildProcessing:
         return Tracked([edition for edition in tracked.editions if edition.build == build.uid], [*tracked.skipped, *held])
 
 
-def _open_build(uid: str, job_uid: str) -> Work[BuildSubject]:
-    """Raises BuildNotUsable for a build that was deleted, also with its project."""
+def _open_build(uid: str, job_uid: str) -> Work[BuildSubject | None]:
+    """None for a build that was deleted, also with its project: there is nothing to do."""
     build = yield from build_rows.get_build_by_uid(uid)
     place = yield from find_place(build.project)
     if build.date_deleted is not None or place.project.date_deleted is not None:
-        raise BuildNotUsable("the build was deleted before it was processed")
+        return None
     if build.status is BuildStatus.FAILED:  # this job tries again what another one did
         yield from build_rows.reopen_build(uid, job_uid)
         build = yield from build_rows.get_build_by_uid(uid)
@@ -169,7 +171,8 @@ def _settle(ending: Ending) -> Work[None]:
     yield from rows.settle_publishing(ending.uid, str(error.get("message") or f"the job was {ending.status}"))
     match ending.status:
         case Status.COMPLETED:
-            yield from build_rows.complete_build(order.build)
+            if not (yield from build_rows.complete_build(order.build)):
+                yield from build_rows.fail_build(order.build, {"code": "deleted", "message": DELETED})
         case Status.COMPLETED_WITH_ERRORS:
             failed = (ending.result or {}).get("editions_failed", [])
             yield from build_rows.complete_build(order.build, {**error, "editions": failed})

@@ -149,9 +149,11 @@ class EditionMoves:
         """Which other jobs update the same editions now (Q15). The moves are safe all the same; people may want to know."""
         found = await Overview(self._database).conflicts(self._place.project.id, noun="editions")
         for conflict in found.conflicts:
-            others = [job.id for job in conflict.jobs if job.id != f"job_{self._job.uid}"]
+            others: list[JSON] = [job.id for job in conflict.jobs if job.id != f"job_{self._job.uid}"]
             if conflict.item in slugs and others:
                 self._details[conflict.item] = {"also_updated_by": others}
+        if self._details:
+            await self._note_details()
 
 
 def _worded(error: BaseException) -> str:

@@ -61,7 +61,7 @@ class BuildInventory:
                 files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
-        await job.message(f"Checking the links of {len(files):,} objects")
+        await job.message(f"Cataloging {len(files):,} objects: checking their links")
         links = await check_links(files, self._read)
         if links.unchecked:
             log.info("build %s: %s", build.uid, links.unchecked)

@@ -32,6 +32,7 @@ _INLINE_TAGS = {
     *("a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q", "s", "samp"),
     *("small", "span", "strong", "sub", "sup", "tt", "u", "var", "wbr"),
 }
+_HEADINGS = ("h1", "h2")
 _NOT_SEARCHED = {"genindex.html", "py-modindex.html", "search.html", "404.html"}
 
 
@@ -56,9 +57,11 @@ def read_text(path: str, page: bytes) -> PageText | None:
     reader = _TextReader()
     parse_html(page, reader)
     text = (_collapsed(reader.main) or _collapsed(reader.body))[:LONGEST_TEXT]
-    if not text or reader.is_noindex:
+    if not text or reader.is_left_out:
         return None
-    heading = (_collapsed(reader.heading) or _collapsed(reader.title) or path)[:LONGEST_HEADING]
+    heading = (_collapsed(reader.main_heading) or _collapsed(reader.heading) or _collapsed(reader.title) or path)[
+        :LONGEST_HEADING
+    ]
     return PageText(path, heading, text[:EXCERPT], index_text(heading), index_text(text))
 
 
@@ -69,19 +72,20 @@ class _Element(NamedTuple):
 
 
 class _TextReader:
-    """Gathers the text of the body, and of `<main>` alone if the page has one."""
+    """Gathers the text of the body, and that of `<main>` apart: around it there may be a heading of the site."""
 
     def __init__(self) -> None:
         self.title: list[str] = []
         self.heading: list[str] = []
+        self.main_heading: list[str] = []
         self.main: list[str] = []
         self.body: list[str] = []
-        self.is_noindex = False
+        self.is_left_out = False
         self._open: list[_Element] = []
         self._skipped = 0  # open elements whose text is not that of the page
         self._in_main = 0
         self._size = 0
-        self._is_heading = self._had_heading = False
+        self._into: list[str] | None = None  # the heading that is open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         role = attributes.get("role", "").lower()
@@ -92,10 +96,10 @@ class _TextReader:
         self._open.append(_Element(tag, is_skipped, is_main))
         self._skipped += is_skipped
         self._in_main += is_main
-        if tag == "h1" and not self._had_heading:
-            self._is_heading = True
-        if tag == "meta" and attributes.get("name", "").lower() == "robots":
-            self.is_noindex |= "noindex" in attributes.get("content", "").lower()
+        if tag in _HEADINGS:
+            self._open_heading(tag)
+        elif tag == "meta":
+            self._read_meta(attributes)
         self._separate(tag)
 
     def end(self, tag: str) -> None:
@@ -104,8 +108,8 @@ class _TextReader:
         element = self._open.pop()
         self._skipped -= element.is_skipped
         self._in_main -= element.is_main
-        if tag == "h1" and self._is_heading:
-            self._is_heading, self._had_heading = False, bool(_collapsed(self.heading))
+        if tag in _HEADINGS:
+            self._into = None
         self._separate(tag)
 
     def data(self, text: str) -> None:
@@ -118,6 +122,19 @@ class _TextReader:
     def close(self) -> None:
         pass
 
+    def _open_heading(self, tag: str) -> None:
+        """The first that has words: of the main part any, elsewhere one of the first level."""
+        if self._skipped:
+            return
+        heading = self.main_heading if self._in_main else self.heading
+        if not _collapsed(heading) and (self._in_main or tag == "h1"):
+            self._into = heading
+
+    def _read_meta(self, attributes: Mapping[str, str]) -> None:
+        """Pages that are not to be found, and those that lead on."""
+        robots = attributes.get("name", "").lower() == "robots" and "noindex" in attributes.get("content", "").lower()
+        self.is_left_out |= robots or attributes.get("http-equiv", "").lower() == "refresh"
+
     def _separate(self, tag: str) -> None:
         """Words of two paragraphs are two words."""
         if tag not in _INLINE_TAGS and not self._skipped and self._size < LONGEST_TEXT:
@@ -127,8 +144,8 @@ class _TextReader:
         self.body.append(text)
         if self._in_main:
             self.main.append(text)
-        if self._is_heading:
-            self.heading.append(text)
+        if self._into is not None:
+            self._into.append(text)
 
 
 def _collapsed(pieces: list[str]) -> str:

@@ -154,7 +154,7 @@ def settle_publishing(job_uid: str, error: str) -> Work[None]:
     yield Statement("docs.settle_history", {"job_uid": job_uid, "error": error})
 
 
-class HistoryLine(msgspec.Struct, frozen=True, kw_only=True):
+class EditionHistoryLine(msgspec.Struct, frozen=True, kw_only=True):
     """An entry with the facts of its build."""
 
     entry: HistoryEntry
@@ -168,7 +168,7 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_history(
     edition: str, *, include_deleted: bool = False, before: int = BEYOND, limit: int = 100
-) -> Work[list[HistoryLine]]:
+) -> Work[list[EditionHistoryLine]]:
     """Newest first. What shows a deleted build is left out, unless asked for."""
     place = {"edition": edition, "before": before, "deleted": int(include_deleted), "limit": limit}
     return [_history_of_row(row) for row in (yield Statement("docs.list_history", place))]
@@ -189,12 +189,12 @@ def _edition_of(rows: list[Row]) -> Edition:
     return edition_of_row(rows[0])
 
 
-def _history_of_row(row: Row) -> HistoryLine:
+def _history_of_row(row: Row) -> EditionHistoryLine:
     # fmt: off
     (edition, build, seq, trigger, actor, job_uid, publish_status, error, created, git_ref, alternate_name, number, status,
      annotations, deleted) = row
     # fmt: on
-    return HistoryLine(
+    return EditionHistoryLine(
         entry=HistoryEntry(
             edition=edition,
             build=build,

@@ -53,5 +53,5 @@ def check_pages(stream: BinaryIO, *, seconds: float, limit: int) -> CheckedLinks
     except MemoryError:
         unchecked = "the site has more links than fit into the memory for checking them"
     if skipped and not unchecked:
-        unchecked = f"{skipped:,} pages are empty or too large"
+        unchecked = f"pages that are empty or too large: {skipped:,}"
     return CheckedLinks(site.count, site.broken(limit), read, unchecked)

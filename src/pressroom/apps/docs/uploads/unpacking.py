@@ -57,7 +57,7 @@ async def _unpack(
         written = await run_confined(
             module, instructions, _hashed(archive, digest.update), folder=folder, seconds=SECONDS, output=ANSWER
         )
-        answer = _decode(written)
+        answer = await asyncio.to_thread(_decode, written)
         if answer.code:
             error = (TooLarge if answer.code == TooLarge.code else SourceInvalid)(answer.message)
     except EngineCrashed as crashed:

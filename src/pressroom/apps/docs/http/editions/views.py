@@ -16,7 +16,7 @@ from pressroom.apps.docs.model import (
     TrackingMode,
     TrackingParams,
 )
-from pressroom.apps.docs.store.editions import HistoryLine
+from pressroom.apps.docs.store.editions import EditionHistoryLine
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.model import from_ms
 
@@ -90,7 +90,7 @@ def moved_edition_view(edition: Edition, place: EditionPlace, queue_url: str) ->
     return MovedEditionView(**_fields(edition, place), queue_url=queue_url)
 
 
-def history_view(line: HistoryLine, position: int, place: EditionPlace) -> HistoryView:
+def history_view(line: EditionHistoryLine, position: int, place: EditionPlace) -> HistoryView:
     entry = line.entry
     return HistoryView(
         position=position,

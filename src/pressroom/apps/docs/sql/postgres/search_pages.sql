@@ -12,6 +12,5 @@ WITH asked AS MATERIALIZED (
 SELECT docs_page_text.path, docs_page_text.heading, docs_page_text.excerpt
   FROM found
   JOIN docs_page_text ON docs_page_text.id = found.id
-  JOIN docs_search ON docs_search.build = docs_page_text.build
- WHERE docs_search.build = :build AND docs_search.state = 'complete'
+ WHERE EXISTS (SELECT 1 FROM docs_search WHERE docs_search.build = :build AND docs_search.state = 'complete')
  ORDER BY place, found.id
