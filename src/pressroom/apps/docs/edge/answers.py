@@ -14,6 +14,7 @@ HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 NO_STORE = "no-store"
+REMEMBERED_HEADER = 256  # characters of a value: readers choose some of them, such as the query of a redirect
 # Our own pages bring no scripts, and nothing from elsewhere.
 OWN_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
@@ -70,12 +71,18 @@ def read_headers(scope: Scope) -> RequestHeaders:
 
 
 def encode_headers(headers: Mapping[str, str]) -> Headers:
-    return [*map(_encode_header, headers.items()), _NOSNIFF]
+    encoded = [
+        (_encode_header_cached if len(value) <= REMEMBERED_HEADER else _encode_header)(name, value)
+        for name, value in headers.items()
+    ]
+    return [*encoded, _NOSNIFF]
 
 
-@lru_cache(maxsize=8192)
-def _encode_header(header: tuple[str, str]) -> tuple[bytes, bytes]:
-    return header[0].lower().encode("latin-1"), header[1].encode("latin-1")
+def _encode_header(name: str, value: str) -> tuple[bytes, bytes]:
+    return name.lower().encode("latin-1"), value.encode("latin-1")
+
+
+_encode_header_cached = lru_cache(maxsize=8192)(_encode_header)
 
 
 def whole(status: int, body: bytes, headers: Mapping[str, str]) -> EdgeAnswer:

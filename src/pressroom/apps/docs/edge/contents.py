@@ -5,6 +5,7 @@ import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
+from pressroom.apps.docs.edge.single_flight import SingleFlight
 from pressroom.apps.docs.edge.sites import ServedFile
 from pressroom.artifacts import CHUNK, Blobs
 from pressroom.artifacts.recent_blobs import RecentBlobs
@@ -26,14 +27,15 @@ class Contents:
         self._recent = RecentBlobs(RECENT_BYTES)
         self._compressed = RecentBlobs(RECENT_BYTES)
         self._incompressible: RecentBlobs = RecentBlobs(4_096)  # by key, with one byte for each
-        self._running: dict[str, asyncio.Task[bytes | None]] = {}
-        self._compressing = asyncio.Semaphore(AT_ONCE)
+        self._reading = SingleFlight[str, bytes]()
+        self._compressing = SingleFlight[str, bytes | None]()
+        self._threads = asyncio.Semaphore(AT_ONCE)
 
     async def read(self, file: ServedFile) -> bytes:
-        """All bytes of a small file. Raises NotFound."""
+        """All bytes of a file that fits into memory, read once, however many ask. Raises NotFound."""
         data = self._recent.get(file.key)
         if data is None:
-            data = await self._read_all(file.key)
+            data = await self._reading.run(file.key, partial(self._read_all, file.key))
             self._recent.put(file.key, data)
         return data
 
@@ -63,19 +65,10 @@ class Contents:
         data = self._compressed.get(key)
         if data is not None:
             return data
-        running = self._running.get(key)
-        if running is None:
-            running = self._running[key] = asyncio.create_task(self._compress(key, load))
-            running.add_done_callback(partial(self._forget_running, key))
-        return await asyncio.shield(running)
-
-    def _forget_running(self, key: str, ended: "asyncio.Task[bytes | None]") -> None:
-        self._running.pop(key, None)
-        if not ended.cancelled():
-            ended.exception()  # retrieved also if all that waited have gone
+        return await self._compressing.run(key, partial(self._compress, key, load))
 
     async def _compress(self, key: str, load: Callable[[], Awaitable[bytes]]) -> bytes | None:
-        async with self._compressing:
+        async with self._threads:
             plain = await load()
             data = await in_thread(partial(gzip.compress, plain, LEVEL, mtime=0))
         if len(data) > 0.9 * len(plain):

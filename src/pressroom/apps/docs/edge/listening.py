@@ -19,7 +19,7 @@ DEFAULT_LISTEN = DocsSettings().listen
 
 def edge_listeners(app: "DocsApp") -> Iterable[Listener]:
     """At the default address once there is an organisation: a service without documentation opens no second port, and is not
-    disturbed by what else listens there. At an address that somebody has chosen from the start."""
+    disturbed by what else listens there. At an address of the settings from the start."""
     settings = app.settings
     if not settings.listen:
         return

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cachetools import LRUCache
 
+from pressroom.apps.docs.edge.single_flight import SingleFlight
 from pressroom.errors import Unavailable
 
 log = logging.getLogger("pressroom.docs.edge")
@@ -42,32 +43,19 @@ class RecentLookups[K: Hashable, V]:
         self._fresh = fresh
         self._clock = clock
         self._known: LRUCache[K, _Known[V]] = LRUCache(most)
-        self._running: dict[K, asyncio.Task[V]] = {}
+        self._refreshing = SingleFlight[K, V]()
 
     async def get(self, key: K) -> V:
         known = self._known.get(key)
         if known is None:
-            return await asyncio.shield(self._start_refresh(key))
+            return await self._refreshing.run(key, partial(self._refresh, key))
         age = self._clock() - known.at
         if age < self._fresh:
             return known.value
-        refresh = self._start_refresh(key)
+        refresh = self._refreshing.start(key, partial(self._refresh, key))
         if known.is_failing and age <= STALE:
             return known.value
         return await asyncio.shield(refresh)
-
-    def _start_refresh(self, key: K) -> asyncio.Task[V]:
-        """One look-up at a time: who comes while it runs gets its answer."""
-        running = self._running.get(key)
-        if running is None:
-            running = self._running[key] = asyncio.create_task(self._refresh(key))
-            running.add_done_callback(partial(self._forget_running, key))
-        return running
-
-    def _forget_running(self, key: K, ended: asyncio.Task[V]) -> None:
-        self._running.pop(key, None)
-        if not ended.cancelled():
-            ended.exception()  # retrieved also if all that waited have gone
 
     async def _refresh(self, key: K) -> V:
         began = self._clock()

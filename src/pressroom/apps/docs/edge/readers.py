@@ -6,6 +6,7 @@ nothing here: every site could use them.
 
 import base64
 import binascii
+import re
 from collections.abc import Awaitable, Callable, Iterator
 
 from starlette.requests import Request
@@ -22,6 +23,8 @@ from pressroom.sealing import SEALED, Keyring
 COOKIE = "pressroom_docs_reader"
 PARAMETER = "token"
 LONGEST = 366 * 24 * 3600  # seconds for which a link works
+# The decoder skips what is no letter of its alphabet, and the token is sent back in a header.
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _COOKIES = 8  # of this name that are tried: one path may have several
 
 
@@ -44,9 +47,11 @@ class ReaderLinks:
 
     def seconds_left(self, org: str, token: str) -> int:
         """0 for a token that is not for this organisation, was changed, or has expired."""
+        if not _TOKEN.fullmatch(token):
+            return 0
         try:
             sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("ascii")
-            if not sealed.startswith(SEALED) or len(token) > 512:
+            if not sealed.startswith(SEALED):
                 return 0
             expires = int(self._keyring.open(sealed, _context(org)))
         except (binascii.Error, ValueError, PressroomError):
@@ -64,16 +69,20 @@ class Readers:
         """Raises HttpError 429 after too many wrong tokens from one address."""
         if any(self.links.seconds_left(org.slug, token) for token in _reader_cookies(headers)):
             return True
+        caller = await self.find_caller(headers, scope)
+        return caller is not None and caller.owns(org.slug)
+
+    async def find_caller(self, headers: RequestHeaders, scope: Scope) -> Caller | None:
+        """By the token in `Authorization`, if there is one. Raises HttpError 429 after too many wrong ones from one address."""
         kind, _, secret = headers.authorization.partition(" ")
         if kind.lower() != "bearer":
-            return False
+            return None
         request = Request(scope)
         self._quotas.refuse_guesser(request)
         caller = await self._look_up(secret.strip())
         if caller is None:
             self._quotas.note_wrong_guess(request)
-            return False
-        return caller.owns(org.slug)
+        return caller
 
 
 def reader_cookie(token: str, seconds: int, path: str, *, is_secure: bool) -> str:
