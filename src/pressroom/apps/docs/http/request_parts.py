@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from pressroom.api import json_body
 from pressroom.api.paging import NUMBER, cursor_parameter, parse_cursor
-from pressroom.api.problems import HttpError, request_id_of
+from pressroom.api.problems import HttpError
 from pressroom.api.schema import header, path, query
 from pressroom.apps.docs.http.problems import Place, place_in_body
 
@@ -79,10 +79,6 @@ def parse_flag(request: Request, name: str) -> bool:
     if given not in _FLAG:
         raise _wrong_query(name, f"{name} is true or false")
     return given in ("", "1", "true")
-
-
-def trace_of(request: Request) -> dict[str, str]:
-    return {"request_id": request_id_of(request)}
 
 
 def _wrong_query(name: str, message: str) -> MisplacedValue:

@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 from functools import partial
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET
 
 from pressroom.app import Core
 from pressroom.apps.docs.domain.lifecycle import LifecycleRules
+from pressroom.apps.docs.domain.site_domains import SiteDomain
 from pressroom.apps.docs.domain.slugs import RewriteRules, SlugPreview, check_slug
 from pressroom.apps.docs.model import Org, Project
 from pressroom.apps.docs.operations import checks
 from pressroom.apps.docs.requests import OrgChanges, OrgDraft
+from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import orgs as rows
 from pressroom.apps.docs.store import projects as project_rows
 from pressroom.apps.docs.store.credentials import check_slots
 from pressroom.definitions import Schedule
+from pressroom.errors import InvalidArgument
 from pressroom.model import Work
 
 
@@ -24,6 +28,10 @@ def rules_of(org: Org, project: Project | None = None) -> RewriteRules:
     if project is not None and project.slug_rewrite_rules:
         return RewriteRules(project.slug_rewrite_rules, source="project")
     return RewriteRules(org.slug_rewrite_rules, source="org" if org.slug_rewrite_rules else "default")
+
+
+def domain_of(org: Org) -> SiteDomain | None:
+    return SiteDomain.of(org.base_domain, org.url_scheme)
 
 
 class Orgs:
@@ -64,17 +72,35 @@ class Orgs:
         """By slug. `only`: the one organisation that a caller may see."""
         return await self._core.database.read(partial(rows.list_orgs, only, after=after, limit=limit))
 
-    async def change(self, slug: str, changes: OrgChanges) -> Org:
-        """Raises OrgNotFound, InvalidArgument, and ServiceNotFound and ProviderMismatch for what cannot be in a slot."""
+    async def change(self, slug: str, changes: OrgChanges, *, may_share_domain: bool = True) -> Org:
+        """Raises OrgNotFound, InvalidArgument, and ServiceNotFound and ProviderMismatch for what cannot be in a slot.
+
+        `may_share_domain` is for callers who see all organisations: the sites of one would answer in place of another's."""
 
         def unit() -> Work[Org]:
             org = yield from rows.get_org(slug)
             changed = _checked(_with_changes(org, changes))
+            if not may_share_domain and (changed.base_domain, changed.url_scheme) != (org.base_domain, org.url_scheme):
+                yield from self._refuse_shared_domain(changed)
             if changes.slots is not UNSET:
                 yield from check_slots(slug, changed.slots)
             return (yield from rows.save_org(changed))
 
         return await self._core.database.run(unit, name="docs")
+
+    def _refuse_shared_domain(self, org: Org) -> Work[None]:
+        settings: DocsSettings = self._core.app_settings
+        wanted = domain_of(org)
+        shared = SiteDomain.of(urlsplit(settings.url).hostname or "", "path_prefix")
+        taken = [shared] if shared is not None else []
+        after = ""
+        while page := (yield from rows.list_orgs(after=after)):
+            taken += [one for other in page if other.slug != org.slug and (one := domain_of(other)) is not None]
+            after = page[-1].slug
+        if wanted is not None and any(wanted.overlaps(one) for one in taken):
+            raise InvalidArgument(
+                f"base_domain: {org.base_domain} has sites of other organisations; only an admin of all organisations may use it too"
+            )
 
     async def delete(self, slug: str) -> None:
         """Raises OrgInUse while it has projects."""

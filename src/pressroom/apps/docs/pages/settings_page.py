@@ -63,7 +63,8 @@ class OrgSettingsPages:
     async def change(self, request: PageRequest, org: str) -> Response:
         owner = await get_own_org(request, self._app, org)
         try:
-            changed = await self._app.orgs.change(org, _org_changes(request))
+            changes = _org_changes(request)
+            changed = await self._app.orgs.change(org, changes, may_share_domain=request.caller.everywhere)
         except Refused as refusal:
             return await self._settings_page(request, owner, refused_form(request, "change", refusal), refusal)
         before, after = changed_fields(owner, changed)

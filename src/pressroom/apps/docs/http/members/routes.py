@@ -18,6 +18,7 @@ from pressroom.apps.docs.http.members.views import ROLES, MemberDraft, created_m
 from pressroom.apps.docs.http.replies import collection, created, resource
 from pressroom.apps.docs.http.request_parts import MisplacedValue, decode_body, parse_limit, parse_uid_cursor
 from pressroom.errors import NotFound
+from pressroom.ids import parse_uid
 from pressroom.store.access.tokens import Token
 from pressroom.store.operators import lookup
 from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
@@ -36,6 +37,11 @@ def router(service: Service, app: "DocsApp") -> Routes:
     routes.add("/orgs/{org}/members/{member}", api.get_member, "GET", **openapi.GET_MEMBER)
     routes.add("/orgs/{org}/members/{member}", api.delete_member, "DELETE", small_body=True, **openapi.DELETE_MEMBER)
     return routes
+
+
+class MemberNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("the organisation has no such member")
 
 
 class MembersApi:
@@ -102,10 +108,15 @@ class MembersApi:
         return caller
 
     async def _find(self, org: str, member: str) -> Token:
-        found = await self._database.read(partial(lookup.find_tokens, member.upper(), org))
-        valid = [token for token in found if token.uid == member.upper() and token.revoked_at is None]
+        """`member` is an id in any spelling."""
+        try:
+            uid = parse_uid(member)
+        except NotFound:
+            raise MemberNotFound from None
+        found = await self._database.read(partial(lookup.find_tokens, uid, org))
+        valid = [token for token in found if token.uid == uid and token.revoked_at is None]
         if not valid:
-            raise NotFound("the organisation has no such member")
+            raise MemberNotFound
         return valid[0]
 
     async def _record(self, request: Request, caller: Caller, action: str, token: Token, **changes: Any) -> None:

@@ -80,8 +80,9 @@ class OrgsApi:
 
     async def change_org(self, request: Request, org: str) -> Response:
         """Change an organisation. Its rules hold for builds that are processed from now on."""
-        await require_role(self._service, request, org, ADMIN)
-        changed = await self._orgs.change(org, await decode_body(request, OrgChanges))
+        caller = await require_role(self._service, request, org, ADMIN)
+        changes = await decode_body(request, OrgChanges)
+        changed = await self._orgs.change(org, changes, may_share_domain=caller.everywhere)
         return reply(org_view(changed, ApiUrls.of(self._service, request)))
 
     async def delete_org(self, request: Request, org: str) -> Response:

@@ -61,7 +61,7 @@ class PurgatoryApi:
         caller = await require_role(self._service, request, org, ADMIN)
 
         async def act(_: Transaction | None) -> Response:
-            restored = await self._purgatory.restore(org, entry.upper(), actor=caller.name)
+            restored = await self._purgatory.restore(org, entry, actor=caller.name)
             (view,) = await self._views(request, [restored])
             return reply(view)
 

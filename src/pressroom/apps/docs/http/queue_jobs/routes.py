@@ -32,6 +32,8 @@ from pressroom.store.jobs.transitions import now
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
+# Tokens of the default organisation see no jobs: it has no documentation, and jobs of no organisation concern all others.
+NO_ORG = "-"
 _CENTURY = 100 * 365.0 * 86_400
 
 
@@ -61,11 +63,11 @@ class QueueJobsApi:
         wanted = QueueJobFilter(
             kind=asked.get("kind", ""),
             status=parse_choice(request, "status", openapi.STATUSES),
-            org_id=org if caller.everywhere else caller.org_id or "",
+            org_id=org if caller.everywhere else caller.org_id or NO_ORG,
             project=asked.get("project", ""),
             created_after=await self._created_after(request),
         )
-        if org is not None and not caller.owns(org):
+        if not caller.everywhere and org not in (None, caller.org_id):
             return collection(self._service, request, [])
         unit = partial(list_queue_jobs, wanted, parse_number_cursor(request), limit + 1)
         found = await self._database.read(unit)
@@ -109,7 +111,7 @@ class QueueJobsApi:
 
     async def _get_own(self, caller: Caller, id: str) -> QueueJob:
         found = await self._database.read(partial(get_queue_job, id))
-        if not caller.owns(found.job.org_id):
+        if not caller.everywhere and found.job.org_id != (caller.org_id or NO_ORG):
             raise QueueJobNotFound
         return found
 
