@@ -269,3 +269,23 @@ def test_an_archive_that_cannot_be_unpacked_is_an_invalid_source(guide: Run, tmp
     assert code == 3
     assert ": failed" in out
     assert "[source_invalid]" in err
+
+
+def test_pages_of_lists_end_and_numbers_are_checked(guide: Run) -> None:
+    upload(guide, "1.0", "--git-ref", "v1.0.0")
+    upload(guide, "2.0", "--git-ref", "v2.0.0")
+    guide("project", "acme/other")
+
+    for command, name, key in ((("builds", "guide"), "builds", "id"), (("projects", "acme"), "projects", "slug")):
+        first = parse(guide(*command, "--limit", "1", "--json"))
+        last = parse(guide(*command, "--limit", "1", "--cursor", first["next_cursor"], "--json"))
+        both = parse(guide(*command, "--limit", "2", "--json"))
+        assert [one[key] for one in both[name]] == [first[name][0][key], last[name][0][key]]
+        assert (last["next_cursor"], both["next_cursor"]) == (None, None)
+
+    for limit in ("0", "-1", "many", "99999999999"):
+        code, _, err = guide("builds", "guide", "--limit", limit)
+        assert (code, "is not a whole number from 1 to 10,000" in err) == (2, True)
+    for days in ("nan", "inf", "0", "-1", "367"):
+        code, _, err = guide("reader-link", "guide", "--days", days)
+        assert (code, "--days is a number up to 366" in err) == (2, True), err

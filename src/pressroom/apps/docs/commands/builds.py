@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.job_progress import ended_job
+from pressroom.apps.docs.commands.numbers import add_limit_argument
 from pressroom.apps.docs.commands.places import AUTHOR, add_project_argument, find_project
 from pressroom.apps.docs.commands.views import build_fields, format_size
 from pressroom.apps.docs.commands.waiting import add_wait_argument, show_events
@@ -29,7 +30,7 @@ def add_commands(add: AddCommand) -> None:
     listing = add("builds", list_builds, "the builds of a project, newest first")
     add_project_argument(listing)
     listing.add_argument("--status", choices=[status.value for status in BuildStatus], default="")
-    listing.add_argument("--limit", type=int, default=50)
+    add_limit_argument(listing, 50)
     listing.add_argument("--cursor", default="", help="continue after this build")
 
     showing = add("build", show_build, "one build: its status, its files, its broken links")
@@ -50,8 +51,9 @@ def add_commands(add: AddCommand) -> None:
 
 async def list_builds(app: "DocsApp", args: Namespace, output: Output) -> int:
     org, project = await find_project(app, args)
-    found, total = await app.builds.list(org, project, status=args.status, before=args.cursor, limit=args.limit)
-    cursor = found[-1].uid if len(found) == args.limit and total > len(found) else None
+    listed, total = await app.builds.list(org, project, status=args.status, before=args.cursor, limit=args.limit + 1)
+    found = listed[: args.limit]
+    cursor = found[-1].uid if len(listed) > len(found) else None
     if output.as_json:
         output.data({"builds": [build_fields(build) for build in found], "total": total, "next_cursor": cursor})
         return exits.OK

@@ -154,7 +154,7 @@ def strip_ref(ref: str, *, is_jenkins: bool = False) -> str:
 
 
 def _distrust(ref: str | None, base: str, environ: Environ) -> str | None:
-    """Why the ref of a pull request is not taken: whoever opens one chooses the name of its branch, and a branch `main` or
+    """Why the ref of a pull request is not taken: its author chooses the name of its branch, and a branch `main` or
     `v2.0.0` of a fork would move editions of the project."""
     if ref is not None and base and strip_ref(base) == ref:
         return (

@@ -4,10 +4,10 @@ import asyncio
 import logging
 import signal
 from argparse import Namespace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand
+from pressroom.apps.docs.commands.places import add_project_argument, find_project
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.config.addresses import is_host_and_port, split_host_and_port
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pressroom")
 DAY = 24 * 3600
+LONGEST_DAYS = 366  # of a link
 
 
 def add_commands(add: AddCommand) -> None:
@@ -25,7 +26,7 @@ def add_commands(add: AddCommand) -> None:
     # Not the setting `listen`, which is where `pressroom serve` listens.
     serving.add_argument("--listen", dest="edge_listen", metavar="HOST:PORT", help="where (default: the setting [docs] listen)")
     linking = add("reader-link", make_reader_link, "a link by which its holder reads the sites of a private organisation")
-    linking.add_argument("project", metavar="ORG/PROJECT")
+    add_project_argument(linking)
     linking.add_argument("--days", type=float, default=30, help="how long it works (default: 30)")
 
 
@@ -79,13 +80,12 @@ def _stop_on_signals(stopping: asyncio.Event, grace: float) -> None:
 
 async def make_reader_link(app: "DocsApp", args: Namespace, output: Output) -> int:
     from pressroom.apps.docs.edge.readers import ReaderLinks
-    from pressroom.apps.docs.store.orgs import get_org
-    from pressroom.apps.docs.store.projects import get_project
     from pressroom.apps.docs.urls import PublishedUrls
 
-    org_slug, _, project_slug = args.project.partition("/")
-    org = await app.core.database.read(partial(get_org, org_slug))
-    project = await app.core.database.read(partial(get_project, org_slug, project_slug))
+    if not 0 < args.days <= LONGEST_DAYS:  # which NaN is not either
+        raise InvalidArgument(f"--days is a number up to {LONGEST_DAYS}")
+    org_slug, project_slug = await find_project(app, args)
+    org, project = await app.projects.get_with_org(org_slug, project_slug)
     token = ReaderLinks(app.core.keyring, app.core.clock).sign(org.slug, int(args.days * DAY))
     url = f"{PublishedUrls(app.settings).project(org, project.slug)}?token={token}"
     if output.as_json:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.field_values import convert
+from pressroom.apps.docs.commands.numbers import add_limit_argument
 from pressroom.apps.docs.commands.places import AUTHOR, add_project_argument, find_project
 from pressroom.apps.docs.commands.views import edition_fields, history_fields
 from pressroom.apps.docs.commands.waiting import add_wait_argument, finish_jobs
@@ -51,7 +52,7 @@ def add_commands(add: AddCommand) -> None:
     history = add("history", show_history, "which builds an edition has shown, newest first")
     _add_edition_arguments(history)
     history.add_argument("--all", dest="include_deleted", action="store_true", help="also builds that were deleted")
-    history.add_argument("--limit", type=int, default=50)
+    add_limit_argument(history, 50)
 
     rolling = add("rollback", roll_back, "an edition shows a build of its history again, and stays there")
     _add_edition_arguments(rolling)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.local_upload import ensure_project
+from pressroom.apps.docs.commands.numbers import add_limit_argument
 from pressroom.apps.docs.commands.places import AUTHOR, add_project_argument, find_project, parse_place
 from pressroom.apps.docs.model import MAIN
 from pressroom.cli import exits
@@ -32,7 +33,7 @@ def add_commands(add: AddCommand) -> None:
     add_project_argument(searching)
     searching.add_argument("words", metavar="WORD", nargs="+", help="the last one may be only begun")
     searching.add_argument("--edition", default=MAIN, help="its slug (default: __main)")
-    searching.add_argument("--limit", type=int, default=20, help=f"how many pages, at most {MOST_HITS} (default: 20)")
+    add_limit_argument(searching, 20, MOST_HITS)
 
 
 async def import_folder(app: "DocsApp", args: Namespace, output: Output) -> int:

@@ -8,6 +8,7 @@ import msgspec
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.field_values import read_fields
+from pressroom.apps.docs.commands.numbers import add_limit_argument
 from pressroom.apps.docs.commands.places import AUTHOR, add_org_argument, find_org
 from pressroom.apps.docs.commands.views import format_size, purgatory_fields
 from pressroom.apps.docs.commands.waiting import add_wait_argument, finish_jobs
@@ -30,7 +31,7 @@ def add_commands(add: AddCommand) -> None:
     listing = add("purgatory list", list_purgatory, "deleted projects, editions and builds, the last first")
     add_org_argument(listing)
     listing.add_argument("--project", metavar="NAME", help="only of this project")
-    listing.add_argument("--limit", type=int, default=50)
+    add_limit_argument(listing, 50)
     restoring = add("purgatory restore", restore, "bring back what was deleted")
     restoring.add_argument("entries", metavar="ID", nargs="+", help="as `purgatory list` names it")
     restoring.add_argument("--org", help="the organisation (default: PRESSROOM_ORG, or the only one)")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pressroom.app import AddCommand
 from pressroom.apps.docs.commands.field_values import add_set_argument, convert, read_fields
+from pressroom.apps.docs.commands.numbers import add_limit_argument
 from pressroom.apps.docs.commands.places import (
     AUTHOR,
     add_org_argument,
@@ -48,7 +49,7 @@ def add_commands(add: AddCommand) -> None:
     add_org_argument(listing)
     listing.add_argument("-q", "--search", default="", metavar="TEXT", help="only those whose slug or title contains it")
     listing.add_argument("--order", choices=("slug", "date_created"), default="slug", help="newest first with date_created")
-    listing.add_argument("--limit", type=int, default=PAGE)
+    add_limit_argument(listing, PAGE)
     listing.add_argument("--cursor", default="", help="continue after this one, as the page before named it")
 
     rebuilding = add(
@@ -107,8 +108,10 @@ def _show_project(org: str, project: "Project", done: str, output: Output) -> No
 
 async def list_projects(app: "DocsApp", args: Namespace, output: Output) -> int:
     org = await find_org(app, args.org)
-    found, total = await app.projects.list(org, text=args.search, order=args.order, after=args.cursor, limit=args.limit)
-    cursor = (found[-1].slug if args.order == "slug" else found[-1].id) if len(found) == args.limit else None
+    listed, total = await app.projects.list(org, text=args.search, order=args.order, after=args.cursor, limit=args.limit + 1)
+    found, cursor = listed[: args.limit], None
+    if len(listed) > len(found):
+        cursor = found[-1].slug if args.order == "slug" else found[-1].id
     if output.as_json:
         output.data({"projects": [project_fields(project) for project in found], "total": total, "next_cursor": cursor})
         return exits.OK
@@ -116,7 +119,7 @@ async def list_projects(app: "DocsApp", args: Namespace, output: Output) -> int:
         ("PROJECT", "TITLE", "REPOSITORY", "BUILDS"),
         [(f"{project.org}/{project.slug}", project.title, project.git_url, project.last_number) for project in found],
     )
-    if cursor is not None and total > len(found):
+    if cursor is not None:
         output.note(f"{total:,} in all; --cursor {cursor} shows more")
     return exits.OK
 

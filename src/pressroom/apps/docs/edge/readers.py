@@ -29,7 +29,7 @@ _COOKIES = 8  # of this name that are tried: one path may have several
 
 
 class ReaderLinks:
-    """Signed links. Whoever has one reads all sites of its organisation until it expires."""
+    """Signed links. Anyone holding one reads all sites of its organisation until it expires."""
 
     def __init__(self, keyring: Keyring, clock: Clock) -> None:
         self._keyring = keyring

@@ -99,7 +99,7 @@ class Orgs:
             after = page[-1].slug
         if wanted is not None and any(wanted.overlaps(one) for one in taken):
             raise InvalidArgument(
-                f"base_domain: {org.base_domain} has sites of other organisations; only an admin of all organisations may use it too"
+                f"base_domain: other organisations have sites at {org.base_domain}; an admin of all organisations can share it"
             )
 
     async def delete(self, slug: str) -> None:

@@ -21,7 +21,7 @@ from pressroom.web.site import PageRequest
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
 
-# A dashboard is made from somebody's template: in its frame it shows itself, runs nothing and loads nothing.
+# A dashboard is made from a template of the organisation: its frame runs no scripts and loads nothing.
 FRAME_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
 PREVIEWED = 5  # projects of an organisation whose dashboards can be looked at
 

@@ -80,7 +80,7 @@ _UNFINISHED = {
 _PENDING = _BUILD | _UNFINISHED | {"status": "pending", "queue_url": None, "date_uploaded": None}
 _PROCESSING = _BUILD | _UNFINISHED | {"status": "processing", "number": 41}
 _FILE = {"path": "index.html", "sha256": "3f" * 32, "media_type": "text/html", "size": 8_812}
-_PROBLEM = {"page": "guide/index.html", "link": "../setup.html", "problem": "there is no such file in the site"}
+_PROBLEM = {"page": "guide/index.html", "link": "../setup.html", "reason": "there is no such file in the site"}
 _COMPARISON = {
     "self_url": f"{PROJECT_URL}/builds/{_OTHER_ID}/compare/{BUILD_ID}",
     "before": _OTHER_ID,
