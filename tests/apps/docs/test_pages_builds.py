@@ -174,7 +174,7 @@ async def test_two_builds_are_compared_by_their_inventories(database: str) -> No
     async with sites(database) as scene, member(scene.stage, Scope.VIEWER, "red") as person:
         guide = await scene.project()
         first = await scene.build(guide, "main", SITE | {"old.html": b"old"}, shown_by=["__main"])
-        other = await scene.build(guide, "v1", SITE)
+        other = await scene.build(guide, "Release/V1", SITE)
         second = await scene.build(guide, "main", SITE | {"index.html": b"<h1>New</h1>", "new.html": b"new"})
         base = f"{HOME}/builds/{second.uid}"
         before, edition = await person.get(f"{base}/compare"), await person.get(f"{base}/compare?with=__main")
@@ -191,6 +191,8 @@ async def test_two_builds_are_compared_by_their_inventories(database: str) -> No
         assert "1 added 1 changed 1 removed 2 the same" in text
         assert f"http://127.0.0.1:8001/red/guide/builds/{second.uid}/new.html" in page.text
     assert "The two builds are equal." in equal.text
+    assert "What changed in build 2 of Release/V1" in words(equal.text)
+    assert "Compared with build 2 of Release/V1, created" in words(equal.text)
     assert [answer.status_code for answer in refused] == [404, 404, 404]
 
 
