@@ -30,8 +30,8 @@ async def test_nothing_yet_says_how_to_begin(file: str) -> None:
             form = await admin.get("/sites")
 
     assert page.text.count("pressroom docs ") == 4
-    assert "Make organisation" not in page.text
-    assert "Make organisation" in form.text
+    assert "Create organisation" not in page.text
+    assert "Create organisation" in form.text
 
 
 async def test_an_admin_of_all_makes_organisations_and_an_operator_makes_projects(database: str) -> None:

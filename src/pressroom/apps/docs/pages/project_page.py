@@ -182,7 +182,7 @@ class ProjectPages:
         except Refused as refusal:
             return await self._project_page(request, owner, shown, refused_form(request, "edition", refusal), refusal)
         await request.record_audit("docs.edition.create", edition_target(shown, edition.slug), after={"kind": edition.kind})
-        return request.redirect(edition_path(shown, edition.slug), f"The edition {edition.slug} is made.")
+        return request.redirect(edition_path(shown, edition.slug), f"The edition {edition.slug} is created.")
 
     async def rebuild_dashboard(self, request: PageRequest, org: str, project: str) -> Response:
         owner, shown = await get_own_project(request, self._app, org, project)

@@ -77,7 +77,7 @@ class SitesPages:
     async def create_org(self, request: PageRequest) -> Response:
         """For an admin of all organisations."""
         if not may_create_orgs(request):
-            raise page_error("only an admin of all organisations makes organisations", status=403, code="forbidden")
+            raise page_error("only an admin of all organisations creates organisations", status=403, code="forbidden")
         form = request.form
         try:
             draft = OrgDraft(slug=text_of(form, "slug"), title=text_of(form, "title"), base_domain=text_of(form, "base_domain"))
@@ -85,7 +85,7 @@ class SitesPages:
         except Refused as refusal:
             return await self._all_page(request, refused_form(request, "org", refusal), refusal)
         await request.record_audit("docs.org.create", f"organisation {org.slug}", after={"title": org.title})
-        return request.redirect(org_path(org.slug), f"The organisation {org.slug} is made.")
+        return request.redirect(org_path(org.slug), f"The organisation {org.slug} is created.")
 
     async def show_org(self, request: PageRequest, org: str) -> Response:
         return await self._org_page(request, await get_own_org(request, self._app, org))
@@ -127,7 +127,7 @@ class SitesPages:
         except Refused as refusal:
             return await self._org_page(request, owner, refused_form(request, "project", refusal), refusal)
         await request.record_audit("docs.project.create", f"project {org}/{project.slug}", after={"title": project.title})
-        return request.redirect(project_path(project), f"The project {project.slug} is made. It waits for its first build.")
+        return request.redirect(project_path(project), f"The project {project.slug} is created. It waits for its first build.")
 
 
 def refused_form(request: PageRequest, form: str, refusal: PressroomError) -> FilledForm:
