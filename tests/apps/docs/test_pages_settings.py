@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from pressroom.api.access import Scope
 from pressroom.apps.docs.pages.live import events_of_project
-from pressroom.apps.docs.requests import ProjectChanges
+from pressroom.apps.docs.requests import OrgChanges, ProjectChanges
 from tests.apps.docs.pages_stage import send, sites
 from tests.apps.docs.test_pages_sites import words
 from tests.web.browsing import member
@@ -41,6 +41,24 @@ async def test_rules_are_saved_once_they_are_right(database: str) -> None:
     assert (after.lifecycle_rules, after.is_private, after.purgatory_retention) == ([HISTORY_RULE], True, 3 * 86_400)
     assert (after.auto_create.git_ref, after.auto_create.semver, after.url_scheme) == (True, False, "subdomain")
     assert "build_history_orphan" in shown.text
+
+
+async def test_a_retention_that_is_no_whole_day_stays_when_something_else_is_changed(file: str) -> None:
+    """The page shows 0 days for 12 hours: saved as that, what is deleted would be purged at once."""
+    async with sites(file) as scene, member(scene.stage, Scope.OPERATOR, "red") as person:
+        await scene.project()
+        await scene.app.orgs.change("red", OrgChanges(purgatory_retention=43_200))
+        await scene.app.projects.change("red", "guide", ProjectChanges(purgatory_retention=43_200))
+        fields = FIELDS | {"purgatory_retention": "0"}
+        await send(person, BASE, BASE, **fields)
+        change = "/sites/red/guide/change"
+        await send(person, change, change, title="Guide", on_broken_links="warn", purgatory_retention="0")
+        org, project = await scene.app.orgs.get("red"), await scene.app.projects.get("red", "guide")
+        await send(person, BASE, BASE, **(fields | {"purgatory_retention": "1"}))
+        changed = await scene.app.orgs.get("red")
+
+    assert (org.title, org.purgatory_retention, project.title, project.purgatory_retention) == ("Red", 43_200, "Guide", 43_200)
+    assert changed.purgatory_retention == 86_400
 
 
 async def test_a_dry_run_names_what_would_go_and_saves_nothing(database: str) -> None:

@@ -72,12 +72,13 @@ def inherited_rules_of(form: Form, name: str) -> list[dict[str, Any]] | None:
     return rules_of(form, name) if form.get(name).strip() else None
 
 
-def days_of(form: Form, name: str) -> int:
-    """Days into seconds."""
+def days_of(form: Form, name: str, current: int | None) -> int:
+    """Days into seconds. `current` stays if its days were not changed: it may have been set to a part of a day elsewhere."""
     text = form.get(name).strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 5):
         raise WrongField(name, "a number of days is 0 or more, such as 30")
-    return int(text) * DAY
+    days = int(text)
+    return current if current is not None and days == current // DAY else days * DAY
 
 
 def choice_of[C: (EditionKind, TrackingMode)](form: Form, name: str, choices: type[C]) -> C:

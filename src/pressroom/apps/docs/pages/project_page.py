@@ -243,7 +243,7 @@ class ProjectPages:
     async def change(self, request: PageRequest, org: str, project: str) -> Response:
         owner, shown = await get_own_project(request, self._app, org, project)
         try:
-            changed = await self._app.projects.change(org, shown.slug, _project_changes(request))
+            changed = await self._app.projects.change(org, shown.slug, _project_changes(request, shown))
         except Refused as refusal:
             return self._change_page(request, owner, shown, refused_form(request, "change", refusal), refusal)
         before, after = changed_fields(shown, changed)
@@ -272,9 +272,11 @@ def _edition_draft(request: PageRequest) -> EditionDraft:
     )
 
 
-def _project_changes(request: PageRequest) -> ProjectChanges:
+def _project_changes(request: PageRequest, project: Project) -> ProjectChanges:
     form = request.form
-    own_retention = bool(form.get("purgatory_retention").strip())
+    retention = None
+    if form.get("purgatory_retention").strip():
+        retention = days_of(form, "purgatory_retention", project.purgatory_retention)
     return ProjectChanges(
         title=text_of(form, "title"),
         source_url=text_of(form, "source_url"),
@@ -282,7 +284,7 @@ def _project_changes(request: PageRequest) -> ProjectChanges:
         slug_rewrite_rules=inherited_rules_of(form, "slug_rewrite_rules"),
         lifecycle_rules=inherited_rules_of(form, "lifecycle_rules"),
         auto_create=auto_create_of(form) if form.get("own_auto_create") == "yes" else None,
-        purgatory_retention=days_of(form, "purgatory_retention") if own_retention else None,
+        purgatory_retention=retention,
         on_broken_links=text_of(form, "on_broken_links"),
         noindex=kinds_of(form, "noindex"),
     )

@@ -63,7 +63,7 @@ class OrgSettingsPages:
     async def change(self, request: PageRequest, org: str) -> Response:
         owner = await get_own_org(request, self._app, org)
         try:
-            changes = _org_changes(request)
+            changes = _org_changes(request, owner)
             changed = await self._app.orgs.change(org, changes, may_share_domain=request.caller.everywhere)
         except Refused as refusal:
             return await self._settings_page(request, owner, refused_form(request, "change", refusal), refusal)
@@ -92,7 +92,7 @@ def plan_new_rules(org: str, rules: Sequence[dict[str, Any]]) -> Work[list[Proje
     return inheriting + [plan for plan in stored if plan.project.lifecycle_rules is not None]
 
 
-def _org_changes(request: PageRequest) -> OrgChanges:
+def _org_changes(request: PageRequest, org: Org) -> OrgChanges:
     form = request.form
     return OrgChanges(
         title=text_of(form, "title"),
@@ -102,7 +102,7 @@ def _org_changes(request: PageRequest) -> OrgChanges:
         slug_rewrite_rules=rules_of(form, "slug_rewrite_rules"),
         lifecycle_rules=rules_of(form, "lifecycle_rules"),
         auto_create=auto_create_of(form),
-        purgatory_retention=days_of(form, "purgatory_retention"),
+        purgatory_retention=days_of(form, "purgatory_retention", org.purgatory_retention),
         is_private=form.get("is_private") == "yes",
     )
 
