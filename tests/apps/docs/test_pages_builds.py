@@ -1,9 +1,15 @@
 """The pages of a project, a build and an edition as a browser gets them."""
 
 import re
+import threading
+from typing import Any
+
+import pytest
 
 from pressroom.api.access import Scope
+from pressroom.apps.docs.domain.comparison import Comparison, compare_files
 from pressroom.apps.docs.model import EditionKind, TrackingMode, TrackingParams
+from pressroom.apps.docs.operations import builds as operations
 from pressroom.apps.docs.pages.build_page import describe_annotations
 from pressroom.apps.docs.requests import ProjectChanges
 from pressroom.apps.docs.settings import DocsSettings
@@ -194,6 +200,25 @@ async def test_two_builds_are_compared_by_their_inventories(database: str) -> No
     assert "What changed in build 2 of Release/V1" in words(equal.text)
     assert "Compared with build 2 of Release/V1, created" in words(equal.text)
     assert [answer.status_code for answer in refused] == [404, 404, 404]
+
+
+async def test_inventories_are_compared_beside_the_event_loop(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """50,000 files on either side would stop all other requests meanwhile."""
+    threads = []
+
+    def compare(*sides: Any) -> Comparison:
+        threads.append(threading.current_thread())
+        return compare_files(*sides)
+
+    monkeypatch.setattr(operations, "compare_files", compare)
+    async with sites(file) as scene, member(scene.stage, Scope.VIEWER, "red") as person:
+        guide = await scene.project()
+        builds = [await scene.build(guide, "main") for _ in range(2)]
+        page = await person.get(f"{HOME}/builds/{builds[1].uid}/compare")
+
+    assert page.status_code == 200
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_a_processed_build_shows_phases_and_the_state_of_each_edition(database: str) -> None:
