@@ -71,18 +71,20 @@ def read_headers(scope: Scope) -> RequestHeaders:
 
 
 def encode_headers(headers: Mapping[str, str]) -> Headers:
-    encoded = [
-        (_encode_header_cached if len(value) <= REMEMBERED_HEADER else _encode_header)(name, value)
-        for name, value in headers.items()
-    ]
-    return [*encoded, _NOSNIFF]
+    return [*[_encode_header(name, value) for name, value in headers.items()], _NOSNIFF]
 
 
 def _encode_header(name: str, value: str) -> tuple[bytes, bytes]:
+    return _encode_short(name, value) if len(value) <= REMEMBERED_HEADER else _encode(name, value)
+
+
+@lru_cache(maxsize=8192)
+def _encode_short(name: str, value: str) -> tuple[bytes, bytes]:
+    return _encode(name, value)
+
+
+def _encode(name: str, value: str) -> tuple[bytes, bytes]:
     return name.lower().encode("latin-1"), value.encode("latin-1")
-
-
-_encode_header_cached = lru_cache(maxsize=8192)(_encode_header)
 
 
 def whole(status: int, body: bytes, headers: Mapping[str, str]) -> EdgeAnswer:

@@ -16,8 +16,8 @@ from pressroom.apps.docs.edge.hosts import SiteFinder
 from pressroom.apps.docs.edge.places import MAX_PATH, REMEMBERED_PATH, MalformedPath, split_path, split_path_cached
 from pressroom.apps.docs.edge.project_site import ProjectSite
 from pressroom.apps.docs.edge.readers import PARAMETER, Readers, reader_cookie
+from pressroom.apps.docs.edge.site_request import SiteRequest
 from pressroom.apps.docs.edge.sites import Sites
-from pressroom.apps.docs.edge.visit import Visit
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import NotFound, PressroomError, Unavailable
 
@@ -96,31 +96,31 @@ class Edge:
             await self._readers.find_caller(headers, scope)  # guesses count here too, or they would tell what is private
             raise NotFound("there is no such site")
         org, project, place = found
-        visit = Visit(org, project, place.mount, place.rest, headers, scope["query_string"], scope["method"] == "HEAD")
+        request = SiteRequest(org, project, place.mount, place.rest, headers, scope["query_string"], scope["method"] == "HEAD")
         if org.is_private:
-            if (entrance := self._enter_by_link(visit, scope)) is not None:
+            if (entrance := self._enter_by_link(request, scope)) is not None:
                 return entrance
             if not await self._readers.may_read(org, headers, scope):
                 raise NotFound("there is no such site")
-        return await self._project_site.answer(visit)
+        return await self._project_site.answer(request)
 
-    def _enter_by_link(self, visit: Visit, scope: Scope) -> EdgeAnswer | None:
+    def _enter_by_link(self, request: SiteRequest, scope: Scope) -> EdgeAnswer | None:
         """Exchange the token of a link for a cookie, and leave the token out of the address."""
-        if f"{PARAMETER}=".encode() not in visit.query:
+        if f"{PARAMETER}=".encode() not in request.query:
             return None
         try:
-            fields = parse_qsl(visit.query.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+            fields = parse_qsl(request.query.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
         except ValueError:  # more fields: no link of ours
             return None
         token = next((value for name, value in fields if name == PARAMETER), "")
-        seconds = self._readers.links.seconds_left(visit.org.slug, token)
+        seconds = self._readers.links.seconds_left(request.org.slug, token)
         if not seconds:
             return None
         rest = urlencode([(name, value) for name, value in fields if name != PARAMETER])
-        is_secure = self._urls.project(visit.org, visit.project.slug).startswith("https:") or scope["scheme"] == "https"
-        path = f"{visit.mount.rpartition('/')[0]}/"  # all projects of an organisation that are told apart by their path
+        is_secure = self._urls.project(request.org, request.project.slug).startswith("https:") or scope["scheme"] == "https"
+        path = f"{request.mount.rpartition('/')[0]}/"  # all projects of an organisation that are told apart by their path
         cookie = reader_cookie(token, seconds, path, is_secure=is_secure)
-        last = quote(visit.rest[-1]) if visit.rest else f"{visit.project.slug}/"
+        last = quote(request.rest[-1]) if request.rest else f"{request.project.slug}/"
         location = f"./{last}{'?' if rest else ''}{rest}"
         return redirect(303, location, {"Set-Cookie": cookie, "Cache-Control": NO_STORE, "Referrer-Policy": "no-referrer"})
 

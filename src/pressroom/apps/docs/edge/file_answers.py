@@ -5,8 +5,8 @@ from pressroom.api.replies import matches
 from pressroom.apps.docs.edge.answers import EdgeAnswer, RequestHeaders, encode_headers, tag_of, whole
 from pressroom.apps.docs.edge.contents import MAX_COMPRESSED, MIN_COMPRESSED, SMALL, Contents
 from pressroom.apps.docs.edge.media import accepted_encodings, is_compressible
+from pressroom.apps.docs.edge.site_request import FOR_A_MINUTE, SiteRequest
 from pressroom.apps.docs.edge.sites import FoundFile, ServedFile
-from pressroom.apps.docs.edge.visit import FOR_A_MINUTE, Visit
 from pressroom.errors import NotFound, Unavailable
 
 
@@ -15,23 +15,23 @@ class FileAnswers:
         self._contents = contents
 
     async def of_file(
-        self, visit: Visit, found: FoundFile, file: ServedFile, media_type: str, headers: dict[str, str]
+        self, request: SiteRequest, found: FoundFile, file: ServedFile, media_type: str, headers: dict[str, str]
     ) -> EdgeAnswer:
         """Raises Unavailable if the artifact store lacks its bytes, and HttpError 416."""
         may_compress = is_compressible(media_type)
-        headers = {"Content-Type": media_type, **headers, **visit.vary(*(["Accept-Encoding"] if may_compress else []))}
+        headers = {"Content-Type": media_type, **headers, **request.vary(*(["Accept-Encoding"] if may_compress else []))}
         try:
-            if may_compress and visit.headers.range is None and visit.headers.if_none_match != "*":
-                answer = await self._compressed(visit.headers, found, file, headers)
+            if may_compress and request.headers.range is None and request.headers.if_none_match != "*":
+                answer = await self._compressed(request.headers, found, file, headers)
                 if answer is not None:
                     return answer
-            return await self._plain(visit, file, headers)
+            return await self._plain(request, file, headers)
         except NotFound:
             raise Unavailable(f"the artifact store has no bytes under {file.key}") from None
 
-    async def _plain(self, visit: Visit, file: ServedFile, headers: dict[str, str]) -> EdgeAnswer:
+    async def _plain(self, request: SiteRequest, file: ServedFile, headers: dict[str, str]) -> EdgeAnswer:
         """The file as it is, or the range of it that was asked for."""
-        asked, tag = visit.headers, f'"{file.sha256}"'
+        asked, tag = request.headers, f'"{file.sha256}"'
         headers["ETag"] = tag
         if matches(asked.if_none_match, tag):
             return EdgeAnswer(304, encode_headers(headers))
@@ -45,7 +45,7 @@ class FileAnswers:
         if file.size <= SMALL:
             data = await self._contents.read(file)
             return EdgeAnswer(status, encode_headers(headers), data if status == 200 else data[start:stop])
-        if visit.is_head:  # which opens no stream that is not read
+        if request.is_head:  # which opens no stream that is not read
             return EdgeAnswer(status, encode_headers(headers))
         return EdgeAnswer(status, encode_headers(headers), await self._contents.stream(file, start, stop))
 
@@ -72,20 +72,20 @@ class FileAnswers:
         data = await (self._contents.compressed(file) if copy is None else self._contents.read(copy))
         return None if data is None else whole(200, data, headers | {"ETag": tag, "Content-Encoding": encoding})
 
-    async def of_generated(self, visit: Visit, body: bytes, media_type: str) -> EdgeAnswer:
+    async def of_generated(self, request: SiteRequest, body: bytes, media_type: str) -> EdgeAnswer:
         """What is no file: a dashboard, a list of editions."""
         tag = tag_of(body)
         headers = {
             "Content-Type": media_type,
-            "Cache-Control": visit.cache_control(FOR_A_MINUTE),
-            **visit.vary("Accept-Encoding"),
+            "Cache-Control": request.cache_control(FOR_A_MINUTE),
+            **request.vary("Accept-Encoding"),
         }
-        if "gzip" in accepted_encodings(visit.headers.accept_encoding):
+        if "gzip" in accepted_encodings(request.headers.accept_encoding):
             compressed = await self._contents.compressed_data(f"generated {tag}", body)
             if compressed is not None:
                 body, tag = compressed, f'{tag[:-1]}-gzip"'
                 headers["Content-Encoding"] = "gzip"
         headers["ETag"] = tag
-        if matches(visit.headers.if_none_match, tag):
+        if matches(request.headers.if_none_match, tag):
             return EdgeAnswer(304, encode_headers(headers))
         return whole(200, body, headers)

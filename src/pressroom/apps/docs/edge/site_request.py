@@ -12,7 +12,7 @@ FOR_A_MINUTE = "max-age=60"
 
 
 @dataclass(frozen=True)
-class Visit:
+class SiteRequest:
     """`mount` is the path of the project's root, without the slash at its end; `rest` are the segments after it."""
 
     org: Org
