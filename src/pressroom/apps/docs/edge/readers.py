@@ -8,6 +8,7 @@ import base64
 import binascii
 import re
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
 
 from starlette.requests import Request
 from starlette.types import Scope
@@ -19,6 +20,7 @@ from pressroom.apps.docs.model import Org
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.sealing import SEALED, Keyring
+from pressroom.web.cookies import read_cookies
 
 COOKIE = "pressroom_docs_reader"
 PARAMETER = "token"
@@ -26,6 +28,7 @@ LONGEST = 366 * 24 * 3600  # seconds for which a link works
 # The decoder skips what is no letter of its alphabet, and the token is sent back in a header.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _COOKIES = 8  # of this name that are tried: one path may have several
+_COOKIE_BYTES = 64 * 1024  # sites set cookies of their own beside it; a request's head has no more
 
 
 class ReaderLinks:
@@ -92,12 +95,8 @@ def reader_cookie(token: str, seconds: int, path: str, *, is_secure: bool) -> st
 
 
 def _reader_cookies(headers: RequestHeaders) -> Iterator[str]:
-    found = 0
-    for part in ";".join(headers.cookies).split(";"):
-        name, _, value = part.partition("=")
-        if name.strip() == COOKIE and found < _COOKIES:
-            found += 1
-            yield value.strip()
+    sent = (value.encode("latin-1") for value in headers.cookie_headers)
+    return islice(read_cookies(sent, COOKIE, limit=_COOKIE_BYTES), _COOKIES)
 
 
 def _context(org: str) -> str:
