@@ -80,7 +80,7 @@ class Orgs:
         def unit() -> Work[Org]:
             org = yield from rows.get_org(slug)
             changed = _checked(_with_changes(org, changes))
-            if not may_share_domain and (changed.base_domain, changed.url_scheme) != (org.base_domain, org.url_scheme):
+            if not may_share_domain and _place_of(changed) != _place_of(org):
                 yield from self._refuse_shared_domain(changed)
             if changes.slots is not UNSET:
                 yield from check_slots(slug, changed.slots)
@@ -119,6 +119,10 @@ class Orgs:
             return rules_of(found, of_project)
 
         return (await self._core.database.read(unit)).preview(git_ref, alternate_name)
+
+
+def _place_of(org: Org) -> tuple[str, str, str]:
+    return org.base_domain, org.url_scheme, org.root_path_prefix
 
 
 def _with_changes(org: Org, changes: OrgChanges) -> Org:
