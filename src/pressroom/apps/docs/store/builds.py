@@ -13,7 +13,7 @@ from pressroom.model import Row, Statement, Work
 from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now
 
-LAST_UID = "~"  # sorts behind every uid
+LAST_UID = "Z"  # sorts behind every uid, in any collation: those begin with a digit
 ABANDONED_AT_ONCE = 100
 
 

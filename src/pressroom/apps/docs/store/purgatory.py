@@ -17,7 +17,7 @@ from pressroom.model import Statement, Work
 from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now
 
-LAST_ID = "~"  # sorts behind every id
+LAST_ID = "Z"  # sorts behind every id, in any collation: those begin with a digit
 BUILDS_AT_ONCE = 500
 
 
