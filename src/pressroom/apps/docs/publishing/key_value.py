@@ -5,7 +5,7 @@ edition was deleted. A script compares and writes in one step.
 """
 
 import json
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles, ReadFiles, ReadShownSites
 from pressroom.clock import Clock
 from pressroom.model import from_ms
 
@@ -89,15 +89,14 @@ class RedisPublisher:
         else:
             await self._run(WRITE, publication.org, *place, self._value(publication))
 
-    async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
+    async def publish_dashboard(self, org: Org, project: Project, read_files: ReadFiles) -> None:
         """Edges make these from the inventories: the key-value store has no files."""
 
-    async def reconcile(
-        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
-    ) -> Collection[PublishedSite]:
+    async def reconcile(self, org: Org, read_shown: ReadShownSites) -> Collection[PublishedSite]:
         entries = await self._entries(org)
-        shown = {str(publication.site): publication for publication in expected}
-        left_alone = {str(site) for site in busy}
+        sites = await read_shown()
+        shown = {str(publication.site): publication for publication in sites.publications}
+        left_alone = {str(site) for site in sites.busy}
         repaired: list[PublishedSite] = []
         for field in sorted((entries.keys() | shown.keys()) - left_alone):
             publication, entry = shown.get(field), entries.get(field, "")
