@@ -9,11 +9,12 @@ from typing import Any
 from pressroom.app import Core
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.publishing.publishers import Publishers
-from pressroom.apps.docs.store.builds import fail_build, list_abandoned_builds
+from pressroom.apps.docs.store.builds import abandon_build, list_abandoned_builds
 from pressroom.apps.docs.store.orgs import get_org, list_orgs
 from pressroom.apps.docs.store.purgatory import list_due, list_orgs_with_due, purge
+from pressroom.apps.docs.uploads.leftovers import delete_leftover_uploads
 from pressroom.apps.docs.uploads.staging import Staging
-from pressroom.errors import PressroomError
+from pressroom.errors import PressroomError, Unavailable
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
@@ -44,7 +45,7 @@ class PurgatoryCleanup:
     async def _run(self, job: RunningJob, payload: Any) -> dict[str, int]:  # noqa: ARG002
         orgs = await self._core.database.read(_list_orgs)
         await job.items("orgs", orgs)
-        counts: Counter[str] = Counter(entries=0, objects=0, bytes=0, uploads=0, jobs=0)
+        counts: Counter[str] = Counter(entries=0, objects=0, bytes=0, uploads=0, leftovers=0, jobs=0)
         slots = asyncio.Semaphore(ORGS_AT_ONCE)
 
         async def clean_one(org: str) -> None:
@@ -53,11 +54,12 @@ class PurgatoryCleanup:
 
         results = await asyncio.gather(*map(clean_one, orgs), return_exceptions=True)
         await self._fail_abandoned_builds(job, counts)
+        await self._delete_leftover_uploads(counts)
         while pruned := await job.write(_prune_jobs):
             counts["jobs"] += pruned
         await job.message(
-            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} uploads that never came "
-            f"and {counts['jobs']:,} jobs"
+            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} uploads that never "
+            f"came, {counts['leftovers']:,} that nothing reads any more, and {counts['jobs']:,} jobs"
         )
         raise_if_all_failed(results)
         return dict(counts)
@@ -75,12 +77,19 @@ class PurgatoryCleanup:
         """The row first: a build that failed accepts no upload any more."""
         while uids := await self._core.database.read(partial(list_abandoned_builds, ABANDONED_AFTER * self._upload_ttl)):
             for uid in uids:
-                await job.write(partial(fail_build, uid, ABANDONED))
+                if not await job.write(partial(abandon_build, uid, ABANDONED)):
+                    continue
                 try:
                     await self._staging.delete(uid)
                 except PressroomError as reason:
                     log.warning("what was uploaded for the build %s could not be deleted: %s", uid, reason)
                 counts["uploads"] += 1
+
+    async def _delete_leftover_uploads(self, counts: Counter[str]) -> None:
+        try:
+            counts["leftovers"] += await delete_leftover_uploads(self._core.database, self._staging)
+        except Unavailable as reason:  # tomorrow, then
+            log.warning("uploads that nothing reads any more could not be deleted: %s", reason)
 
 
 def _list_orgs() -> Work[list[str]]:

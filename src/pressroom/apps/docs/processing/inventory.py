@@ -48,9 +48,11 @@ class BuildInventory:
         return await self._core.database.read(partial(rows.get_build_by_uid, build.uid))
 
     async def _take(self, job: RunningJob, org: Org, build: Build) -> None:
-        if await self._staging.size(build.uid) is None:
+        size, settings = await self._staging.size(build.uid), self._settings
+        if size is None:
             raise SourceInvalid("the uploaded archive is gone; create a new build and upload it again")
-        settings = self._settings
+        if size > settings.max_upload:  # a bucket takes another one in its place as long as the address works
+            raise TooLarge(f"the archive is larger than {settings.max_upload:,} bytes")
         archive = self._staging.read(build.uid)
         store = self._core.rendering.blobs
         try:

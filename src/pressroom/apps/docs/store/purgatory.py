@@ -188,6 +188,8 @@ def purge(entry: PurgatoryEntry) -> Work[None]:
     """Release what an entry keeps; the collector of artifacts deletes the bytes."""
     if entry.what != "project":
         yield from artifacts.release(purgatory_holder(entry.subject))
+        if entry.what == "build":  # its inventory may have been recorded after it was deleted
+            yield from artifacts.release(build_holder(entry.subject))
         yield Statement("docs.delete_purgatory", {"id": entry.id})
         return
     place = {"project": entry.subject}

@@ -1,4 +1,5 @@
--- The newest completed build of a ref, if it has this content.
+-- The newest completed build of a ref, if it has this content. Not one some of whose editions failed, nor one whose edition was
+-- deleted: a new build brings them back (D27).
 SELECT /* build_columns */
   FROM docs_build
  WHERE uid = (SELECT newest.uid
@@ -8,4 +9,5 @@ SELECT /* build_columns */
                  AND newest.number IS NOT NULL AND newest.status <> 'failed' AND newest.date_deleted IS NULL
                ORDER BY newest.number DESC
                LIMIT 1)
-   AND content_hash = :content_hash AND status = 'completed'
+   AND content_hash = :content_hash AND status = 'completed' AND error IS NULL
+   AND NOT EXISTS (SELECT 1 FROM docs_edition WHERE docs_edition.build = docs_build.uid AND docs_edition.date_deleted IS NOT NULL)
