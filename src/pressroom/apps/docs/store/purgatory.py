@@ -83,7 +83,6 @@ def delete_project(project: Project, deleter: Deleter) -> Work[None]:
     moment = yield from now()
     yield Statement("docs.mark_project_deleted", {"id": project.id, "now": moment})
     yield Statement("docs.advance_editions_of_project", {"project": project.id, "status": PublishStatus.PUBLISHED})
-    yield Statement("docs.publish_project_again", {"project": project.id})
     yield from _enter(project, "project", project.id, project.slug, None, deleter)
 
 
@@ -170,7 +169,6 @@ def _restore_project(id: str) -> Work[None]:
     moment = yield from now()
     yield Statement("docs.restore_project", {"id": id, "now": moment})
     yield Statement("docs.advance_editions_of_project", {"project": id, "status": PublishStatus.PENDING})
-    yield Statement("docs.publish_project_again", {"project": id})
 
 
 def list_orgs_with_due() -> Work[list[str]]:
