@@ -29,7 +29,7 @@ def shows(*publications: Publication, busy: Collection[PublishedSite] = ()) -> R
     """For `Publisher.reconcile`: these, and nothing else."""
 
     async def read_shown() -> ShownSites:
-        return ShownSites(publications, busy)
+        return ShownSites(publications, busy, {publication.site.project for publication in publications})
 
     return read_shown
 

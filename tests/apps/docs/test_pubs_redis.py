@@ -193,8 +193,11 @@ async def test_d34_what_a_deleted_project_published_goes_also_if_redis_was_down(
         await stage.run(partial(purgatory.delete_project, project, Deleter("test", "a test", 0)))
         (entry,) = await stage.app.purgatory.list("acme")
         await stage.run(partial(purgatory.purge, entry))  # before anything was unpublished
+        order = "{docs:acme}:order"
+        assert redis.hlen(order) == 4
         assert (await stage.run_job("docs.reconcile")).result["repaired"] == 2
         assert entries(redis) == {}
+        assert not redis.exists(order)  # nothing of a purged project stays
 
 
 async def test_a_failed_publication_is_told_and_repaired_later(file: str, redis: Redis, redis_url: str) -> None:
@@ -306,7 +309,7 @@ async def test_a_repair_gives_way_to_what_came_after_the_database_was_read(file:
 
         async def read_shown() -> ShownSites:
             await publisher.publish(later)
-            return ShownSites([first], ())
+            return ShownSites([first], (), ["guide"])
 
         assert await publisher.reconcile(org, read_shown) == []
         assert entries(redis)["guide/1"]["seq"] == later.seq

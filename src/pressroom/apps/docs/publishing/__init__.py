@@ -42,10 +42,12 @@ class PurgedFiles(NamedTuple):
 
 
 class ShownSites(NamedTuple):
-    """All that an organisation shows. `busy`: what a job that has not ended is publishing."""
+    """All that an organisation shows. `busy`: what a job that has not ended is publishing. `projects`: the slugs of those that
+    are not purged."""
 
     publications: Sequence[Publication]
     busy: Collection[PublishedSite]
+    projects: Collection[str]
 
 
 type ReadShownSites = Callable[[], Awaitable[ShownSites]]

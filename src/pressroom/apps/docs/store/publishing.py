@@ -22,11 +22,12 @@ class ShownEdition(NamedTuple):
 class PublishingState(NamedTuple):
     shown: list[ShownEdition]
     removed: list[Publication]  # deleted editions that may still be published
+    projects: set[str]  # slugs, deleted ones included
 
     @property
     def sites(self) -> ShownSites:
         busy = {one.publication.site for one in self.shown if one.busy}
-        return ShownSites([one.publication for one in self.shown], busy)
+        return ShownSites([one.publication for one in self.shown], busy, self.projects)
 
 
 def read_state(org: Org) -> Work[PublishingState]:
@@ -45,7 +46,8 @@ def read_state(org: Org) -> Work[PublishingState]:
         is_published = edition.published_seq >= edition.publish_seq
         shown.append(ShownEdition(publication(edition, builds[str(edition.build)]), is_published, bool(busy)))
     gone = [edition_of_row(row) for row in (yield Statement("docs.list_unpublished_deletions", place))]
-    return PublishingState(shown, [publication(edition, None) for edition in gone])
+    slugs = {project.slug for project in projects.values()}
+    return PublishingState(shown, [publication(edition, None) for edition in gone], slugs)
 
 
 def read_shown_sites(org: Org) -> Work[ShownSites]:
