@@ -109,6 +109,23 @@ async def test_q35_the_same_content_is_taken_again_after_an_edition_failed(datab
         assert outside.shown["2.1"][1] == build.uid
 
 
+async def test_the_content_before_a_failed_build_is_taken_again(database: str) -> None:
+    """The failed one is what the edition shows: only publishing it has failed."""
+    async with docs_flow(database) as flow:
+        outside = PublisherDouble().use(flow)
+        await flow.process(SITE)
+        await flow.process(b"no archive")
+        assert (await flow.announce(archive_of(SITE))).upload_url is None
+        outside.broken.add("*")
+        failed, job = await flow.process(MORE)
+        assert (job.status, (await flow.edition()).build) == (Status.FAILED, failed.uid)
+        outside.broken.clear()
+
+        build, _ = await flow.process(SITE)
+
+        assert outside.shown["__main"][1] == build.uid
+
+
 async def test_a_cleanup_leaves_a_build_alone_whose_upload_has_just_come(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
