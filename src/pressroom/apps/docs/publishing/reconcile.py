@@ -10,7 +10,7 @@ from pressroom.app import Core
 from pressroom.apps.docs.dashboards.dashboards import Dashboards
 from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
-from pressroom.apps.docs.publishing import Publication, Publisher
+from pressroom.apps.docs.publishing import Publication, Publisher, ShownSites
 from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.search.search import Search
 from pressroom.apps.docs.store import publishing as rows
@@ -67,10 +67,14 @@ class Reconcile:
         """Raises Transient, after all was tried, if something could not be published."""
         publishers, database = await self._publishers.of(org), self._core.database
         state = await database.read(partial(rows.read_state, org))
+
+        async def read_shown() -> ShownSites:
+            return await database.read(partial(rows.read_shown_sites, org))
+
         left = [one.publication for one in state.shown if not one.is_published and not one.busy]
         problems = await self._publish_all(publishers, [*state.removed, *left], counts)
         for publisher in publishers:
-            repaired = await publisher.reconcile(org, partial(database.read, partial(rows.read_shown_sites, org)))
+            repaired = await publisher.reconcile(org, read_shown)
             counts["repaired"] += len(repaired)
             if repaired:
                 for cache in publishers:
