@@ -11,6 +11,7 @@ import pytest
 from pressroom import failpoints
 from pressroom.apps.docs.model import BuildStatus, TrackingMode
 from pressroom.apps.docs.periodic import purgatory_cleanup
+from pressroom.apps.docs.publishing import Publication
 from pressroom.apps.docs.requests import EditionDraft
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import purgatory
@@ -80,6 +81,28 @@ async def test_a_project_that_is_deleted_while_a_build_is_tracked_shows_it_nowhe
         assert [skipped["reason"] for skipped in job.result["editions_skipped"]] == ["the project was deleted meanwhile"]
         assert [call for call in outside.calls if call[1] is not None] == []
         assert outside.dashboards in ([], [{}])
+
+
+async def test_a_deleted_project_is_taken_away_some_editions_at_a_time(database: str, eventually: Callable[..., Any]) -> None:
+    """All at once, they had thousands of files open and in memory in copy mode."""
+    async with docs_flow(database, workers=4) as flow:
+        outside = PublisherDouble().use(flow)
+        for ref in ("v1.0.0", "a", "b", "c"):
+            await flow.process(SITE, ref)
+        running: list[str] = []
+        publish = outside.publish
+
+        async def counted(publication: Publication) -> None:
+            running.append(publication.edition.slug)
+            await publish(publication)
+
+        outside.publish = counted  # type: ignore[method-assign]
+        outside.let_go.clear()
+        await flow.app.projects.delete("acme", "guide", actor="anna")
+        await eventually(lambda: len(running) >= 4)
+        assert len(running) == 4
+        outside.let_go.set()
+        await eventually(lambda: len(running) == 6)
 
 
 async def test_d27_the_same_content_brings_a_deleted_edition_back(database: str) -> None:
