@@ -182,7 +182,7 @@ async def test_the_cleanup_deletes_uploads_that_nothing_reads_any_more(database:
         past = os.stat(folder).st_mtime - leftovers.KEPT - 60
         os.utime(folder / f"{uid}.tar.gz", (past, past))
 
-        assert (await clean_up(flow))["leftovers"] == 1
+        assert (await clean_up(flow))["uploads"] == 1
 
         assert await flow.app.staging.size(uid) is None
         assert await flow.app.staging.size(young) == 1

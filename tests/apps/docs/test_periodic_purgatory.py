@@ -11,12 +11,13 @@ from pressroom.apps.docs.periodic import purgatory_cleanup
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds, purgatory
 from pressroom.apps.docs.store.purgatory import Deleter
+from pressroom.apps.docs.uploads import leftovers
 from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.errors import NotFound
 from pressroom.model import Status
 from pressroom.testing import ManualClock
 from tests import looking
-from tests.apps.docs.flow_stage import archive_of, docs_flow
+from tests.apps.docs.flow_stage import DocsFlow, archive_of, docs_flow
 from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
 
 KIND = "docs.purgatory_cleanup"
@@ -37,6 +38,11 @@ async def delete_drafts(stage: PubsStage, org: str, count: int) -> None:
         await stage.run(delete)
 
 
+async def clean_up(flow: DocsFlow) -> dict[str, int]:
+    job = await flow.press.submit(KIND, {}, key=KIND)
+    return dict((await flow.press.wait_until_ended(job, timeout=60)).result)
+
+
 async def test_q31_what_is_past_its_retention_is_purged_in_batches(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Q31: for each organisation, in batches; what is not due stays and can be restored."""
     monkeypatch.setattr(purgatory_cleanup, "ENTRIES_AT_ONCE", 3)
@@ -48,7 +54,7 @@ async def test_q31_what_is_past_its_retention_is_purged_in_batches(database: str
             await delete_drafts(stage, org, 4)
         entry = (await stage.app.purgatory.list("acme"))[0]
 
-        nothing = {"entries": 0, "objects": 0, "bytes": 0, "uploads": 0, "leftovers": 0, "jobs": 0}
+        nothing = {"entries": 0, "objects": 0, "bytes": 0, "uploads": 0, "jobs": 0}
         assert (await stage.run_job(KIND)).result == nothing
         clock.advance(hours=2)  # editions are due (an hour), builds are not (a day)
         ended = await stage.run_job(KIND)
@@ -99,13 +105,9 @@ async def test_q31_builds_that_were_never_uploaded_fail_and_lose_their_staging(d
         clock.advance(seconds=60 * purgatory_cleanup.ABANDONED_AFTER - 1)
         fresh = await flow.announce(archive, "fresh")
 
-        async def clean() -> dict[str, int]:
-            job = await flow.press.submit(KIND, {}, key=KIND)
-            return dict((await flow.press.wait_until_ended(job, timeout=60)).result)
-
-        assert (await clean())["uploads"] == 0
+        assert (await clean_up(flow))["uploads"] == 0
         clock.advance(seconds=2)
-        assert (await clean())["uploads"] == 2
+        assert (await clean_up(flow))["uploads"] == 2
         for uid in (never.build.uid, begun.uid):
             build = await flow.build(uid)
             assert build.status is BuildStatus.FAILED
@@ -113,6 +115,21 @@ async def test_q31_builds_that_were_never_uploaded_fail_and_lose_their_staging(d
             assert build.error["code"] == "upload_abandoned"
             assert await staged.size(uid) is None
         assert (await flow.build(fresh.build.uid)).status is BuildStatus.PENDING
+
+
+async def test_uploads_that_a_cancelled_build_left_are_deleted(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else deletes the archive of a build that was cancelled before a worker had it."""
+    async with docs_flow(file, workers=None) as flow:
+        cancelled = await flow.submit(archive_of({"index.html": b"x"}))
+        assert cancelled.job_uid is not None
+        await flow.press.cancel(cancelled.job_uid)
+    async with docs_flow(file) as flow:
+        assert (await clean_up(flow))["uploads"] == 0
+        assert await flow.app.staging.size(cancelled.uid) is not None
+        monkeypatch.setattr(leftovers, "KEPT", -60)
+
+        assert (await clean_up(flow))["uploads"] == 1
+        assert await flow.app.staging.size(cancelled.uid) is None
 
 
 async def test_q36_ended_jobs_are_pruned_after_their_retention_and_are_gone(database: str) -> None:

@@ -12,9 +12,9 @@ from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.store.builds import abandon_build, list_abandoned_builds
 from pressroom.apps.docs.store.orgs import get_org, list_orgs
 from pressroom.apps.docs.store.purgatory import list_due, list_orgs_with_due, purge
-from pressroom.apps.docs.uploads.leftovers import delete_leftover_uploads
+from pressroom.apps.docs.uploads import leftovers
 from pressroom.apps.docs.uploads.staging import Staging
-from pressroom.errors import PressroomError, Unavailable
+from pressroom.errors import PressroomError
 from pressroom.model import Statement, Work
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
@@ -45,7 +45,7 @@ class PurgatoryCleanup:
     async def _run(self, job: RunningJob, payload: Any) -> dict[str, int]:  # noqa: ARG002
         orgs = await self._core.database.read(_list_orgs)
         await job.items("orgs", orgs)
-        counts: Counter[str] = Counter(entries=0, objects=0, bytes=0, uploads=0, leftovers=0, jobs=0)
+        counts: Counter[str] = Counter(entries=0, objects=0, bytes=0, uploads=0, jobs=0)
         slots = asyncio.Semaphore(ORGS_AT_ONCE)
 
         async def clean_one(org: str) -> None:
@@ -58,8 +58,8 @@ class PurgatoryCleanup:
         while pruned := await job.write(_prune_jobs):
             counts["jobs"] += pruned
         await job.message(
-            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} uploads that never "
-            f"came, {counts['leftovers']:,} that nothing reads any more, and {counts['jobs']:,} jobs"
+            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} unused uploads "
+            f"and {counts['jobs']:,} jobs"
         )
         raise_if_all_failed(results)
         return dict(counts)
@@ -87,8 +87,8 @@ class PurgatoryCleanup:
 
     async def _delete_leftover_uploads(self, counts: Counter[str]) -> None:
         try:
-            counts["leftovers"] += await delete_leftover_uploads(self._core.database, self._staging)
-        except Unavailable as reason:  # tomorrow, then
+            counts["uploads"] += await leftovers.delete_leftover_uploads(self._core.database, self._staging)
+        except PressroomError as reason:
             log.warning("uploads that nothing reads any more could not be deleted: %s", reason)
 
 
