@@ -17,7 +17,7 @@ from pressroom.apps.docs.app import DocsApp
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Build, Edition, Org, Project
 from pressroom.apps.docs.operations.builds import AnnouncedBuild
-from pressroom.apps.docs.publishing import Publication, Publisher
+from pressroom.apps.docs.publishing import Publication, Publisher, ReadFiles
 from pressroom.apps.docs.requests import BuildDraft, OrgDraft, ProjectDraft
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.definitions import Backoff
@@ -154,9 +154,9 @@ class PublisherDouble:
         if publication.seq >= self.shown.get(slug, (0, None))[0]:
             self.shown[slug] = (publication.seq, build)
 
-    async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
+    async def publish_dashboard(self, org: Org, project: Project, read_files: ReadFiles) -> None:
         del org, project
-        self.dashboards.append(files)
+        self.dashboards.append(await read_files())
 
     async def close(self) -> None:
         """It has no connections."""

@@ -1,6 +1,6 @@
 """What tests of publishers, credentials and periodic jobs share: builds with given files, and editions that show them."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 from pressroom import Job, Pressroom, artifact_lifecycle
 from pressroom.apps.docs.app import DocsApp
 from pressroom.apps.docs.model import MAIN, Build, Edition, EditionKind, Org, Project, TrackingMode, TrackingParams
-from pressroom.apps.docs.publishing import Publication
+from pressroom.apps.docs.publishing import Publication, PublishedSite, ReadFiles, ReadShownSites, ShownSites
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds, editions, orgs, projects, purgatory
 from pressroom.apps.docs.store.builds import Inventory, NewBuild
@@ -23,6 +23,24 @@ from tests.apps.docs.dash_stage import DocsStage
 
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 HASH = "sha256:" + "0" * 64
+
+
+def shows(*publications: Publication, busy: Collection[PublishedSite] = ()) -> ReadShownSites:
+    """For `Publisher.reconcile`: these, and nothing else."""
+
+    async def read_shown() -> ShownSites:
+        return ShownSites(publications, busy, {publication.site.project for publication in publications})
+
+    return read_shown
+
+
+def has_files(files: dict[str, bytes]) -> ReadFiles:
+    """For `Publisher.publish_dashboard`."""
+
+    async def read_files() -> dict[str, bytes]:
+        return dict(files)
+
+    return read_files
 
 
 class PubsStage(DocsStage):

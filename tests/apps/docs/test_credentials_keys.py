@@ -462,3 +462,27 @@ async def test_a_vault_client_sends_its_token_nowhere_else(bao: TransitServer) -
     with pytest.raises(KeysUnavailable, match="404"):
         await vault.encrypt("acme", b"secret")
     await vault.close()
+
+
+async def test_two_changes_of_a_service_at_once_are_both_kept(database: str, tmp_path: Path) -> None:
+    settings = DocsSettings(keyring=str(tmp_path / "keys"), publish_allow=("127.0.0.1",))
+    async with with_orgs(database, settings) as stage:
+        services = stage.app.services
+        for label in ("one", "two"):
+            keys = {"access_key_id": label, "secret_access_key": "b"}
+            await stage.app.credentials.create(
+                "acme", CredentialDraft(label=label, provider="s3", credentials=keys), actor="anna"
+            )
+        config = {"endpoint": "http://127.0.0.1:8333", "bucket": "sites"}
+        await services.create(
+            "acme", ServiceDraft(label="sites", provider="minio", config=config, credential_label="one"), actor="anna"
+        )
+
+        for bucket in ("a", "b", "c", "d"):
+            label = "two" if bucket in "ac" else "one"
+            await asyncio.gather(
+                services.change("acme", "sites", ServiceChanges(config=config | {"bucket": bucket}), actor="anna"),
+                services.change("acme", "sites", ServiceChanges(credential_label=label), actor="anna"),
+            )
+            service = await services.get("acme", "sites")
+            assert (service.config["bucket"], service.credential_label) == (bucket, label)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pressroom.apps.docs.domain.slugs import RewriteRules, SlugPreview, check_slug, slug_problem
 from pressroom.apps.docs.model import EditionKind
 from pressroom.errors import InvalidArgument
+from tests.apps.docs.edge_stage import a_project, an_org
 
 NO_RULES = RewriteRules([], source="org")
 IGNORE = {"type": "ignore", "glob": "dependabot/*"}
@@ -93,6 +94,22 @@ def test_a_ref_that_a_rule_ignores_has_no_slug() -> None:
     assert preview.is_ignored
 
 
+@pytest.mark.parametrize(
+    ("of_project", "slug", "source"),
+    [(None, "x", "org"), ([], "x", "org"), ([{"type": "ignore", "glob": "*"}], None, "project")],
+)
+def test_the_rules_of_a_project_take_the_place_of_its_organisations_unless_there_are_none(
+    of_project: list[dict[str, Any]] | None, slug: str | None, source: str
+) -> None:
+    """In a job, and in what the command line says that the job will do."""
+    org = an_org("acme", slug_rewrite_rules=[{"type": "prefix_strip", "prefix": "u/"}])
+    project = a_project("acme", "guide", slug_rewrite_rules=of_project)
+
+    preview = RewriteRules.of(org, project).preview("u/x")
+
+    assert (preview.edition_slug, preview.rule_source) == (slug, source)
+
+
 def test_the_first_rule_that_matches_decides() -> None:
     early = rules({"type": "ignore", "glob": "v0.*"}, RELEASES, {"type": "ignore", "glob": "v*"})
 
@@ -113,6 +130,7 @@ def test_an_alternate_stands_before_the_slug_and_the_kind_is_the_rules() -> None
     ("list_of_rules", "git_ref", "alternate", "said"),
     [
         ([], "__main", None, "reserved"),
+        ([], "Index.html", None, "a page of the dashboard"),
         ([], "_x", None, "a letter or digit first"),
         ([], "x-", None, "a letter or digit first and last"),
         ([], "a b", None, "letters a to z"),
@@ -237,6 +255,8 @@ def test_slugs_that_may_be(what: Any, slug: str) -> None:
         ("edition", "e" * 129),
         ("edition", "__main"),
         ("edition", "__x"),
+        ("edition", "index.html"),
+        ("edition", "Switcher.json"),
         ("edition", "a/b"),
         ("edition", "äb"),
         ("edition", ".ab"),

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,24 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "too much": (lambda: entries(("a", bytes(6_000_000)), ("b", bytes(6_000_000))), "'b': the files have more than 10,000,000"),
     "a long header": (lambda: entries(_with_comment("a", 1_100_000)), "has a header of"),
+    "hard links to more than there may be": (
+        lambda: entries(("a", bytes(6_000_000)), special("b", tarfile.LNKTYPE, "a")),
+        "'b': the files have more than 10,000,000",
+    ),
+    "a file and a folder in another case": (
+        lambda: entries(("API/index.html", b""), ("api", b"")),
+        "'api' is a file and a folder 'API', which differs only in case",
+    ),
+    "a file and a folder above it in another form": (
+        lambda: entries(("\u00e9", b""), ("e\u0301/a/b/c.html", b"")),
+        "differs only in case or in its Unicode form",
+    ),
+    "a sparse file without its map": (lambda: entries(_sparse({"GNU.sparse.major": "1", "GNU.sparse.minor": "0"})), "damaged"),
+    "a sparse file with words for numbers": (lambda: entries(_sparse({"GNU.sparse.map": "a,b"})), "damaged"),
+    "a sparse file of words": (lambda: entries(_sparse({"GNU.sparse.size": "x"})), "damaged"),
+    "a sparse file of less than nothing": (lambda: entries(_sparse({"GNU.sparse.size": "-5000000000"})), "its entry says"),
+    "an entry of less than nothing": (lambda: entries(_sparse({"size": "-600"})), "its entry says -600"),
+    "a header of less than nothing": (lambda: gzip.compress(_with_size(b"L", -1)), "damaged"),
 }
 
 
@@ -139,6 +158,18 @@ def _with_comment(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     entry.pax_headers = {"comment": "x" * size}
     return entry
+
+
+def _sparse(headers: dict[str, str]) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo("sparse.html")
+    entry.pax_headers = headers
+    return entry
+
+
+def _with_size(type: bytes, size: int) -> bytes:
+    entry = tarfile.TarInfo("a")
+    entry.type, entry.size = type, size
+    return entry.tobuf(format=tarfile.GNU_FORMAT) + bytes(2048)
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -171,6 +202,48 @@ def test_a_sparse_file_counts_with_its_whole_size(tmp_path: Path) -> None:
     ).stdout
     sparse.unlink()
     assert "the files have more than" in refusal_of(packed, tmp_path)
+
+
+def test_a_sparse_file_is_in_proportion_to_its_archive(tmp_path: Path) -> None:
+    """A tar file of 10 KB whose one file would take 2 GB of the disk."""
+    entry = tarfile.TarInfo("sparse.html")
+    entry.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": "2000000000"}
+    words = refusal_of(entries(entry), tmp_path, ArchiveLimits(files=100, size=10**10))
+    assert "more than 100 times its size" in words
+
+
+def test_a_file_that_cannot_be_written_is_no_fault_of_the_archive(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "1").touch()
+    with pytest.raises(FileExistsError):
+        unpack(io.BytesIO(archive_of(SITE)), inside, LIMITS)
+
+
+def test_a_damaged_gzip_stream_inside_of_a_file_is_called_that(tmp_path: Path) -> None:
+    packed = bytearray(archive_of({"a": random.Random(1).randbytes(200_000)}))
+    packed[len(packed) - 6] ^= 1  # of the checksum at its end
+    assert "not gzip, or it is damaged" in refusal_of(bytes(packed), tmp_path)
+
+
+@pytest.mark.deep
+def test_whatever_the_bytes_are_an_archive_is_read_or_refused(tmp_path: Path) -> None:
+    """Headers are changed and their checksums made right again, so that the reader believes them."""
+    dice = random.Random(11)
+    kinds = ({}, {"GNU.sparse.map": "0,10,20,30"}, {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}, {"path": "b.html"})
+    for number in range(4_000):
+        made = [_sparse(dice.choice(kinds)), special("c", dice.choice([b"S", b"L", b"x", b"g", b"1", b"5"]))]
+        data = bytearray(gzip.decompress(entries(("a.html", bytes(700)), *made)))
+        for _ in range(3):
+            start = 512 * dice.randrange(len(data) // 512)
+            data[start + dice.randrange(512)] = dice.choice([0, 0x2D, 0x30, 0x37, 0x80, 0xFF])
+            header = bytes(data[start : start + 512])
+            data[start + 148 : start + 156] = b"%06o\0 " % (256 + sum(header[:148]) + sum(header[156:]))
+        inside = tmp_path / str(number)
+        inside.mkdir()
+        with suppress(SourceInvalid):
+            unpack(io.BytesIO(gzip.compress(bytes(data), 1)), inside, LIMITS)
+        shutil.rmtree(inside)
 
 
 @pytest.mark.parametrize(

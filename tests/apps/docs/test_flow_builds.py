@@ -92,7 +92,7 @@ async def test_the_same_content_of_a_ref_need_not_be_uploaded_again(database: st
 
 
 async def test_the_progress_of_editions_is_that_of_the_design(database: str, eventually: Any) -> None:
-    """Q8 to Q10, Q12, Q35: every slug is in progress first, and moves on its own; a failure is an object."""
+    """Q7 to Q10, Q12, Q35: every slug is in progress first, and moves on its own; a failure is an object."""
     async with docs_flow(database, workers=1) as flow:
         outside = PublisherDouble().use(flow)
         outside.let_go.clear()
@@ -106,6 +106,7 @@ async def test_the_progress_of_editions_is_that_of_the_design(database: str, eve
         assert progress["editions_in_progress"] == ["2", "2.1", "v2.1.0"]
         assert progress["editions_completed"] == progress["editions_failed"] == []
         assert progress["editions_skipped"] == []
+        assert "message" not in progress  # of the phase before (Q7)
         assert job.progress is not None
         assert job.progress["editions_in_progress"] == ["2", "2.1", "v2.1.0"]
         outside.let_go.set()

@@ -1,6 +1,7 @@
 """Archives are unpacked in a process of its own, within limits of memory and time; large sites hold nobody up (D31)."""
 
 import asyncio
+import errno
 import gzip
 import io
 import random
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from pressroom.apps.docs.model import BuildStatus
@@ -16,10 +18,10 @@ from pressroom.apps.docs.uploads import unpacking
 from pressroom.apps.docs.uploads.unpacking import HashMismatch, unpacked
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
-from pressroom.errors import EngineCrashed, SourceInvalid, Timeout, TooLarge
+from pressroom.errors import EngineCrashed, SourceInvalid, StoreUnavailable, Timeout, TooLarge
 from pressroom.model import Status
 from pressroom.renderers.sandbox.confined_run import run_confined
-from tests.apps.docs.flow_stage import SITE, archive_of, docs_flow, hash_of, in_chunks
+from tests.apps.docs.flow_stage import SITE, archive_of, docs_flow, hash_of, in_chunks, tar_of
 from tests.loop_guard import _no_callback_holds_the_loop, own_work
 
 __all__ = ["_no_callback_holds_the_loop"]
@@ -58,6 +60,20 @@ async def test_what_needs_too_much_memory_is_too_large(tmp_path: Path, monkeypat
     monkeypatch.setattr(unpacking, "MEMORY", 1_000_000)
     with pytest.raises((TooLarge, EngineCrashed)):
         await unpack(tmp_path, archive_of({f"{number}.html": b"x" * 1_000 for number in range(900)}))
+
+
+@pytest.mark.deep
+async def test_headers_that_take_too_much_memory_together_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is short enough, and `tarfile` keeps those of the whole archive."""
+    monkeypatch.setattr(unpacking, "MEMORY", 64 * 1024 * 1024)
+    dice = random.Random(5)
+    with own_work():
+        headers = [tarfile.TarInfo.create_pax_global_header({f"k{n}": dice.randbytes(450_000).hex()}) for n in range(100)]
+        archive = gzip.compress(b"".join([*headers, tar_of(SITE)]), 1)
+    with pytest.raises(TooLarge, match="more memory"):
+        await unpack(tmp_path, archive, max_size=2**31)
 
 
 async def test_an_archive_that_is_not_the_announced_one_is_refused_whatever_it_holds(tmp_path: Path) -> None:
@@ -131,8 +147,36 @@ async def test_the_process_can_write_nowhere_else(tmp_path: Path) -> None:
     answer = await run_confined(MODULE, given, in_chunks(archive_of(SITE)), folder=inside, seconds=60.0, output=10_000)
     if b'"files":[[' in answer:
         pytest.skip("this kernel has no Landlock")
-    assert b"cannot be unpacked" in answer
+    assert msgspec.json.decode(answer)["errno"] == errno.EACCES
     assert list(outside.iterdir()) == []
+
+
+async def test_a_disk_that_cannot_be_written_to_is_no_fault_of_the_archive(tmp_path: Path) -> None:
+    """The job waits, and its upload stays."""
+
+    class Broken(Disk):
+        async def make_scratch_folder(self) -> Path:
+            folder = await super().make_scratch_folder()
+            (folder / "1").touch()
+            return folder
+
+    archive = archive_of(SITE)
+    with pytest.raises(StoreUnavailable, match="File exists"):
+        async with unpacked(
+            Broken(tmp_path, SystemClock()), in_chunks(archive), hash_of(archive), max_files=10, max_size=10_000
+        ):
+            pass
+
+
+@pytest.mark.deep
+async def test_a_file_may_be_as_large_as_a_site(tmp_path: Path) -> None:
+    """Other sandboxed processes write at most 256 MiB into a file."""
+    limit = 300 * 1024 * 1024
+    with own_work():
+        archive = gzip.compress(tar_of({"video.mp4": random.Random(3).randbytes(8 * 1024 * 1024) * 34}), 1)
+    store = Disk(tmp_path, SystemClock())
+    async with unpacked(store, in_chunks(archive), hash_of(archive), max_files=10, max_size=limit) as files:
+        assert [file.size for file in files] == [34 * 8 * 1024 * 1024]
 
 
 @pytest.mark.deep

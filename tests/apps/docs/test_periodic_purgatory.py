@@ -54,7 +54,8 @@ async def test_q31_what_is_past_its_retention_is_purged_in_batches(database: str
             await delete_drafts(stage, org, 4)
         entry = (await stage.app.purgatory.list("acme"))[0]
 
-        assert (await stage.run_job(KIND)).result == {"entries": 0, "objects": 0, "bytes": 0, "uploads": 0, "jobs": 0}
+        nothing = {"entries": 0, "objects": 0, "bytes": 0, "uploads": 0, "jobs": 0}
+        assert (await stage.run_job(KIND)).result == nothing
         clock.advance(hours=2)  # editions are due (an hour), builds are not (a day)
         ended = await stage.run_job(KIND)
         assert (ended.status, ended.result["entries"], ended.result["objects"]) == (Status.COMPLETED, 8, 16)

@@ -93,7 +93,7 @@ async def test_q35_a_store_that_is_down_leaves_a_build_with_errors_and_the_recon
 
         build, job = await flow.process(site(2), "main")
 
-        assert job.status in (Status.FAILED, Status.COMPLETED_WITH_ERRORS)
+        assert job.status is Status.FAILED  # its only edition: all that it has failed
         edition = await flow.edition()
         assert (edition.build, edition.publish_status) == (build.uid, "failed")
         assert "key-value store" in str(edition.publish_error)

@@ -15,7 +15,7 @@ from pressroom.apps.docs.publishing import PublishedSite
 from pressroom.apps.docs.publishing.cache_purge import HttpPurge
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.model import Status
-from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
+from tests.apps.docs.pubs_stage import PubsStage, has_files, pubs_stage
 
 
 class CdnDouble:
@@ -66,7 +66,7 @@ async def test_a_move_purges_the_keys_and_the_address_of_the_edition(file: str) 
         (publisher,) = await stage.app.publishers.of(org)
 
         await publisher.publish(await stage.move(project, "1.0", await stage.build(project, {"index.html": b"one"})))
-        await publisher.publish_dashboard(org, project, {"__dashboard.html": b"x"})
+        await publisher.publish_dashboard(org, project, has_files({"__dashboard.html": b"x"}))
 
         (headers, edition), (_, dashboard) = cdn.requests
         assert headers["authorization"] == "Bearer canary-token"

@@ -15,14 +15,14 @@ from redis import Redis
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Build, Edition, Org, Project
-from pressroom.apps.docs.publishing import Publication, PublishedSite
+from pressroom.apps.docs.publishing import Publication, PublishedSite, ShownSites
 from pressroom.apps.docs.publishing.key_value import RedisPublisher
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import publishing, purgatory
 from pressroom.apps.docs.store.purgatory import Deleter
 from pressroom.clock import SystemClock
 from pressroom.model import Status
-from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
+from tests.apps.docs.pubs_stage import PubsStage, pubs_stage, shows
 from tests.servers import valkey
 
 _numbers = itertools.count(1)
@@ -193,8 +193,11 @@ async def test_d34_what_a_deleted_project_published_goes_also_if_redis_was_down(
         await stage.run(partial(purgatory.delete_project, project, Deleter("test", "a test", 0)))
         (entry,) = await stage.app.purgatory.list("acme")
         await stage.run(partial(purgatory.purge, entry))  # before anything was unpublished
+        order = "{docs:acme}:order"
+        assert redis.hlen(order) == 4
         assert (await stage.run_job("docs.reconcile")).result["repaired"] == 2
         assert entries(redis) == {}
+        assert not redis.exists(order)  # nothing of a purged project stays
 
 
 async def test_a_failed_publication_is_told_and_repaired_later(file: str, redis: Redis, redis_url: str) -> None:
@@ -259,11 +262,57 @@ async def test_repairs_leave_alone_what_a_job_is_publishing(redis: Redis, redis_
     moves = _moves(random.Random(3), deleted=False)
     await publisher.publish(moves[0])
 
-    repaired = await publisher.reconcile(moves[0].org, [moves[-1]], {PublishedSite("guide", "1")})
+    repaired = await publisher.reconcile(moves[0].org, shows(moves[-1], busy={PublishedSite("guide", "1")}))
 
     assert list(repaired) == []
     assert entries(redis, f"docs:{moves[0].org.slug}")["guide/1"]["seq"] == moves[0].seq
     await publisher.close()
+
+
+async def test_what_is_published_while_the_reconciler_works_is_not_undone(
+    file: str, redis: Redis, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It put the entry of an older move back, and removed that of a new edition, until its next run."""
+    async with publishing_stage(file, redis_url) as (stage, org, project):
+        (publisher,) = await stage.app.publishers.of(org)
+        await publisher.publish(
+            await stage.move(project, "1", await stage.build(project, {"index.html": b"one"}), published=True)
+        )
+        newer = await stage.build(project, {"index.html": b"two"})
+        reconcile = stage.app.reconcile
+        publish_all = reconcile._publish_all
+
+        async def publish_all_and_more(*arguments: Any) -> Any:
+            """What jobs publish after the reconciler has looked into the database."""
+            for slug in ("1", "2"):
+                await publisher.publish(await stage.move(project, slug, newer, published=True))
+            return await publish_all(*arguments)
+
+        monkeypatch.setattr(reconcile, "_publish_all", publish_all_and_more)
+        ended = await stage.run_job("docs.reconcile")
+
+        assert {field: value["build_id"] for field, value in entries(redis).items()} == {
+            "guide/1": newer.uid,
+            "guide/2": newer.uid,
+        }
+        assert ended.result["repaired"] == 0
+
+
+async def test_a_repair_gives_way_to_what_came_after_the_database_was_read(file: str, redis: Redis, redis_url: str) -> None:
+    """Entries are read first, then the database, then an entry is replaced if it is still the one that was read."""
+    async with publishing_stage(file, redis_url) as (stage, org, project):
+        (publisher,) = await stage.app.publishers.of(org)
+        build = await stage.build(project, {"index.html": b"one"})
+        first = await stage.move(project, "1", build)
+        redis.hset("docs:acme", "guide/1", "no JSON")
+        later = await stage.move(project, "1", await stage.build(project, {"index.html": b"two"}))
+
+        async def read_shown() -> ShownSites:
+            await publisher.publish(later)
+            return ShownSites([first], (), ["guide"])
+
+        assert await publisher.reconcile(org, read_shown) == []
+        assert entries(redis)["guide/1"]["seq"] == later.seq
 
 
 def _org(slug: str) -> Org:

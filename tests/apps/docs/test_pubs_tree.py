@@ -1,9 +1,11 @@
 """Copy mode (Q22): a tree follows what editions show, in an order that readers do not notice, whatever is killed meanwhile."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,18 +19,19 @@ from obstore.store import S3Store
 from pressroom.apps.docs.credentials.model import CredentialDraft, ServiceDraft
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import MAIN, Org, Project
-from pressroom.apps.docs.publishing import Publication, leases, site_copy
+from pressroom.apps.docs.publishing import Publication, leases, places, site_copy
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, plan_copy
 from pressroom.apps.docs.publishing.places import FolderPlace, TreePlace
 from pressroom.apps.docs.publishing.tree import TreePublisher
 from pressroom.apps.docs.settings import DocsSettings
+from pressroom.apps.docs.store import publishing as rows
 from pressroom.artifacts.s3 import S3
 from pressroom.clock import SystemClock
 from pressroom.errors import StoreUnavailable
 from pressroom.model import Status
 from pressroom.store.artifacts.artifacts import ArtifactFile
 from pressroom.testing import ManualClock
-from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
+from tests.apps.docs.pubs_stage import PubsStage, has_files, pubs_stage, shows
 from tests.apps.docs.tree_stage import Killed, WatchedPlace, check_pages, folder_of, read_site, site
 from tests.contract.conftest import bucket_on
 from tests.servers import S3Server, seaweedfs
@@ -141,10 +144,10 @@ async def test_old_assets_go_to_purgatory_after_a_grace_and_are_deleted_after_th
         pages = ["page-1.html", "page-2.html", "page-3.html"]  # of the chapters 0 to 2, which have others now
         assert sorted(path.name for path in purgatory.rglob("*") if path.is_file()) == pages
 
-        await publisher.reconcile(tree.org, [second], set())
+        await publisher.reconcile(tree.org, shows(second))
         assert "static/app-1.css" in read_site(tree.root, "guide")
         tree.clock.advance(seconds=site_copy.ASSET_GRACE)
-        await publisher.reconcile(tree.org, [second], set())
+        await publisher.reconcile(tree.org, shows(second))
         assert read_site(tree.root, "guide") == site(2)
         assert sorted(path.name for path in purgatory.rglob("*") if path.is_file()) == ["app-1.css", "app-1.js", *pages]
         assert not list((tree.root / "__sweep").rglob("*.json"))
@@ -156,6 +159,21 @@ async def test_old_assets_go_to_purgatory_after_a_grace_and_are_deleted_after_th
         assert not [path for path in purgatory.rglob("*") if path.is_file()]
 
 
+async def test_what_killed_processes_have_begun_to_write_is_deleted_after_a_day(file: str, tmp_path: Path) -> None:
+    async with tree_of(file, tmp_path / "sites") as tree:
+        publisher = tree.publisher(FolderPlace(tree.root))
+        await publisher.publish(await tree.move(site(1)))
+        old, young = (tree.root / "__tmp" / name for name in ("old", "young"))
+        for path in (old, young):
+            path.touch()
+        past = young.stat().st_mtime - places.TEMPORARY_KEPT - 60
+        os.utime(old, (past, past))
+
+        await publisher.delete_expired(tree.org, tree.clock.now_ms())
+
+        assert [path.name for path in (tree.root / "__tmp").iterdir()] == ["young"]
+
+
 async def test_an_asset_that_is_wanted_again_within_its_grace_stays(file: str, tmp_path: Path) -> None:
     async with tree_of(file, tmp_path / "sites") as tree:
         publisher = tree.publisher(FolderPlace(tree.root))
@@ -163,7 +181,7 @@ async def test_an_asset_that_is_wanted_again_within_its_grace_stays(file: str, t
             await publisher.publish(await tree.move(site(version)))
         last = await tree.move(site(1))
         tree.clock.advance(seconds=site_copy.ASSET_GRACE)
-        await publisher.reconcile(tree.org, [last], set())
+        await publisher.reconcile(tree.org, shows(last))
 
         assert read_site(tree.root, "guide") == site(1)
 
@@ -229,7 +247,7 @@ async def test_killed_while_it_is_removed_the_site_goes_at_the_next_run(
             await tree.publisher(folder_of(root)).publish(shown)  # late
             assert not [path for path in read_site(root, "guide/v/1.0") if path.endswith(".html")]
             tree.clock.advance(seconds=site_copy.ASSET_GRACE)
-            assert await tree.publisher(folder_of(root)).reconcile(tree.org, [], set()) == []
+            assert await tree.publisher(folder_of(root)).reconcile(tree.org, shows()) == []
             assert read_site(root, "guide/v/1.0") == {}
 
 
@@ -274,27 +292,171 @@ async def test_a_waiting_later_move_ends_an_earlier_one(
     monkeypatch.setattr(site_copy, "BATCH", 1)
     async with tree_of(file, tmp_path / "sites") as tree:
         first, second = await tree.move(site(1)), await tree.move(site(2))
-        began, may_go_on = asyncio.Event(), asyncio.Event()
-
-        class Slow(WatchedPlace):
-            async def write(self, path: str, data: Any, media_type: str) -> None:
-                began.set()
-                await may_go_on.wait()
-                await super().write(path, data, media_type)
-
-        slow = Slow(FolderPlace(tree.root))
+        slow = SlowPlace(tree.root)
         earlier = asyncio.create_task(tree.publisher(slow).publish(first))
-        await began.wait()
+        await slow.began.wait()
         later = asyncio.create_task(tree.publisher(FolderPlace(tree.root)).publish(second))
         await eventually(lambda: is_wanted(tree, second.seq))
         monkeypatch.setattr(leases.time, "monotonic", lambda real=time.monotonic: real() + leases.LEASE * 0.6)
-        may_go_on.set()
+        slow.may_go_on.set()
         await earlier
         await later
 
         assert slow.changes < 5
         shown = read_site(tree.root, "guide")
         assert {path: shown[path] for path in site(2)} == site(2)
+
+
+class SlowPlace(WatchedPlace):
+    """Writes nothing until it may."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(FolderPlace(root))
+        self.began, self.may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def write(self, path: str, data: Any, media_type: str) -> None:
+        self.began.set()
+        await self.may_go_on.wait()
+        await super().write(path, data, media_type)
+
+
+async def test_d27_the_removal_of_an_older_edition_does_not_end_the_first_move_of_a_new_one(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Any
+) -> None:
+    """Its sequence number is higher, but it is that of another edition. The new one was left half written, as published."""
+    monkeypatch.setattr(site_copy, "BATCH", 1)
+    async with tree_of(file, tmp_path / "sites") as tree:
+        for _ in range(3):
+            await tree.publisher(FolderPlace(tree.root)).publish(await tree.move(site(1), "1.0"))
+        gone = await tree.stage.delete_edition(tree.project, "1.0")
+        new = await tree.move(site(2), "1.0")
+        assert new.seq < gone.seq
+        slow = SlowPlace(tree.root)
+        publishing = asyncio.create_task(tree.publisher(slow).publish(new))
+        await slow.began.wait()
+        removing = asyncio.create_task(tree.publisher(FolderPlace(tree.root)).publish(gone))
+        await eventually(lambda: is_wanted(tree, gone.seq))
+        monkeypatch.setattr(leases.time, "monotonic", lambda real=time.monotonic: real() + leases.LEASE * 0.6)
+        slow.may_go_on.set()
+        await publishing
+        await removing
+
+        shown = read_site(tree.root, "guide/v/1.0")
+        assert {path: shown[path] for path in site(2)} == site(2)
+
+
+async def test_a_lease_is_renewed_while_one_large_file_is_written(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Any
+) -> None:
+    """Nothing is checked meanwhile: a file that took longer than the lease could never be published."""
+    monkeypatch.setattr(leases, "RENEW_INTERVAL", 0.01)
+    async with tree_of(file, tmp_path / "sites") as tree:
+        slow = SlowPlace(tree.root)
+        publishing = asyncio.create_task(tree.publisher(slow).publish(await tree.move(site(1))))
+        await slow.began.wait()
+
+        async def expiry() -> int:
+            ((expires_at,),) = await tree.stage.rows("SELECT expires_at FROM docs_publish_lease")
+            return int(expires_at)
+
+        first = await expiry()
+
+        async def is_renewed() -> bool:
+            return await expiry() > first
+
+        await eventually(is_renewed)
+        slow.may_go_on.set()
+        await publishing
+        assert read_site(tree.root, "guide") == site(1)
+
+
+async def test_an_older_dashboard_never_takes_the_place_of_a_newer_one(file: str, tmp_path: Path) -> None:
+    """Two builds of one project end at the same time, and the first one is slow to write."""
+    async with tree_of(file, tmp_path / "sites") as tree:
+        rendered = {"__dashboard.html": b"one"}
+        began = asyncio.Event()
+
+        async def read_files() -> dict[str, bytes]:
+            began.set()
+            return dict(rendered)
+
+        slow = SlowPlace(tree.root)
+        first = asyncio.create_task(tree.publisher(slow).publish_dashboard(tree.org, tree.project, read_files))
+        await slow.began.wait()
+        rendered["__dashboard.html"] = b"two"
+        began.clear()
+        second = asyncio.create_task(
+            tree.publisher(FolderPlace(tree.root)).publish_dashboard(tree.org, tree.project, read_files)
+        )
+        slow.may_go_on.set()
+        await first
+        await second
+
+        assert began.is_set()
+        assert (tree.root / "guide/v/index.html").read_bytes() == b"two"
+
+
+async def test_the_dashboard_of_a_project_stays_when_an_older_one_of_its_slug_is_removed(file: str, tmp_path: Path) -> None:
+    async with tree_of(file, tmp_path / "sites") as tree:
+        publisher = tree.publisher(FolderPlace(tree.root))
+        await publisher.publish(await tree.move(site(1)))
+        await tree.stage.app.projects.delete("acme", "guide", actor="anna")
+        gone = await tree.stage.database.read(partial(rows.read_state, tree.org))
+        new = await tree.stage.new_project()
+        await publisher.publish_dashboard(tree.org, new, has_files({"__dashboard.html": b"new"}))
+
+        (removed,) = gone.removed
+        await publisher.publish(removed)
+
+        assert not (tree.root / "guide/index.html").exists()
+        assert (tree.root / "guide/v/index.html").read_bytes() == b"new"
+
+
+async def test_an_edition_that_comes_while_the_reconciler_works_stays(file: str, tmp_path: Path) -> None:
+    async with tree_of(file, tmp_path / "sites") as tree:
+        publisher = tree.publisher(FolderPlace(tree.root))
+        await publisher.publish(await tree.move(site(1), "1.0"))
+
+        await publisher.reconcile(tree.org, shows())  # what the database said before
+
+        assert read_site(tree.root, "guide/v/1.0") == site(1)
+
+
+async def test_a_site_that_was_removed_by_mistake_is_published_again(file: str, tmp_path: Path) -> None:
+    """By the same move: it was taken for done, and the site stayed away until the next build."""
+    async with tree_of(file, tmp_path / "sites") as tree:
+        publisher = tree.publisher(FolderPlace(tree.root))
+        publication = await tree.move(site(1), "1.0")
+        await publisher.publish(publication)
+        await publisher.publish(msgspec.structs.replace(publication, build=None))
+        assert "index.html" not in read_site(tree.root, "guide/v/1.0")
+
+        await publisher.reconcile(tree.org, shows(publication))
+
+        assert read_site(tree.root, "guide/v/1.0") == site(1)
+
+
+async def test_what_is_published_while_the_reconciler_works_is_not_undone(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new edition was removed, and never came back."""
+    async with tree_of(file, tmp_path / "sites") as tree:
+        publisher = tree.publisher(FolderPlace(tree.root))
+        build = await tree.stage.build(tree.project, site(1))
+        reconcile = tree.stage.app.reconcile
+        publish_all = reconcile._publish_all
+
+        async def publish_all_and_more(*arguments: Any) -> Any:
+            await publisher.publish(await tree.stage.move(tree.project, "1.0", build, published=True))
+            return await publish_all(*arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(reconcile, "_publish_all", publish_all_and_more)
+            await tree.stage.run_job("docs.reconcile")
+        assert read_site(tree.root, "guide/v/1.0") == site(1)
+
+        assert (await tree.stage.run_job("docs.reconcile")).result["repaired"] == 0
+        assert read_site(tree.root, "guide/v/1.0") == site(1)
 
 
 async def is_wanted(tree: Tree, seq: int) -> bool:
@@ -318,7 +480,7 @@ async def test_without_its_record_a_site_is_written_again_and_strangers_are_remo
         second = await tree.move(site(2))
         await publisher.publish(second)
         tree.clock.advance(seconds=site_copy.ASSET_GRACE)
-        await publisher.reconcile(tree.org, [second], set())
+        await publisher.reconcile(tree.org, shows(second))
 
         assert read_site(tree.root, "guide") == site(2)
 
@@ -357,14 +519,14 @@ async def test_dashboards_lie_beside_the_editions(file: str, tmp_path: Path) -> 
             "__editions/__main.json": b"{}",
             "__editions/1.0.json": b'{"slug": "1.0"}',
         }
-        await publisher.publish_dashboard(tree.org, tree.project, files)
+        await publisher.publish_dashboard(tree.org, tree.project, has_files(files))
         read = {path: (tree.root / "guide" / path).read_bytes() for path in ("v/index.html", "__404.html", "v/switcher.json")}
         assert read == {"v/index.html": b"dashboard", "__404.html": b"404", "v/switcher.json": b"[]"}
         assert (tree.root / "guide/_docverse.json").read_bytes() == b"{}"
         assert (tree.root / "guide/v/1.0/_docverse.json").exists()
 
         before = watched.changes
-        await publisher.publish_dashboard(tree.org, tree.project, files)
+        await publisher.publish_dashboard(tree.org, tree.project, has_files(files))
         assert watched.changes == before
 
         await publisher.publish(await tree.stage.delete_edition(tree.project, "1.0"))
@@ -436,7 +598,7 @@ async def test_a_bucket_follows_its_editions(file: str, tmp_path: Path, s3_serve
         purged = await publisher.delete_expired(org, int(time.time() * 1000) + 60_000)
         assert purged.objects > 0
         assert await there("__purgatory") == {}
-        assert await publisher.reconcile(org, [second], set()) == []
+        assert await publisher.reconcile(org, shows(second)) == []
         assert msgspec.json.decode((await there("__published"))["acme/guide/__main.json"])["complete"]
 
 

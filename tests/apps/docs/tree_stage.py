@@ -69,6 +69,9 @@ class WatchedPlace:
     async def delete_folder(self, folder: str) -> PurgedFiles:
         return await self._place.delete_folder(folder)
 
+    async def delete_temporary_files(self) -> None:
+        await self._place.delete_temporary_files()
+
     async def close(self) -> None:
         await self._place.close()
 

@@ -34,9 +34,10 @@ _READ_RIGHTS = _EXECUTE | _READ_FILE | _READ_DIR
 _RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 
 
-def confine(reads: Iterable[str | Path], writes: Iterable[str | Path]) -> list[str]:
-    """Shut the process in and tell which layers hold: `network`, `files`, `privileges`."""
-    _set_resource_limits()
+def confine(reads: Iterable[str | Path], writes: Iterable[str | Path], *, file_size: int = _FILE_SIZE) -> list[str]:
+    """Shut the process in and tell which layers hold: `network`, `files`, `privileges`. `file_size` limits what it writes into
+    one file."""
+    _set_resource_limits(file_size)
     if sys.platform != "linux":
         return []
     held = []
@@ -73,12 +74,12 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _set_resource_limits() -> None:
+def _set_resource_limits(file_size: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    for what, limit in ((resource.RLIMIT_FSIZE, file_size), (resource.RLIMIT_NOFILE, _OPEN_FILES)):
+        _, most = resource.getrlimit(what)
+        lower = limit if most == resource.RLIM_INFINITY else min(limit, most)
+        resource.setrlimit(what, (lower, lower))
 
 
 def _enter_network_namespace() -> bool:

@@ -60,15 +60,13 @@ class Dashboards:
 
     async def read(self, project: str) -> dict[str, bytes]:
         """The files by name: `__dashboard.html`, `__404.html`, `__switcher.json`, `__editions/{slug}.json`. Empty before
-        the first render."""
+        the first render, and for a project that is deleted."""
         artifact = await self._core.database.read(partial(store.find_dashboard, project))
-        if artifact is None:
-            return {}
-        known = self._read.get(artifact)
-        if known is None:
-            files = await self._core.database.read(partial(store.list_all_files, artifact))
-            known = self._read[artifact] = dict(await _gather(self._read_file, files))
-        return known
+        if artifact is not None and artifact not in self._read:
+            artifact, files = await self._core.database.read(partial(store.read_dashboard, project))
+            if artifact is not None:
+                self._read[artifact] = dict(await _gather(self._read_file, files))
+        return {} if artifact is None else self._read[artifact]
 
     async def make_pages(self, facts: DashboardFacts, template: DashboardTemplate) -> dict[str, bytes]:
         """The dashboard and the 404 page. Raises TemplateFailed."""
@@ -97,7 +95,7 @@ class Dashboards:
     async def _render_and_keep(self, facts: DashboardFacts, template: DashboardTemplate) -> None:
         metadata = await asyncio.to_thread(metadata_files, facts, self._urls, template.switcher_kinds)
         contents = await self.make_pages(facts, template) | metadata
-        kept = await self._core.database.read(partial(store.list_dashboard_files, facts.project.id))
+        _, kept = await self._core.database.read(partial(store.read_dashboard, facts.project.id))
         try:
             await self._keep(facts, contents, kept)
         except BlobGone:  # another render has replaced the dashboard whose files were to be used again

@@ -18,6 +18,7 @@ FIELD = "slug_rewrite_rules"
 PATTERN_MEMORY = 1024 * 1024  # of one regular expression, in bytes
 LONGEST_EDITION_SLUG = 128
 RESERVED = "__"
+RESERVED_SLUGS = frozenset({"index.html", "switcher.json"})  # of editions: these are pages of the dashboard
 
 _SLUGS: dict[What, tuple[re.Pattern[str], int, str]] = {
     "organisation": (re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]"), 64, "a to z, 0 to 9 and hyphens"),
@@ -118,8 +119,8 @@ class RewriteRules:
 
     @classmethod
     def of(cls, org: Org, project: Project | None = None) -> "RewriteRules":
-        """A project's own list takes the place of its organisation's, also if it is empty."""
-        if project is not None and project.slug_rewrite_rules is not None:
+        """A project's own list takes the place of its organisation's, unless it is empty."""
+        if project is not None and project.slug_rewrite_rules:
             return cls(project.slug_rewrite_rules, source="project")
         return cls(org.slug_rewrite_rules, source="org")
 
@@ -135,9 +136,11 @@ class RewriteRules:
 def check_slug(what: What, slug: str) -> None:
     """Raises InvalidArgument that says what is allowed."""
     pattern, longest, allowed = _SLUGS[what]
-    if 2 <= len(slug) <= longest and pattern.fullmatch(slug):
+    is_reserved = what == "edition" and slug.lower() in RESERVED_SLUGS
+    if 2 <= len(slug) <= longest and pattern.fullmatch(slug) and not is_reserved:
         return
     reserved = "; names that begin with __ are reserved" if slug.startswith(RESERVED) else ""
+    reserved = f"; {slug.lower()} is a page of the dashboard" if is_reserved else reserved
     raise InvalidArgument(
         f"slug: that of the {what} has 2 to {longest} characters: {allowed}, a letter or digit first and last{reserved}"
     )
@@ -151,6 +154,8 @@ def slug_problem(slug: str) -> str | None:
         return f"the slug would have {len(slug)} characters; the limit is {LONGEST_EDITION_SLUG}"
     if slug.startswith(RESERVED):
         return f"the slug would be {slug!r}, and names that begin with __ are reserved"
+    if slug.lower() in RESERVED_SLUGS:
+        return f"the slug would be {slug!r}, which is a page of the dashboard"
     if not _DERIVED.fullmatch(slug):
         _, _, allowed = _SLUGS["edition"]
         return f"the slug would be {slug!r}; it may have {allowed}, a letter or digit first and last"

@@ -24,15 +24,14 @@ from pressroom.apps.docs.store import purgatory
 from pressroom.apps.docs.store.builds import NewBuild
 from pressroom.apps.docs.store.projects import lock_project
 from pressroom.apps.docs.store.purgatory import Deleter
+from pressroom.apps.docs.uploads.build_files import list_files
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.errors import InvalidArgument, NotFound
 from pressroom.ids import parse_uid
 from pressroom.model import Work
-from pressroom.store.artifacts import artifacts
 from pressroom.store.artifacts.artifacts import ArtifactFile
 
 STATUSES = ("", *(status.value for status in BuildStatus))
-FILES_AT_ONCE = 5_000
 
 
 class AnnouncedBuild(msgspec.Struct, frozen=True):
@@ -125,18 +124,7 @@ class Builds:
 
     async def list_files(self, build: Build) -> Sequence[ArtifactFile]:
         """By path; empty before the inventory."""
-        files: list[ArtifactFile] = []
-        if build.artifact is None:
-            return files
-        after = ""
-        while page := await self._core.database.read(
-            partial(artifacts.files_of, build.artifact, after=after, limit=FILES_AT_ONCE)
-        ):
-            files += page
-            if len(page) < FILES_AT_ONCE:
-                break
-            after = page[-1].path
-        return files
+        return await list_files(self._core.database, build)
 
     async def list_problems(self, build: Build) -> Sequence[dict[str, Any]]:
         """Its broken links, the first ones."""

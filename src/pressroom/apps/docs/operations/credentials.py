@@ -136,15 +136,15 @@ class OrgServices:
 
     async def change(self, org: str, label: str, changes: ServiceChanges, *, actor: str) -> OrgService:
         """Raises CredentialNotFound and ProviderMismatch."""
-        service = await self.get(org, label)
-        if isinstance(changes.config, dict):
-            config = check_config(service.provider, changes.config)
-            self._check_target(service.provider, config)
-            service = msgspec.structs.replace(service, config=config)
-        if not isinstance(changes.credential_label, msgspec.UnsetType):
-            service = msgspec.structs.replace(service, credential_label=changes.credential_label)
 
         def unit() -> Work[OrgService]:
+            service = yield from rows.get_service(org, label)
+            if isinstance(changes.config, dict):
+                config = check_config(service.provider, changes.config)
+                self._check_target(service.provider, config)
+                service = msgspec.structs.replace(service, config=config)
+            if not isinstance(changes.credential_label, msgspec.UnsetType):
+                service = msgspec.structs.replace(service, credential_label=changes.credential_label)
             saved = yield from rows.save_service(service)
             yield from _audit(actor, "service.change", org, label, _facts(saved))
             return saved

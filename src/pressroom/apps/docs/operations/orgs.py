@@ -11,7 +11,7 @@ from pressroom.app import Core
 from pressroom.apps.docs.domain.lifecycle import LifecycleRules
 from pressroom.apps.docs.domain.site_domains import SiteDomain
 from pressroom.apps.docs.domain.slugs import RewriteRules, SlugPreview, check_slug
-from pressroom.apps.docs.model import Org, Project
+from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.operations import checks
 from pressroom.apps.docs.requests import OrgChanges, OrgDraft
 from pressroom.apps.docs.settings import DocsSettings
@@ -21,13 +21,6 @@ from pressroom.apps.docs.store.credentials import check_slots
 from pressroom.definitions import Schedule
 from pressroom.errors import InvalidArgument
 from pressroom.model import Work
-
-
-def rules_of(org: Org, project: Project | None = None) -> RewriteRules:
-    """The rewrite rules that hold: the project's, if it has any, and otherwise the organisation's."""
-    if project is not None and project.slug_rewrite_rules:
-        return RewriteRules(project.slug_rewrite_rules, source="project")
-    return RewriteRules(org.slug_rewrite_rules, source="org" if org.slug_rewrite_rules else "default")
 
 
 def domain_of(org: Org) -> SiteDomain | None:
@@ -116,7 +109,7 @@ class Orgs:
         def unit() -> Work[RewriteRules]:
             found = yield from rows.get_org(org)
             of_project = None if project is None else (yield from project_rows.get_project(org, project))
-            return rules_of(found, of_project)
+            return RewriteRules.of(found, of_project)
 
         return (await self._core.database.read(unit)).preview(git_ref, alternate_name)
 

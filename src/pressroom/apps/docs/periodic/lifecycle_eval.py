@@ -89,7 +89,7 @@ class LifecycleEval:
             for plan in plans:
                 await self._dashboards.render(plan.project.id)
                 for publisher in publishers:
-                    await publisher.publish_dashboard(found, plan.project, await self._dashboards.read(plan.project.id))
+                    await publisher.publish_dashboard(found, plan.project, partial(self._dashboards.read, plan.project.id))
         except (OrgNotFound, ProjectNotFound):
             return  # deleted meanwhile
         except PressroomError as reason:

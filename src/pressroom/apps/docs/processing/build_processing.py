@@ -13,7 +13,6 @@ from pressroom.apps.docs.domain.slugs import RewriteRules
 from pressroom.apps.docs.domain.tracking import plan_editions
 from pressroom.apps.docs.model import Build, BuildStatus, Edition
 from pressroom.apps.docs.operations.build_jobs import KIND, BuildOrder
-from pressroom.apps.docs.operations.orgs import rules_of
 from pressroom.apps.docs.processing.dashboard_phase import render_dashboard
 from pressroom.apps.docs.processing.edition_moves import EditionMoves, EditionOutcomes
 from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, find_place
@@ -93,7 +92,7 @@ class BuildProcessing:
         return _result(build, outcomes, _problems(subject.place, build, problem))
 
     async def _track(self, job: RunningJob, place: ProjectPlace, build: Build) -> Tracked:
-        rules = rules_of(place.org, place.project)
+        rules = RewriteRules.of(place.org, place.project)
         tracked = await job.write(partial(_track, place, build.uid, rules))
         if not _holds(place, build):
             return tracked

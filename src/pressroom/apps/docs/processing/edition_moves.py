@@ -9,8 +9,9 @@ import msgspec
 
 from pressroom import failpoints
 from pressroom.apps.docs.model import Edition
-from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, publication_of
+from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, find_place, publication_of
 from pressroom.apps.docs.processing.moves import KeptEdition, MovedEdition
+from pressroom.apps.docs.publishing import Publication
 from pressroom.apps.docs.store import editions as rows
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.errors import (
@@ -112,7 +113,7 @@ class EditionMoves:
         return True
 
     async def _publish(self, moved: MovedEdition) -> None:
-        publication = await self._database.read(partial(publication_of, self._place, moved.edition))
+        publication = await self._database.read(partial(_publication_of, moved.edition))
         await self._publishing.publish(msgspec.structs.replace(publication, seq=moved.seq))
 
     async def _complete(self, moved: MovedEdition) -> None:
@@ -154,6 +155,12 @@ class EditionMoves:
                 self._details[conflict.item] = {"also_updated_by": others}
         if self._details:
             await self._note_details()
+
+
+def _publication_of(edition: Edition) -> Work[Publication]:
+    """Its project may have been deleted since the job began."""
+    place = yield from find_place(edition.project)
+    return (yield from publication_of(place, edition))
 
 
 def _worded(error: BaseException) -> str:

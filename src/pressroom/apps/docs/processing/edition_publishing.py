@@ -42,12 +42,9 @@ class EditionPublishing:
     async def render_dashboard(self, place: ProjectPlace) -> None:
         """Render the files of a project once its editions are where they are (Q23), and publish them."""
         await self._dashboards.render(place.project.id)
-        publishers = await self._publishers.of(place.org)
-        if not publishers:
-            return
-        files = await self._dashboards.read(place.project.id)
-        for publisher in publishers:
-            await publisher.publish_dashboard(place.org, place.project, files)
+        read_files = partial(self._dashboards.read, place.project.id)
+        for publisher in await self._publishers.of(place.org):
+            await publisher.publish_dashboard(place.org, place.project, read_files)
 
 
 def find_place(project_id: str) -> Work[ProjectPlace]:

@@ -26,6 +26,8 @@ from pressroom.definitions import Kind
 from pressroom.model import Ending, OnKey, Partial, Work
 from pressroom.worker.context import RunningJob
 
+PUBLISHED_AT_ONCE = 4  # of the editions of a project: in copy mode each has files in memory
+
 
 class EditionUpdate:
     def __init__(self, core: Core, publishing: EditionPublishing, search: Search) -> None:
@@ -75,9 +77,10 @@ class EditionUpdate:
         editions = await database.read(partial(_get_editions, ids))
         slugs = _names(editions)
         await job.items("editions", slugs, phase="editions")
+        slots = asyncio.Semaphore(PUBLISHED_AT_ONCE)
 
         async def publish(edition: Edition, slug: str) -> str:
-            async with job.item(slug):
+            async with slots, job.item(slug):
                 await self._publishing.publish_again(database, edition.id)
             return slug
 

@@ -10,10 +10,11 @@ from pressroom.apps.docs.model import Build, Org
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds as rows
 from pressroom.apps.docs.store.builds import Inventory, build_holder
+from pressroom.apps.docs.uploads.build_files import read_file
 from pressroom.apps.docs.uploads.link_check import check_links
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.apps.docs.uploads.unpacking import unpacked
-from pressroom.artifact_lifecycle import FILES_AT_ONCE, blob_key
+from pressroom.artifact_lifecycle import FILES_AT_ONCE
 from pressroom.errors import NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
 from pressroom.store.artifacts import recording
@@ -48,9 +49,11 @@ class BuildInventory:
         return await self._core.database.read(partial(rows.get_build_by_uid, build.uid))
 
     async def _take(self, job: RunningJob, org: Org, build: Build) -> None:
-        if await self._staging.size(build.uid) is None:
+        size, settings = await self._staging.size(build.uid), self._settings
+        if size is None:
             raise SourceInvalid("the uploaded archive is gone; create a new build and upload it again")
-        settings = self._settings
+        if size > settings.max_upload:  # a bucket takes another one in its place as long as the address works
+            raise TooLarge(f"the archive is larger than {settings.max_upload:,} bytes")
         archive = self._staging.read(build.uid)
         store = self._core.rendering.blobs
         try:
@@ -62,7 +65,7 @@ class BuildInventory:
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
         await job.message(f"Cataloging {len(files):,} objects: checking their links")
-        links = await check_links(files, self._read)
+        links = await check_links(files, partial(read_file, store))
         if links.unchecked:
             log.info("build %s: %s", build.uid, links.unchecked)
         artifact = await self._record(org, build, files)
@@ -74,9 +77,6 @@ class BuildInventory:
             problems=links.problems,
         )
         await job.write(partial(_seal, build.uid, inventory))
-
-    async def _read(self, file: ArtifactFile) -> bytes:
-        return b"".join([chunk async for chunk in await self._core.rendering.blobs.get(blob_key(file))])
 
     async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
         """In pieces, so that other writers do not wait for all of them."""

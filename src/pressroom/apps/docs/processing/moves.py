@@ -5,12 +5,12 @@ What is outside of the database follows afterwards (edition_publishing.py)."""
 import msgspec
 
 from pressroom.apps.docs.domain.tracking import refusal
-from pressroom.apps.docs.errors import BuildNotUsable, EditionNotFound
+from pressroom.apps.docs.errors import BuildNotUsable, EditionNotFound, ProjectNotFound
 from pressroom.apps.docs.model import Build, BuildStatus, Edition
 from pressroom.apps.docs.store import builds as build_rows
 from pressroom.apps.docs.store import editions as rows
 from pressroom.apps.docs.store.editions import EditionMove, ShownBuild
-from pressroom.apps.docs.store.projects import touch_editions
+from pressroom.apps.docs.store.projects import get_project_by_id, touch_editions
 from pressroom.model import Work
 
 
@@ -40,6 +40,8 @@ def move_by_build(edition_id: str, build_uid: str, *, actor: str, job_uid: str) 
     build = yield from build_rows.get_build_by_uid(build_uid)
     if build.date_deleted is not None:
         return KeptEdition(edition, "the build was deleted meanwhile")
+    if (yield from get_project_by_id(edition.project)).date_deleted is not None:
+        return KeptEdition(edition, "the project was deleted meanwhile")
     current = None if edition.build is None else (yield from build_rows.get_build_by_uid(edition.build))
     reason = refusal(edition, None if current is None else shown_build(current), shown_build(build))
     if reason is not None:
@@ -52,12 +54,15 @@ def move_by_build(edition_id: str, build_uid: str, *, actor: str, job_uid: str) 
 def move_by_person(
     edition_id: str, build_uid: str, *, trigger: str, actor: str, job_uid: str, pinned: bool | None
 ) -> Work[MovedEdition | KeptEdition]:
-    """The edition comes to show a build of its project, whatever it tracks (Q25). Raises EditionNotFound and BuildNotUsable.
+    """The edition comes to show a build of its project, whatever it tracks (Q25). Raises EditionNotFound,
+    ProjectNotFound and BuildNotUsable.
 
     Done twice by one job, it is done once: what others have moved since then stays."""
     edition = yield from rows.get_edition_by_id(edition_id)
     if edition.date_deleted is not None:
         raise EditionNotFound
+    if (yield from get_project_by_id(edition.project)).date_deleted is not None:
+        raise ProjectNotFound
     if (seq := (yield from rows.find_move_of_job(edition_id, job_uid))) is not None:
         return _as_it_is(edition) if seq == edition.publish_seq else KeptEdition(edition, "was moved again meanwhile")
     build = yield from build_rows.get_build_by_uid(build_uid)

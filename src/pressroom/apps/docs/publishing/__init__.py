@@ -4,7 +4,7 @@ The database says what an edition shows. A publisher brings that to where reader
 sequence number, late, or after a newer one: then it changes nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -41,20 +41,35 @@ class PurgedFiles(NamedTuple):
     bytes: int
 
 
+class ShownSites(NamedTuple):
+    """All that an organisation shows. `busy`: what a job that has not ended is publishing. `projects`: the slugs of those that
+    are not purged."""
+
+    publications: Sequence[Publication]
+    busy: Collection[PublishedSite]
+    projects: Collection[str]
+
+
+type ReadShownSites = Callable[[], Awaitable[ShownSites]]
+type ReadFiles = Callable[[], Awaitable[dict[str, bytes]]]
+
+
 class Publisher(Protocol):
     """Raises PublisherUnavailable when what it writes to cannot be reached: the edition's item of the job then fails."""
 
     async def publish(self, publication: Publication) -> None: ...
 
-    async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
-        """`__dashboard.html`, `__404.html`, `__switcher.json` and `__editions/{slug}.json` of a project."""
+    async def publish_dashboard(self, org: Org, project: Project, read_files: ReadFiles) -> None:
+        """`__dashboard.html`, `__404.html`, `__switcher.json` and `__editions/{slug}.json` of a project. They are read when
+        nothing else publishes those of the project, so that older ones never take the place of newer ones."""
         ...
 
-    async def reconcile(
-        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
-    ) -> Collection[PublishedSite]:
-        """Repair what is published and differs from `expected`, which is all that the organisation shows. Sites that a job is
-        publishing now are left alone. Returns what was repaired."""
+    async def reconcile(self, org: Org, read_shown: ReadShownSites) -> Collection[PublishedSite]:
+        """Repair what is published and differs from what the organisation shows; busy sites are left alone. Returns what was
+        repaired.
+
+        `read_shown` is called after what is published was read: in the other order, what is published in between would be
+        taken for an error, and undone."""
         ...
 
     async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:

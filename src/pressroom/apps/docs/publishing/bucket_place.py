@@ -86,6 +86,9 @@ class BucketPlace:
                 await obstore.delete_async(self._store, keys[first : first + DELETE_BATCH])
         return PurgedFiles(len(found), sum(size for _, size in found))
 
+    async def delete_temporary_files(self) -> None:
+        """There are none: an object is there when all of it is."""
+
     async def close(self) -> None:
         return None
 

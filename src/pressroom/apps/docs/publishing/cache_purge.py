@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles, ReadFiles, ReadShownSites
 from pressroom.apps.docs.urls import PublishedUrls
 from pressroom.notify.webhook_client import NoResponse, WebhookClient
 
@@ -58,16 +58,11 @@ class CachePurger:
     async def publish(self, publication: Publication) -> None:
         await self.purge_sites(publication.org, [publication.site])
 
-    async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:  # noqa: ARG002
+    async def publish_dashboard(self, org: Org, project: Project, read_files: ReadFiles) -> None:  # noqa: ARG002
         url = self._urls.dashboard(org, project.slug)
         await self._cache.purge([f"{org.slug}/{project.slug}"], [url, f"{url}switcher.json"])
 
-    async def reconcile(
-        self,
-        org: Org,  # noqa: ARG002
-        expected: Sequence[Publication],  # noqa: ARG002
-        busy: Collection[PublishedSite],  # noqa: ARG002
-    ) -> Collection[PublishedSite]:
+    async def reconcile(self, org: Org, read_shown: ReadShownSites) -> Collection[PublishedSite]:  # noqa: ARG002
         return ()
 
     async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:

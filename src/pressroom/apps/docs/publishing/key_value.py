@@ -5,8 +5,9 @@ edition was deleted. A script compares and writes in one step.
 """
 
 import json
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping
 from contextlib import suppress
+from itertools import batched
 from typing import Any
 
 from redis.asyncio import Redis
@@ -14,11 +15,12 @@ from redis.exceptions import RedisError
 
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.model import Org, Project
-from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles
+from pressroom.apps.docs.publishing import Publication, PublishedSite, PurgedFiles, ReadFiles, ReadShownSites
 from pressroom.clock import Clock
 from pressroom.model import from_ms
 
 TIMEOUT = 10.0  # seconds
+FIELDS_AT_ONCE = 1_000
 
 # KEYS: entries, order. ARGV: field, id of the edition, seq, value. `order` has the last move of each edition under "field id",
 # and under the field the id of the edition whose entry it is. Of two editions that have the same slug, one after the other, the
@@ -89,15 +91,14 @@ class RedisPublisher:
         else:
             await self._run(WRITE, publication.org, *place, self._value(publication))
 
-    async def publish_dashboard(self, org: Org, project: Project, files: dict[str, bytes]) -> None:
+    async def publish_dashboard(self, org: Org, project: Project, read_files: ReadFiles) -> None:
         """Edges make these from the inventories: the key-value store has no files."""
 
-    async def reconcile(
-        self, org: Org, expected: Sequence[Publication], busy: Collection[PublishedSite]
-    ) -> Collection[PublishedSite]:
-        entries = await self._entries(org)
-        shown = {str(publication.site): publication for publication in expected}
-        left_alone = {str(site) for site in busy}
+    async def reconcile(self, org: Org, read_shown: ReadShownSites) -> Collection[PublishedSite]:
+        entries, ordered = await self._entries(org), await self._ordered(org)
+        sites = await read_shown()
+        shown = {str(publication.site): publication for publication in sites.publications}
+        left_alone = {str(site) for site in sites.busy}
         repaired: list[PublishedSite] = []
         for field in sorted((entries.keys() | shown.keys()) - left_alone):
             publication, entry = shown.get(field), entries.get(field, "")
@@ -108,6 +109,7 @@ class RedisPublisher:
                 new = (publication.edition.id, str(publication.seq), self._value(publication))
             if await self._run(REPAIR, org, field, entry, *new):
                 repaired.append(PublishedSite(*field.split("/", 1)))
+        await self._forget_order(org, [field for field in ordered if field.partition("/")[0] not in sites.projects])
         return repaired
 
     async def purge_sites(self, org: Org, sites: Collection[PublishedSite]) -> None:
@@ -132,6 +134,15 @@ class RedisPublisher:
     async def _entries(self, org: Org) -> Mapping[str, str]:
         entries: dict[str, str] = await self._answer(self._client.hgetall(self._keys(org)[0]))
         return entries
+
+    async def _ordered(self, org: Org) -> list[str]:
+        fields: list[str] = await self._answer(self._client.hkeys(self._keys(org)[1]))
+        return fields
+
+    async def _forget_order(self, org: Org, fields: list[str]) -> None:
+        """Of projects that are purged: nothing of them can be published late any more."""
+        for some in batched(fields, FIELDS_AT_ONCE):
+            await self._answer(self._client.hdel(self._keys(org)[1], *some))
 
     async def _run(self, script: str, org: Org, *arguments: str | int) -> int:
         return int(await self._answer(self._client.eval(script, 2, *self._keys(org), *map(str, arguments))))

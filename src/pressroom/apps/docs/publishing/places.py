@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 import shutil
+import time
 from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from pressroom.apps.docs.publishing import PurgedFiles
 from pressroom.artifacts.threads import in_thread
 
 TEMPORARY = "__tmp"
+TEMPORARY_KEPT = 24 * 3600.0  # seconds; longer than any job may write one file
 TRIES = 10
 
 
@@ -49,6 +51,10 @@ class TreePlace(Protocol):
         ...
 
     async def delete_folder(self, folder: str) -> PurgedFiles: ...
+
+    async def delete_temporary_files(self) -> None:
+        """Those of processes that were killed while they wrote."""
+        ...
 
     async def close(self) -> None: ...
 
@@ -86,6 +92,9 @@ class FolderPlace:
 
     async def delete_folder(self, folder: str) -> PurgedFiles:
         return await self._run(lambda: self._delete_folder(folder))
+
+    async def delete_temporary_files(self) -> None:
+        await self._run(self._delete_temporary_files)
 
     async def close(self) -> None:
         return None
@@ -159,6 +168,13 @@ class FolderPlace:
         with suppress(FileNotFoundError):  # another process deletes it too
             shutil.rmtree(self._root / folder)
         return PurgedFiles(len(paths), sum(sizes))
+
+    def _delete_temporary_files(self) -> None:
+        before = time.time() - TEMPORARY_KEPT
+        for path in _scan(self._root / TEMPORARY):
+            with suppress(FileNotFoundError):
+                if path.lstat().st_mtime < before:
+                    path.unlink()
 
 
 def _replace(source: Path, target: Path) -> bool:

@@ -68,7 +68,8 @@ class Publishers:
         key = (service.org, service.label, service.date_created, service.date_changed, secret_of)
         if key not in self._made:
             publisher = await self._make(service)
-            self._made.setdefault(key, publisher)
+            if self._made.setdefault(key, publisher) is not publisher:  # another call was quicker
+                await publisher.close()
         return self._made[key]
 
     async def _make(self, service: OrgService) -> Publisher:

@@ -10,7 +10,7 @@ from pressroom.app import Core
 from pressroom.apps.docs.dashboards.dashboards import Dashboards
 from pressroom.apps.docs.model import Org
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
-from pressroom.apps.docs.publishing import Publication, Publisher
+from pressroom.apps.docs.publishing import Publication, Publisher, ShownSites
 from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.search.search import Search
 from pressroom.apps.docs.store import publishing as rows
@@ -65,12 +65,16 @@ class Reconcile:
 
     async def _reconcile(self, org: Org, counts: Counter[str]) -> None:
         """Raises Transient, after all was tried, if something could not be published."""
-        publishers = await self._publishers.of(org)
-        state = await self._core.database.read(partial(rows.read_state, org))
+        publishers, database = await self._publishers.of(org), self._core.database
+        state = await database.read(partial(rows.read_state, org))
+
+        async def read_shown() -> ShownSites:
+            return await database.read(partial(rows.read_shown_sites, org))
+
         left = [one.publication for one in state.shown if not one.is_published and not one.busy]
         problems = await self._publish_all(publishers, [*state.removed, *left], counts)
         for publisher in publishers:
-            repaired = await publisher.reconcile(org, state.expected, state.busy)
+            repaired = await publisher.reconcile(org, read_shown)
             counts["repaired"] += len(repaired)
             if repaired:
                 for cache in publishers:
@@ -105,7 +109,7 @@ class Reconcile:
                 await self._dashboards.render(id)
                 project = await self._core.database.read(partial(get_project_by_id, id))
                 for publisher in publishers:
-                    await publisher.publish_dashboard(org, project, await self._dashboards.read(id))
+                    await publisher.publish_dashboard(org, project, partial(self._dashboards.read, id))
                 counts["dashboards"] += 1
             except PressroomError as reason:
                 problems.append(f"the dashboard of {id}: {reason}")

@@ -13,7 +13,7 @@ from pressroom.model import Row, Statement, Work
 from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now
 
-LAST_UID = "~"  # sorts behind every uid
+LAST_UID = "Z"  # sorts behind every uid, in any collation: those begin with a digit
 ABANDONED_AT_ONCE = 100
 
 
@@ -84,7 +84,8 @@ def count_builds(project: str, *, status: str = "") -> Work[int]:
 
 
 def find_same_build(project: str, new: NewBuild) -> Work[Build | None]:
-    """The newest build of the ref, if it is completed and has the same content: nothing needs to be uploaded."""
+    """The newest build of the ref, if it has the same content and its editions show what they should: nothing needs to be
+    uploaded."""
     place = {
         "project": project,
         "git_ref": new.git_ref,
@@ -132,6 +133,12 @@ def complete_build(uid: str, error: dict[str, Any] | None = None) -> Work[bool]:
 def fail_build(uid: str, error: dict[str, Any]) -> Work[bool]:
     moment = yield from now()
     return bool((yield Statement("docs.fail_build", {"uid": uid, "error": encoded(error), "now": moment})))
+
+
+def abandon_build(uid: str, error: dict[str, Any]) -> Work[bool]:
+    """Fail a build whose upload never came. False if it came after all."""
+    moment = yield from now()
+    return bool((yield Statement("docs.abandon_build", {"uid": uid, "error": encoded(error), "now": moment})))
 
 
 def read_problems(uid: str) -> Work[list[dict[str, Any]]]:

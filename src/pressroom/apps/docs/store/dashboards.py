@@ -55,14 +55,15 @@ def save_dashboard(project: Project, version: int, draft: ArtifactDraft) -> Work
 
 
 def find_dashboard(project: str) -> Work[str | None]:
-    """The artifact. None before the first render."""
-    return (yield from get_project_by_id(project)).dashboard
+    """The artifact. None before the first render, and for a project that is deleted."""
+    found = yield from get_project_by_id(project)
+    return found.dashboard if found.date_deleted is None else None
 
 
-def list_dashboard_files(project: str) -> Work[list[ArtifactFile]]:
-    """By path; none before the first render."""
+def read_dashboard(project: str) -> Work[tuple[str | None, list[ArtifactFile]]]:
+    """With its files by path: those of a dashboard that is replaced are deleted soon."""
     artifact = yield from find_dashboard(project)
-    return [] if artifact is None else (yield from list_all_files(artifact))
+    return artifact, [] if artifact is None else (yield from list_all_files(artifact))
 
 
 def list_all_files(artifact: str) -> Work[list[ArtifactFile]]:

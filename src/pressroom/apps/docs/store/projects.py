@@ -8,7 +8,7 @@ from pressroom.ids import new_uid
 from pressroom.model import Row, Statement, Work
 from pressroom.store.jobs.transitions import now
 
-LAST_ID = "~"  # sorts behind every id
+LAST_ID = "Z"  # sorts behind every id, in any collation: those begin with a digit
 
 
 def insert_project(project: Project, main: NewEdition) -> Work[Project]:

@@ -2,9 +2,11 @@
 
 from typing import NamedTuple
 
-from pressroom.apps.docs.model import Build, Edition, Org
-from pressroom.apps.docs.publishing import Publication, PublishedSite
-from pressroom.apps.docs.store.editions import mark_published
+from pressroom.apps.docs.errors import EditionNotFound, ProjectNotFound
+from pressroom.apps.docs.model import Build, Edition, Org, Project
+from pressroom.apps.docs.publishing import Publication, PublishedSite, ShownSites
+from pressroom.apps.docs.store.editions import get_edition, mark_published
+from pressroom.apps.docs.store.projects import get_project
 from pressroom.apps.docs.store.rows import build_of_row, edition_of_row, project_of_row
 from pressroom.model import Statement, Work
 
@@ -20,14 +22,12 @@ class ShownEdition(NamedTuple):
 class PublishingState(NamedTuple):
     shown: list[ShownEdition]
     removed: list[Publication]  # deleted editions that may still be published
+    projects: set[str]  # slugs, deleted ones included
 
     @property
-    def expected(self) -> list[Publication]:
-        return [one.publication for one in self.shown]
-
-    @property
-    def busy(self) -> set[PublishedSite]:
-        return {one.publication.site for one in self.shown if one.busy}
+    def sites(self) -> ShownSites:
+        busy = {one.publication.site for one in self.shown if one.busy}
+        return ShownSites([one.publication for one in self.shown], busy, self.projects)
 
 
 def read_state(org: Org) -> Work[PublishingState]:
@@ -46,7 +46,29 @@ def read_state(org: Org) -> Work[PublishingState]:
         is_published = edition.published_seq >= edition.publish_seq
         shown.append(ShownEdition(publication(edition, builds[str(edition.build)]), is_published, bool(busy)))
     gone = [edition_of_row(row) for row in (yield Statement("docs.list_unpublished_deletions", place))]
-    return PublishingState(shown, [publication(edition, None) for edition in gone])
+    slugs = {project.slug for project in projects.values()}
+    return PublishingState(shown, [publication(edition, None) for edition in gone], slugs)
+
+
+def read_shown_sites(org: Org) -> Work[ShownSites]:
+    return (yield from read_state(org)).sites
+
+
+def find_shown_project(org: str, slug: str) -> Work[Project | None]:
+    """None if there is none of this slug any more."""
+    try:
+        return (yield from get_project(org, slug))
+    except ProjectNotFound:
+        return None
+
+
+def is_shown(org: str, site: PublishedSite) -> Work[bool]:
+    """Whether an edition of these slugs shows a build."""
+    project = yield from find_shown_project(org, site.project)
+    try:
+        return project is not None and (yield from get_edition(project.id, site.edition)).build is not None
+    except EditionNotFound:
+        return False
 
 
 def settle(publication: Publication, error: str | None = None) -> Work[bool]:

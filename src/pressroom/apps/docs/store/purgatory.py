@@ -17,7 +17,7 @@ from pressroom.model import Statement, Work
 from pressroom.store.artifacts import artifacts
 from pressroom.store.jobs.transitions import now
 
-LAST_ID = "~"  # sorts behind every id
+LAST_ID = "Z"  # sorts behind every id, in any collation: those begin with a digit
 BUILDS_AT_ONCE = 500
 
 
@@ -83,7 +83,6 @@ def delete_project(project: Project, deleter: Deleter) -> Work[None]:
     moment = yield from now()
     yield Statement("docs.mark_project_deleted", {"id": project.id, "now": moment})
     yield Statement("docs.advance_editions_of_project", {"project": project.id, "status": PublishStatus.PUBLISHED})
-    yield Statement("docs.publish_project_again", {"project": project.id})
     yield from _enter(project, "project", project.id, project.slug, None, deleter)
 
 
@@ -170,7 +169,6 @@ def _restore_project(id: str) -> Work[None]:
     moment = yield from now()
     yield Statement("docs.restore_project", {"id": id, "now": moment})
     yield Statement("docs.advance_editions_of_project", {"project": id, "status": PublishStatus.PENDING})
-    yield Statement("docs.publish_project_again", {"project": id})
 
 
 def list_orgs_with_due() -> Work[list[str]]:
@@ -188,6 +186,8 @@ def purge(entry: PurgatoryEntry) -> Work[None]:
     """Release what an entry keeps; the collector of artifacts deletes the bytes."""
     if entry.what != "project":
         yield from artifacts.release(purgatory_holder(entry.subject))
+        if entry.what == "build":  # its inventory may have been recorded after it was deleted
+            yield from artifacts.release(build_holder(entry.subject))
         yield Statement("docs.delete_purgatory", {"id": entry.id})
         return
     place = {"project": entry.subject}

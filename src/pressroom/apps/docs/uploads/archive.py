@@ -5,7 +5,6 @@ themselves into memory.
 """
 
 import gzip
-import os
 import tarfile
 import unicodedata
 import zlib
@@ -48,16 +47,16 @@ class UnpackedFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[UnpackedFile]:
-    """Write the files of a tar.gz into a folder, under numbers. Raises SourceInvalid."""
+    """Write the files of a tar.gz into a folder, under numbers. Raises SourceInvalid, and OSError if they cannot be written."""
     data = _Decompressed(archive)
-    contents = _Contents(folder, limits)
+    contents = _Contents(folder, limits, data)
     try:
         with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=BLOCKS, tarinfo=_TarEntry) as entries:
             while (entry := entries.next()) is not None:
                 entries.members = []  # type: ignore[attr-defined]  # which would keep all of them in memory
                 contents.add(entries, entry)
         data.read_to_end()
-    except tarfile.ReadError as reason:
+    except (tarfile.TarError, ValueError) as reason:  # tarfile reads the numbers of a sparse file without a check
         raise SourceInvalid(f"the archive is not a tar file, or it is damaged{contents.place}: {reason}") from None
     except EOFError:
         raise SourceInvalid(f"the archive ends too early{contents.place}; upload it again") from None
@@ -77,9 +76,12 @@ class _Decompressed:
     def read(self, size: int) -> bytes:
         data: bytes = self._gzip.read(size)
         self._size += len(data)
-        if self._size > RATIO_FROM and self._size > RATIO * self._input.size:
-            raise SourceInvalid(f"the archive unpacks to more than {RATIO} times its size")
+        self.require_proportion(self._size)
         return data
+
+    def require_proportion(self, size: int) -> None:
+        if size > RATIO_FROM and size > RATIO * self._input.size:
+            raise SourceInvalid(f"the archive unpacks to more than {RATIO} times its size")
 
     def read_to_end(self) -> None:
         """So that the checksum behind the last file is compared."""
@@ -111,17 +113,21 @@ class _TarEntry(tarfile.TarInfo):
             raise SourceInvalid("the name of an entry is not UTF-8") from None
 
     def _proc_member(self, tarfile_: tarfile.TarFile) -> "tarfile.TarInfo":
+        if self.size < 0:
+            raise tarfile.ReadError(f"{shown(self.name)} has {self.size:,} bytes")
         if self.type in _LONG_HEADERS and self.size > HEADER_BYTES:
             raise SourceInvalid(f"{shown(self.name)}: an entry has a header of {self.size:,} bytes")
         return super()._proc_member(tarfile_)  # type: ignore[misc, no-any-return]
 
 
 class _Contents:
-    def __init__(self, folder: Path, limits: ArchiveLimits) -> None:
+    def __init__(self, folder: Path, limits: ArchiveLimits, data: _Decompressed) -> None:
         self._folder = folder
         self._limits = limits
+        self._data = data
         self._entries = 0
-        self._size = 0
+        self._size = 0  # of all files, hard links included: each is a file of the site
+        self._written = 0
         self._files: dict[str, UnpackedFile] = {}
         self._paths: dict[str, str] = {}  # by their form without regard to case
         self._last = ""
@@ -147,20 +153,17 @@ class _Contents:
 
     def _write(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, path: str) -> None:
         self._claim_path(path)
-        self._size += entry.size
-        if self._size > self._limits.size:
-            raise SourceInvalid(f"{shown(path)}: the files have more than {self._limits.size:,} bytes together")
+        self._count(path, entry.size)
         source = archive.extractfile(entry)
         assert source is not None  # it is regular
         name = str(self._entries)
         written = 0
-        try:
-            with open(self._folder / name, "xb", buffering=0) as file:
-                while data := source.read(CHUNK):
-                    file.write(data)
-                    written += len(data)
-        except OSError as reason:
-            raise SourceInvalid(f"{shown(path)} cannot be unpacked: {os.strerror(reason.errno or 0)}") from None
+        with open(self._folder / name, "xb") as file:
+            while data := source.read(CHUNK):
+                file.write(data)
+                written += len(data)
+                self._data.require_proportion(self._written + written)  # a sparse file has more than was read
+        self._written += written
         if written != entry.size:
             raise SourceInvalid(f"{shown(path)} has {written:,} bytes, and its entry says {entry.size:,}")
         self._files[path] = UnpackedFile(path, name, written)
@@ -170,7 +173,13 @@ class _Contents:
         if linked is None:
             raise SourceInvalid(f"{shown(path)} is a hard link to {shown(target)}, which is no file before it in the archive")
         self._claim_path(path)
+        self._count(path, linked.size)
         self._files[path] = UnpackedFile(path, linked.name, linked.size)
+
+    def _count(self, path: str, size: int) -> None:
+        self._size += size
+        if self._size > self._limits.size:
+            raise SourceInvalid(f"{shown(path)}: the files have more than {self._limits.size:,} bytes together")
 
     def _claim_path(self, path: str) -> None:
         """The last of several entries of one name counts, as tar has it. Other names must not look the same."""
@@ -186,13 +195,19 @@ class _Contents:
         """By path. Raises SourceInvalid for none, and for a file in the place of a folder."""
         if not self._files:
             raise SourceInvalid("the archive holds no files")
-        for path in self._files:
-            above = path.rpartition("/")[0]
-            while above:
-                if above in self._files:
-                    raise SourceInvalid(f"{shown(above)} is a file and a folder")
-                above = above.rpartition("/")[0]
+        for folder in self._folders():
+            file = self._paths.get(_looks(folder))
+            if file is not None:
+                other = "" if file == folder else f" {shown(folder)}, which differs only in case or in its Unicode form"
+                raise SourceInvalid(f"{shown(file)} is a file and a folder{other}")
         return [self._files[path] for path in sorted(self._files)]
+
+    def _folders(self) -> set[str]:
+        folders: set[str] = set()
+        for path in self._files:
+            while (path := path.rpartition("/")[0]) and path not in folders:
+                folders.add(path)
+        return folders
 
 
 def clean_path(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import shutil
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from pressroom.apps.docs.uploads.unpacking_process import Unpacked
 from pressroom.artifact_lifecycle import ScratchFile
 from pressroom.artifacts import Blobs
 from pressroom.artifacts.local_files import measure_file
+from pressroom.artifacts.os_errors import translate_os_errors
 from pressroom.errors import EngineCrashed, InvalidArgument, SourceInvalid, TooLarge
 from pressroom.renderers.sandbox.confined_run import run_confined
 
@@ -37,7 +39,7 @@ async def unpacked(
     store: Blobs, archive: AsyncIterable[bytes], content_hash: str, *, max_files: int, max_size: int
 ) -> AsyncIterator[list[ScratchFile]]:
     """The files of an archive, in a scratch folder of the artifact store that is removed at the end. Raises HashMismatch,
-    SourceInvalid and TooLarge."""
+    SourceInvalid and TooLarge, and StoreUnavailable if the files cannot be written."""
     folder = await store.make_scratch_folder()
     try:
         yield await _unpack(archive, folder, content_hash, max_files, max_size)
@@ -60,6 +62,9 @@ async def _unpack(
         answer = await asyncio.to_thread(_decode, written)
         if answer.code:
             error = (TooLarge if answer.code == TooLarge.code else SourceInvalid)(answer.message)
+        if answer.errno:  # the archive is not to blame: the disk is full, or broken
+            with translate_os_errors(f"the scratch folder {folder}"):
+                raise OSError(answer.errno, os.strerror(answer.errno))
     except EngineCrashed as crashed:
         error = crashed
     found = f"sha256:{digest.hexdigest()}"

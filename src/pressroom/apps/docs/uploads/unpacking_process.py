@@ -5,6 +5,7 @@ Reads the archive from its standard input. Writes one message of JSON to its sta
 
 import os
 import sys
+from errno import EIO
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ class Unpacked(msgspec.Struct, frozen=True):
     files: list[UnpackedFile] = []
     code: str = ""
     message: str = ""
+    errno: int = 0  # why a file could not be written
 
 
 def main(instructions: dict[str, Any]) -> None:
-    confine(instructions["reads"], instructions["writes"])
+    confine(instructions["reads"], instructions["writes"], file_size=instructions["size"])
     limit_memory(instructions["memory"])
     out = os.dup(1)
     os.dup2(2, 1)
@@ -36,5 +38,7 @@ def _unpack(folder: Path, limits: ArchiveLimits) -> Unpacked:
         return Unpacked(unpack(sys.stdin.buffer, folder, limits))
     except SourceInvalid as refusal:
         return Unpacked(code=refusal.code, message=str(refusal))
+    except OSError as reason:
+        return Unpacked(errno=reason.errno or EIO)
     except (MemoryError, RecursionError):
         return Unpacked(code=TooLarge.code, message="the archive needs more memory than unpacking may take")

@@ -18,7 +18,7 @@ from pressroom.ids import parse_uid
 from pressroom.model import Row, Statement, Work
 from pressroom.store.jobs.transitions import now
 
-AFTER_ALL = "~"  # sorts behind every uid
+AFTER_ALL = "Z"  # sorts behind every uid, in any collation: those begin with a digit
 A_DAY = 24 * 3600 * 1000
 
 type RenderJobStatus = Literal["", "queued", "rendering", "ready", "failed"]
