@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from pressroom.apps.docs.git.addresses import repository_name
 from pressroom.errors import InvalidArgument
 
 type Environ = Mapping[str, str]
@@ -30,6 +31,14 @@ class CiSystem(msgspec.Struct, frozen=True):
     annotations: Mapping[str, str] = {}
     base: str = ""
 
+
+# Where a pull request of a fork is built: these variables are set and not "False", or those of a pair name two repositories.
+FORK_FLAGS = ("SYSTEM_PULLREQUEST_ISFORK", "CHANGE_FORK")
+FORK_PAIRS = (
+    ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "CI_MERGE_REQUEST_PROJECT_ID"),
+    ("TRAVIS_PULL_REQUEST_SLUG", "TRAVIS_REPO_SLUG"),
+    ("BUILDKITE_PULL_REQUEST_REPO", "BUILDKITE_REPO"),
+)
 
 # Gitea and Forgejo set GitHub's variables too, so they come first. `CI_*` of no other system is GitLab's or Woodpecker's.
 SYSTEMS = (
@@ -167,6 +176,10 @@ def _distrust(ref: str | None, base: str, environ: Environ) -> str | None:
 
 def _is_of_fork(environ: Environ) -> bool:
     """GitHub's description of the event names both repositories."""
+    if any(environ.get(flag, "").lower() not in ("", "false") for flag in FORK_FLAGS):
+        return True
+    if any(environ.get(head) and _names_differ(environ[head], environ.get(base, "")) for head, base in FORK_PAIRS):
+        return True
     path = environ.get("GITHUB_EVENT_PATH", "")
     if not path or not environ.get("GITHUB_HEAD_REF"):
         return False
@@ -176,6 +189,11 @@ def _is_of_fork(environ: Environ) -> bool:
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
     return sides[0] != sides[1]
+
+
+def _names_differ(head: str, base: str) -> bool:
+    """Of one repository they may be addresses for different protocols."""
+    return repository_name(head) != repository_name(base)
 
 
 def read_annotations(given: list[str]) -> dict[str, str]:
