@@ -9,7 +9,7 @@ from typing import Any
 from pressroom.app import Core
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
 from pressroom.apps.docs.publishing.publishers import Publishers
-from pressroom.apps.docs.store.builds import fail_build, list_abandoned_builds
+from pressroom.apps.docs.store.builds import abandon_build, list_abandoned_builds
 from pressroom.apps.docs.store.orgs import get_org, list_orgs
 from pressroom.apps.docs.store.purgatory import list_due, list_orgs_with_due, purge
 from pressroom.apps.docs.uploads.staging import Staging
@@ -75,7 +75,8 @@ class PurgatoryCleanup:
         """The row first: a build that failed accepts no upload any more."""
         while uids := await self._core.database.read(partial(list_abandoned_builds, ABANDONED_AFTER * self._upload_ttl)):
             for uid in uids:
-                await job.write(partial(fail_build, uid, ABANDONED))
+                if not await job.write(partial(abandon_build, uid, ABANDONED)):
+                    continue  # its upload was announced at last
                 try:
                     await self._staging.delete(uid)
                 except PressroomError as reason:

@@ -134,6 +134,12 @@ def fail_build(uid: str, error: dict[str, Any]) -> Work[bool]:
     return bool((yield Statement("docs.fail_build", {"uid": uid, "error": encoded(error), "now": moment})))
 
 
+def abandon_build(uid: str, error: dict[str, Any]) -> Work[bool]:
+    """False for one whose processing has begun."""
+    moment = yield from now()
+    return bool((yield Statement("docs.abandon_build", {"uid": uid, "error": encoded(error), "now": moment})))
+
+
 def read_problems(uid: str) -> Work[list[dict[str, Any]]]:
     """The broken links of a build, the first ones."""
     rows = yield Statement("docs.build_problems", {"uid": uid})
