@@ -84,10 +84,12 @@ async def test_dashboards_are_rebuilt_only_where_an_edition_went(file: str) -> N
 
         await stage.run_job(KIND)
 
-        rows = looking.rows(file, "SELECT org, dashboard IS NOT NULL FROM docs_project ORDER BY org")
-        assert rows == [("acme", 1), ("initech", 0), ("umbrella", 1)]
         follow_ups = (await stage.press.list(kind="docs.reconcile")).jobs
         assert sorted(str(job.key) for job in follow_ups) == ["docs.reconcile:acme", "docs.reconcile:umbrella"]
+        for job in follow_ups:
+            assert (await stage.press.wait_until_ended(job.uid, timeout=120)).status is Status.COMPLETED
+        rows = looking.rows(file, "SELECT org, dashboard IS NOT NULL FROM docs_project ORDER BY org")
+        assert rows == [("acme", 1), ("initech", 0), ("umbrella", 1)]
 
 
 async def test_a_project_that_is_deleted_meanwhile_leaves_the_others_to_their_rules(file: str) -> None:
