@@ -123,6 +123,16 @@ def test_a_pull_request_from_a_branch_named_main_is_not_main(tmp_path: Path) -> 
     assert find_origin(tmp_path, "pr-5", {}, PULL | {"GITHUB_HEAD_REF": "main"}).git_ref == "pr-5"
 
 
+@pytest.mark.parametrize(("pull_request", "believed"), [("5", None), ("", "main")])
+def test_drone_names_a_target_for_pushes_too(pull_request: str, believed: str | None) -> None:
+    branches = {"DRONE_BRANCH": "main", "DRONE_SOURCE_BRANCH": "main", "DRONE_TARGET_BRANCH": "main"}
+
+    run = find_ci_run({"DRONE": "true", "DRONE_PULL_REQUEST": pull_request, **branches})
+
+    assert run is not None
+    assert run.git_ref == believed
+
+
 @pytest.mark.parametrize(("head", "believed"), [("acme/guide", "v9.0.0"), ("eve/guide", None)])
 def test_the_branch_of_a_fork_is_not_believed(tmp_path: Path, head: str, believed: str | None) -> None:
     event = {"pull_request": {"head": {"repo": {"full_name": head}}, "base": {"repo": {"full_name": "acme/guide"}}}}

@@ -22,7 +22,8 @@ class CiRun(msgspec.Struct, frozen=True):
 
 class CiSystem(msgspec.Struct, frozen=True):
     """Where a system says what. The first variable of `refs` that is set is the ref. `base` has the branch that a pull request
-    is for. `annotations`: the variable by the name of the annotation."""
+    is for; where others have it too, `pull_request` is set for those alone. `annotations`: the variable by the name of the
+    annotation."""
 
     name: str
     marker: str
@@ -30,6 +31,7 @@ class CiSystem(msgspec.Struct, frozen=True):
     commit: str
     annotations: Mapping[str, str] = {}
     base: str = ""
+    pull_request: str = ""
 
 
 # Where a pull request of a fork is built: these variables are set and not "False", or those of a pair name two repositories.
@@ -82,6 +84,8 @@ SYSTEMS = (
         ("DRONE_TAG", "DRONE_SOURCE_BRANCH", "DRONE_BRANCH"),
         "DRONE_COMMIT_SHA",
         {"repository": "DRONE_REPO", "run_id": "DRONE_BUILD_NUMBER", "run_url": "DRONE_BUILD_LINK"},
+        "DRONE_TARGET_BRANCH",
+        "DRONE_PULL_REQUEST",
     ),
     CiSystem(
         "circleci",
@@ -150,7 +154,8 @@ def find_ci_run(environ: Environ) -> CiRun | None:
         found["github_run_url"] = (
             f"{environ['GITHUB_SERVER_URL']}/{found['github_repository']}/actions/runs/{found['github_run_id']}"
         )
-    problem = _distrust(ref, environ.get(system.base, "") if system.base else "", environ)
+    has_base = bool(system.base and environ.get(system.pull_request or system.base))
+    problem = _distrust(ref, environ.get(system.base, "") if has_base else "", environ)
     return CiRun(None if problem else ref, found, problem)
 
 
