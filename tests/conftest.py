@@ -2,8 +2,11 @@
 
 import asyncio
 import contextlib
+import errno
 import inspect
+import ipaddress
 import os
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +83,20 @@ def on_server(postgres_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def database(request: pytest.FixtureRequest) -> str:
     """The address of a new database: the test is made on SQLite and on PostgreSQL."""
     return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaves_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests name public addresses (`https://8.8.8.8/hooks`), which rules accept; a connection to one is refused here."""
+    connect = socket.socket.connect
+
+    def connect_to_this_machine(self: socket.socket, address: Any) -> None:
+        is_network = self.family in (socket.AF_INET, socket.AF_INET6) and address[0] != "localhost"
+        if is_network and ipaddress.ip_address(address[0]).is_global:
+            raise OSError(errno.ENETUNREACH, "tests reach nothing outside this machine")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_to_this_machine)
 
 
 @pytest.fixture(autouse=True)

@@ -262,7 +262,7 @@ def test_migrate_makes_the_database_and_then_has_nothing_to_do(run: Run, databas
         (["work", "--pool", "nope"], 2),
         (["work", "--pool", ""], 2),
         (["work", "--pool", "render", "--kinds", "render"], 2),
-        (["work", "--pool", "outbound", "--except", "webhook"], 2),
+        (["work", "--kinds", "webhook", "--except", "webhook"], 2),
         (["work", "--slots", "many"], 2),
         (["jobs", "list", "--database", "mysql://x"], 2),
         (["jobs", "list", "--config", "missing.toml"], 2),
@@ -388,7 +388,8 @@ def test_a_worker_takes_the_kinds_of_its_pools(folder: Path, run: Run) -> None:
     assert not {"webhook", "diagram"} & set(kinds)
 
 
-def test_a_wrong_pool_is_told_with_those_that_there_are(run: Run) -> None:
+def test_a_wrong_pool_is_told_with_those_that_there_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESSROOM_APPS", "diagrams,wiki")
     _, _, unknown = run("work", "--pool", "render,gpu")
     _, _, empty = run("work", "--pool", "outbound", "--except", "webhook")
 

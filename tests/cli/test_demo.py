@@ -80,7 +80,7 @@ def test_a_demonstration_shows_every_kind_of_thing_and_breaks_no_invariant(run: 
     assert any(job.phase and job.status is Status.IN_PROGRESS for job in found["jobs"])
     assert found["scopes"] == {"viewer", "submitter", "operator", "admin"}
     assert found["deliveries"].keys() >= {"delivered", "waiting"}
-    assert len(found["schedules"]) == 4
+    assert len([schedule for schedule, _ in found["schedules"] if not schedule.name.startswith("docs.")]) == 4
     assert {member.alive for member in found["workers"]} == {True, False}
     assert found["deeds"] >= {"queue.pause", "token.revoke"}
     assert run("fsck")[0] == 0

@@ -13,6 +13,11 @@ from tests.conformance.registries import ROOT, OutOfReach
 
 
 @pytest.fixture
+def _nothing_leaves_the_machine() -> None:
+    """Corpora are fetched from package registries."""
+
+
+@pytest.fixture
 def fetched() -> Callable[..., Any]:
     def fetch[T](corpus: Callable[[], T]) -> T:
         try:

@@ -17,6 +17,7 @@ from pressroom.app import BUILT_IN
 from pressroom.clock import Clock
 from pressroom.serving import make_service
 from tests import looking
+from tests.loop_guard import own_work
 
 STRANGER = ("203.0.113.9", 40_000)
 
@@ -55,7 +56,8 @@ async def on_stage(
     async with Pressroom(
         database, kinds=[shout], apps=BUILT_IN, workers=workers, clock=clock, listen=listen, **options
     ) as press:
-        service, app = make_service(press)
+        with own_work():  # as a service does before it listens
+            service, app = make_service(press)
         yield Stage(press, service, app)
 
 
@@ -66,5 +68,6 @@ def without_ids(text: str) -> str:
 
 def all_bytes(database: str, folder: Path) -> bytes:
     """Whatever was written: in every row, and anywhere below."""
-    rows = [looking.rows(database, f'SELECT * FROM "{name}"') for name in looking.tables(database)]
-    return str(rows).encode() + b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    with own_work():
+        rows = [looking.rows(database, f'SELECT * FROM "{name}"') for name in looking.tables(database)]
+        return str(rows).encode() + b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

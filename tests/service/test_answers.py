@@ -23,7 +23,7 @@ async def test_no_answer_is_taken_for_what_it_is_not(file: str) -> None:
         found = {}
         for route in stage.app.routes:
             path = re.sub(r"\{\w+(:\w+)?\}", "nothing", route.path)
-            if path in ("/events", "/desk/live", "/library/live"):
+            if path == "/events" or path.endswith("/live"):
                 continue  # they do not end
             for method in route.methods:
                 for who in (client, stranger, person.client):

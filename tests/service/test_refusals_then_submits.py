@@ -119,7 +119,7 @@ def provokes(status: int, code: str) -> Callable[[Provocation], Provocation]:
 
 @provokes(400, "invalid_idempotency_key")
 async def _(scene: Scene) -> httpx.Response:
-    return await scene.api.post("/jobs", json={"kind": "shout"}, headers={"Idempotency-Key": "x" * 300})
+    return await scene.api.post("/jobs", json={"kind": "shout"}, headers={"Idempotency-Key": f'"{"x" * 254}"'})
 
 
 @provokes(503, "transaction_expired")

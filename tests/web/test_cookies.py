@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 import pressroom
-from pressroom.web.cookies import MAX_HEADER_BYTES, MAX_TEXT_BYTES, decode_text, encode_text, read_cookie
+from pressroom.web.cookies import MAX_HEADER_BYTES, MAX_TEXT_BYTES, decode_text, encode_text, read_cookie, read_cookies
 from tests.service.access_stage import on_stage
 from tests.web.browsing import browsing
 
@@ -84,3 +84,10 @@ def test_nothing_reads_cookies_in_another_way() -> None:
     ]
 
     assert found == []
+
+
+def test_all_cookies_of_a_name_are_read_within_the_bytes_that_are_asked_for() -> None:
+    sent = [b"a=1; b=" + b"x" * 5_000, b"a=2"]
+
+    assert [*read_cookies(sent, "a")] == ["1"]
+    assert [*read_cookies(sent, "a", limit=6_000)] == ["1", "2"]

@@ -47,7 +47,7 @@ class AlertList(msgspec.Struct, frozen=True):
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _OPEN = query("open", {"type": "boolean"}, "Only open ones, or only acknowledged ones")
-_KIND = query("kind", {"type": "string", "minLength": 1, "maxLength": 100}, "Only of this kind")
+_KIND = query("kind", {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[^\\u0000]*$"}, "Only of this kind")
 _ID = path("id", str(examples.ALERT["id"]), "The alert", pattern=f"^{NUMBER}$")
 _LIST_ALERTS: dict[str, Any] = {
     "responses": responses(

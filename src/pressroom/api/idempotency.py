@@ -95,6 +95,6 @@ def _key_of(request: Request) -> str | None:
     if given is None:
         return None
     key = given.strip().removeprefix('"').removesuffix('"')
-    if not 1 <= len(key) <= LONGEST or not key.isprintable():
+    if not key or len(given) > LONGEST or not key.isprintable():
         raise HttpError(400, "invalid_idempotency_key", f"an Idempotency-Key has 1 to {LONGEST} printable characters")
     return key

@@ -4,6 +4,7 @@ Python's `http.cookies` (and with it `request.cookies`) removes quotes and escap
 (CVE-2024-7592). Our values need neither, so a cookie is what stands between `=` and `;`.
 """
 
+from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
 from starlette.requests import Request
@@ -14,15 +15,19 @@ MAX_TEXT_BYTES = 2000  # bytes of an encoded text
 
 def read_cookie(request: Request, name: str) -> str | None:
     """The value of the last cookie of this name, as it was sent."""
-    header = b";".join(value[: MAX_HEADER_BYTES + 1] for key, value in request.scope["headers"] if key == b"cookie")
-    if len(header) > MAX_HEADER_BYTES:
-        header = header[: MAX_HEADER_BYTES + 1].rpartition(b";")[0]  # the last one is cut, and half a value is none
-    value = None
+    headers = (value for key, value in request.scope["headers"] if key == b"cookie")
+    return next(reversed([*read_cookies(headers, name)]), None)
+
+
+def read_cookies(headers: Iterable[bytes], name: str, limit: int = MAX_HEADER_BYTES) -> Iterator[str]:
+    """The values of all cookies of this name: a browser sends one for each path that has it."""
+    header = b";".join(value[: limit + 1] for value in headers)
+    if len(header) > limit:
+        header = header[: limit + 1].rpartition(b";")[0]  # the last one is cut, and half a value is none
     for part in header.decode("latin-1").split(";"):
         key, separator, text = part.partition("=")
         if separator and key.strip() == name:
-            value = text.strip()
-    return value
+            yield text.strip()
 
 
 def encode_text(text: str) -> str:

@@ -28,6 +28,7 @@ from pressroom.store.jobs import queries
 from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
 from pressroom.store.operators.lookup import LookupResult, Viewer
 from pressroom.web import formatting, forms, static
+from pressroom.web.control_characters import replace_control_characters
 from pressroom.web.cookies import decode_text, encode_text, read_cookie
 from pressroom.web.forms import Form
 from pressroom.web.navigation import DASHBOARD, AppSection
@@ -38,12 +39,6 @@ log = logging.getLogger("pressroom.web")
 THEMES = ("auto", "light", "dark")
 NOTICE_COOKIE = "pressroom_notice"
 THEME_COOKIE = "pressroom_theme"
-
-# A terminal's control characters mean nothing to a browser, but what is copied from a page ends in terminals.
-_CONTROL_PICTURES = {chr(number): chr(0x2400 + number) for number in range(32) if chr(number) not in "\t\n\f\r"}
-_CONTROL_PICTURES |= {chr(number): "\ufffd" for number in range(0x7F, 0xA0)}
-_ONE_BYTE_CONTROLS = bytes(ord(control) for control in _CONTROL_PICTURES if control.isascii())
-_TWO_BYTE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -244,7 +239,7 @@ class Site:
             **values,
         )
         response = Response(
-            _replace_control_characters(text),
+            replace_control_characters(text),
             status,
             _HEADERS | {"Content-Security-Policy": _content_security_policy(nonce)},
             "text/html; charset=utf-8",
@@ -284,17 +279,6 @@ class Site:
 def _page_facts(org_id: str | None) -> Work[tuple[int, int]]:
     """What every page shows: the last event, and how many alerts are open."""
     return (yield from queries.last_event_id()), (yield from alerts.count_open(org_id))
-
-
-def _replace_control_characters(text: str) -> bytes:
-    """In UTF-8. `str.translate` takes seconds for a page of some megabytes that is not ASCII; these look through it quickly."""
-    page = text.encode(errors="replace")
-    if len(page.translate(None, _ONE_BYTE_CONTROLS)) == len(page) and not _TWO_BYTE_CONTROLS.search(page):
-        return page
-    for control, shown in _CONTROL_PICTURES.items():
-        if control in text:
-            text = text.replace(control, shown)
-    return text.encode(errors="replace")
 
 
 def _content_security_policy(nonce: str) -> str:

@@ -15,7 +15,7 @@ from pressroom.apps.docs.store.builds import Inventory, complete_build, get_buil
 from pressroom.ids import new_uid
 from pressroom.store.artifacts import artifacts
 
-SETTINGS = DocsSettings(webhook_secret="secret", keyring="keys-of-the-test")
+SETTINGS = DocsSettings(webhook_secret="secret")
 PROJECT = "/orgs/acme/projects/guide"
 SECRET = {"access_key_id": "an-id", "secret_access_key": "a-secret"}
 SERVICE = {
@@ -141,6 +141,7 @@ async def _(scene: Any) -> httpx.Response:
 
 async def add_credential(scene: Any) -> httpx.Response:
     await furnish(scene)
+    await docs_app(scene).credentials.rotate_keys(actor="test")  # a server has none until then
     body = {"label": "keys", "provider": "aws", "credentials": SECRET}
     return await scene.api.post("/orgs/acme/credentials", json=body)  # type: ignore[no-any-return]
 

@@ -45,6 +45,7 @@ async def test_the_main_edition_stays(file: str) -> None:
 
         assert await code_of(admin, "DELETE", f"{EDITIONS}/__main") == (403, "main_edition")
         assert await code_of(admin, "PATCH", f"{EDITIONS}/__main", kind="draft") == (403, "main_edition")
+        assert await code_of(admin, "GET", f"{EDITIONS}?kind=") == (422, "invalid_argument")
 
 
 @pytest.mark.parametrize(

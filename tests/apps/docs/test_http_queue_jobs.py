@@ -138,7 +138,16 @@ async def test_jobs_are_listed_by_kind_status_project_and_age(database: str) -> 
         first = await root.get("/queue/jobs?limit=2")
         rest = await root.get(first.headers["link"].partition("<")[2].partition(">")[0])
         assert [one["id"] for one in first.json() + rest.json()] == [theirs, update, build]
-        for query in ("status=done", "max_age=x", "max_age=-1", "cursor=x", "limit=0"):
+        for query in (
+            "status=done",
+            "status=",
+            "max_age=x",
+            "max_age=-1",
+            "cursor=x",
+            "cursor=",
+            "cursor=&org=blue",
+            "limit=0",
+        ):
             assert await code_of(reader, "GET", f"/queue/jobs?{query}") == (422, "invalid_argument")
 
 

@@ -11,12 +11,13 @@ from pressroom.apps.docs.periodic import purgatory_cleanup
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds, purgatory
 from pressroom.apps.docs.store.purgatory import Deleter
+from pressroom.apps.docs.uploads import leftovers
 from pressroom.artifact_lifecycle.collect import collect_garbage
 from pressroom.errors import NotFound
 from pressroom.model import Status
 from pressroom.testing import ManualClock
 from tests import looking
-from tests.apps.docs.flow_stage import archive_of, docs_flow
+from tests.apps.docs.flow_stage import DocsFlow, archive_of, docs_flow
 from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
 
 KIND = "docs.purgatory_cleanup"
@@ -35,6 +36,11 @@ async def delete_drafts(stage: PubsStage, org: str, count: int) -> None:
             return (yield from purgatory.delete_build(project, found, DAY))
 
         await stage.run(delete)
+
+
+async def clean_up(flow: DocsFlow) -> dict[str, int]:
+    job = await flow.press.submit(KIND, {}, key=KIND)
+    return dict((await flow.press.wait_until_ended(job, timeout=60)).result)
 
 
 async def test_q31_what_is_past_its_retention_is_purged_in_batches(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,13 +104,9 @@ async def test_q31_builds_that_were_never_uploaded_fail_and_lose_their_staging(d
         clock.advance(seconds=60 * purgatory_cleanup.ABANDONED_AFTER - 1)
         fresh = await flow.announce(archive, "fresh")
 
-        async def clean() -> dict[str, int]:
-            job = await flow.press.submit(KIND, {}, key=KIND)
-            return dict((await flow.press.wait_until_ended(job, timeout=60)).result)
-
-        assert (await clean())["uploads"] == 0
+        assert (await clean_up(flow))["uploads"] == 0
         clock.advance(seconds=2)
-        assert (await clean())["uploads"] == 2
+        assert (await clean_up(flow))["uploads"] == 2
         for uid in (never.build.uid, begun.uid):
             build = await flow.build(uid)
             assert build.status is BuildStatus.FAILED
@@ -125,6 +127,21 @@ async def test_a_build_whose_upload_is_announced_at_last_is_not_given_up(databas
 
         assert not is_given_up
         assert (await flow.build(build.uid)).status is BuildStatus.PROCESSING
+
+
+async def test_uploads_that_a_cancelled_build_left_are_deleted(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else deletes the archive of a build that was cancelled before a worker had it."""
+    async with docs_flow(file, workers=None) as flow:
+        cancelled = await flow.submit(archive_of({"index.html": b"x"}))
+        assert cancelled.job_uid is not None
+        await flow.press.cancel(cancelled.job_uid)
+    async with docs_flow(file) as flow:
+        assert (await clean_up(flow))["uploads"] == 0
+        assert await flow.app.staging.size(cancelled.uid) is not None
+        monkeypatch.setattr(leftovers, "KEPT", -60)
+
+        assert (await clean_up(flow))["uploads"] == 1
+        assert await flow.app.staging.size(cancelled.uid) is None
 
 
 async def test_q36_ended_jobs_are_pruned_after_their_retention_and_are_gone(database: str) -> None:

@@ -11,6 +11,7 @@ from pressroom.errors import EngineCrashed, InvalidArgument, SourceInvalid, Time
 from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
+from pressroom.web.control_characters import replace_control_characters
 
 _INCLUDED = re.compile(r"template '(.*?)': (.*)", re.DOTALL)
 
@@ -24,7 +25,7 @@ async def render_page(
     try:
         request = RenderRequest("jinja", "html", template.source.encode(), options)
         rendered = await rendering.preview(await asyncio.to_thread(documents.prepare, request))
-        return await asyncio.to_thread(lambda: assets.inline(rendered.data.decode()).encode())
+        return await asyncio.to_thread(lambda: replace_control_characters(assets.inline(rendered.data.decode())))
     except SourceInvalid as error:
         raise TemplateFailed(_located(template.name, error)) from None
     except (TooLarge, Timeout, EngineCrashed, InvalidArgument) as error:

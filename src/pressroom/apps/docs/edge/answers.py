@@ -40,7 +40,7 @@ class RequestHeaders(NamedTuple):
     hosts: list[str]
     accept_encoding: str
     authorization: str
-    cookies: list[str]
+    cookie_headers: list[str]
     if_none_match: str | None
     if_range: str | None
     range: str | None

@@ -7,6 +7,7 @@ nothing here: every site could use them.
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
 
 from starlette.requests import Request
 from starlette.types import Scope
@@ -18,11 +19,13 @@ from pressroom.apps.docs.model import Org
 from pressroom.clock import Clock
 from pressroom.errors import InvalidArgument, PressroomError
 from pressroom.sealing import SEALED, Keyring
+from pressroom.web.cookies import read_cookies
 
 COOKIE = "pressroom_docs_reader"
 PARAMETER = "token"
 LONGEST = 366 * 24 * 3600  # seconds for which a link works
 _COOKIES = 8  # of this name that are tried: one path may have several
+_COOKIE_BYTES = 64 * 1024  # sites set cookies of their own beside it; a request's head has no more
 
 
 class ReaderLinks:
@@ -83,12 +86,8 @@ def reader_cookie(token: str, seconds: int, path: str, *, is_secure: bool) -> st
 
 
 def _reader_cookies(headers: RequestHeaders) -> Iterator[str]:
-    found = 0
-    for part in ";".join(headers.cookies).split(";"):
-        name, _, value = part.partition("=")
-        if name.strip() == COOKIE and found < _COOKIES:
-            found += 1
-            yield value.strip()
+    sent = (value.encode("latin-1") for value in headers.cookie_headers)
+    return islice(read_cookies(sent, COOKIE, limit=_COOKIE_BYTES), _COOKIES)
 
 
 def _context(org: str) -> str:

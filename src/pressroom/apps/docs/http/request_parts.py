@@ -68,8 +68,10 @@ def parse_number_cursor(request: Request) -> int | None:
 
 
 def parse_choice(request: Request, name: str, choices: tuple[str, ...], default: str = "") -> str:
-    given = request.query_params.get(name, default)
-    if given != default and given not in choices:
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if given not in choices:
         raise _wrong_query(name, f"{name} is one of {', '.join(choices)}")
     return given
 

@@ -12,6 +12,7 @@ from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.store.builds import abandon_build, list_abandoned_builds
 from pressroom.apps.docs.store.orgs import get_org, list_orgs
 from pressroom.apps.docs.store.purgatory import list_due, list_orgs_with_due, purge
+from pressroom.apps.docs.uploads import leftovers
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.errors import PressroomError
 from pressroom.model import Statement, Work
@@ -53,10 +54,11 @@ class PurgatoryCleanup:
 
         results = await asyncio.gather(*map(clean_one, orgs), return_exceptions=True)
         await self._fail_abandoned_builds(job, counts)
+        await self._delete_leftover_uploads(counts)
         while pruned := await job.write(_prune_jobs):
             counts["jobs"] += pruned
         await job.message(
-            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} uploads that never came "
+            f"Purged {counts['objects']:,} objects of {counts['bytes']:,} bytes, {counts['uploads']:,} unused uploads "
             f"and {counts['jobs']:,} jobs"
         )
         raise_if_all_failed(results)
@@ -82,6 +84,12 @@ class PurgatoryCleanup:
                 except PressroomError as reason:
                     log.warning("what was uploaded for the build %s could not be deleted: %s", uid, reason)
                 counts["uploads"] += 1
+
+    async def _delete_leftover_uploads(self, counts: Counter[str]) -> None:
+        try:
+            counts["uploads"] += await leftovers.delete_leftover_uploads(self._core.database, self._staging)
+        except PressroomError as reason:
+            log.warning("uploads that nothing reads any more could not be deleted: %s", reason)
 
 
 def _list_orgs() -> Work[list[str]]:

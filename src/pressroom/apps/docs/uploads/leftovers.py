@@ -14,10 +14,10 @@ KEPT = 24 * 3600.0  # seconds: until then a job that failed can be tried again b
 AT_ONCE = 100
 
 
-async def delete_leftover_uploads(database: Database, staging: Staging, older_than: float = KEPT) -> int:
+async def delete_leftover_uploads(database: Database, staging: Staging, older_than: float | None = None) -> int:
     """Returns how many there were."""
     deleted = 0
-    for batch in batched([uid async for uid in staging.list_uids(older_than)], AT_ONCE):
+    for batch in batched([uid async for uid in staging.list_uids(KEPT if older_than is None else older_than)], AT_ONCE):
         for uid in await database.read(partial(_select_unused, batch)):
             await staging.delete(uid)
             deleted += 1

@@ -56,7 +56,7 @@ class QueueJobsApi:
     async def list_queue_jobs(self, request: Request) -> Response:
         """Jobs of documentation, newest first."""
         caller = await self._service.gate.caller(request, READER)
-        asked, limit = request.query_params, parse_limit(request)
+        asked, limit, before = request.query_params, parse_limit(request), parse_number_cursor(request)
         org = asked.get("org")
         wanted = QueueJobFilter(
             kind=asked.get("kind", ""),
@@ -67,7 +67,7 @@ class QueueJobsApi:
         )
         if org is not None and not caller.owns(org):
             return collection(self._service, request, [])
-        unit = partial(list_queue_jobs, wanted, parse_number_cursor(request), limit + 1)
+        unit = partial(list_queue_jobs, wanted, before, limit + 1)
         found = await self._database.read(unit)
         cursor = str(found[limit - 1].job.id) if len(found) > limit else None
         urls = ApiUrls.of(self._service, request)

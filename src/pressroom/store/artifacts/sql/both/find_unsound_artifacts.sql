@@ -33,9 +33,11 @@ SELECT 'size', artifact.uid, 'has ' || artifact.size || ' bytes, its blob ' || b
   FROM artifact JOIN blob ON blob.sha256 = artifact.sha256
  WHERE blob.size <> artifact.size
 UNION ALL
--- One that is recorded in pieces has no job and no holder, and expires, until it has all its files.
-SELECT 'files', artifact.uid, 'should have ' || artifact.files || ' files'
-  FROM artifact
- WHERE artifact.files <> (SELECT count(*) FROM artifact_file WHERE artifact_file.artifact = artifact.uid)
-   AND (artifact.job_uid IS NOT NULL OR artifact.expires_at IS NULL
-        OR EXISTS (SELECT 1 FROM artifact_hold WHERE artifact_hold.artifact = artifact.uid))
+-- One that is recorded in pieces has no job and no holder, and expires, until it has all its files. It never has more.
+SELECT 'files', uid, 'should have ' || files || ' files'
+  FROM (SELECT artifact.*, (SELECT count(*) FROM artifact_file WHERE artifact_file.artifact = artifact.uid) AS recorded
+          FROM artifact) AS counted
+ WHERE recorded > files
+    OR (recorded < files
+        AND (job_uid IS NOT NULL OR expires_at IS NULL
+             OR EXISTS (SELECT 1 FROM artifact_hold WHERE artifact_hold.artifact = counted.uid)))
