@@ -1,4 +1,4 @@
-"""`./dev crash --on postgres --delivery redis --cycles 1000 --seed 7`: the crash lab on a server, with one of the deliveries.
+"""`./dev crash [--docs] --on postgres --delivery redis --cycles 1000 --seed 7`: a crash lab on a server, with any delivery.
 
 The first line is the seed, which gives the same faults again; the last line is the verdict, and the exit code follows it.
 """
@@ -6,26 +6,26 @@ The first line is the seed, which gives the same faults again; the last line is 
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from pressroom.config import DELIVERIES
-from pressroom.failpoints import JOB_POINTS
-from tests.chaos.lab import ServerLab
-from tests.reliability import checker
-from tests.reliability.crashlab import objections
-from tests.reliability.trial import Trial
+from tests.chaos.lab import DocsServerLab, ServerLab
+from tests.reliability import crashlab, docs_crashlab
 
 
 def conduct(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("./dev crash --on postgres", add_help=False)
+    parser.add_argument("--docs", action="store_true")
     parser.add_argument("--on", choices=["postgres"], default="postgres")
     parser.add_argument("--delivery", choices=DELIVERIES, default="embedded")
     where, rest = parser.parse_known_args(argv)
-    command = f"./dev crash --on postgres --delivery {where.delivery}"
-    lab = partial(ServerLab, delivery=where.delivery)
-    return Trial(command, "Kill and pause real processes on a server.", lab, checker.judge, objections, JOB_POINTS).conduct(
-        rest
-    )
+    if where.docs:
+        trial, lab = docs_crashlab.TRIAL, partial(DocsServerLab, delivery=where.delivery)
+    else:
+        trial, lab = crashlab.TRIAL, partial(ServerLab, delivery=where.delivery)
+    command = f"{trial.command} --on postgres --delivery {where.delivery}"
+    return replace(trial, command=command, lab=lab).conduct(rest)
 
 
 if __name__ == "__main__":

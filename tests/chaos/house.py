@@ -20,7 +20,7 @@ from tests.chaos import JOURNAL
 from tests.chaos.commits import OVER, Commits
 from tests.chaos.proxy import Proxy
 from tests.reliability.journal import Journal
-from tests.reliability.workload import TABLES_ON_A_SERVER
+from tests.reliability.workload import make_tables
 
 ROOT = Path(__file__).parents[2]
 LEASE = 2.0
@@ -156,8 +156,7 @@ class House:
         self.postgres = Server(partial(postgres.server, _made(self.folder / "postgres"), fsync=True, port=port))
         self._open.callback(self.postgres.kill)
         self.address = postgres.new_database(str(self.postgres.start()))
-        for statement in filter(str.strip, TABLES_ON_A_SERVER.split(";")):
-            looking.change(self.address, statement)
+        make_tables(self.address)
         self.database_of_services = enter(Proxy(port, Commits, OVER))
         self.database_of_workers = enter(Proxy(port, Commits, OVER))
         self._environ = self._common()

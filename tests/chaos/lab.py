@@ -12,6 +12,7 @@ from pressroom.store.engine.postgres_connection import IDLE_TIMEOUT
 from pressroom.worker.maintenance import LEADER_GRACE, RESCUE_INTERVAL
 from tests import postgres, servers
 from tests.reliability import dump, nemesis
+from tests.reliability.docs_lab import DocsLab
 from tests.reliability.dump import Dump
 from tests.reliability.journal import Line
 from tests.reliability.lab import AHEAD, Lab
@@ -54,16 +55,11 @@ class ServerLab(Lab):
         super().__init__(folder, seed, show)
         self._at_work: set[int] = set()
         self._stale = 0
-        self._servers = ExitStack()
+        self._servers = Servers(folder, delivery)
         # Oban hands a job out when its time has come by the server's clock, however far ahead a worker's is.
         self.ahead = 0.0 if delivery == "oban" else AHEAD
         self.drain_limit = 600.0
-        url = self._servers.enter_context(postgres.server(_made(folder / "postgres"), fsync=True))
-        redis = self._servers.enter_context(servers.valkey(_made(folder / "redis"))) if delivery == "redis" else ""
-        self.place = place_at(url, poll_interval=POLL, delivery=delivery, redis_url=redis)
-        for module in LATE:
-            import_module(module)
-        statements.load("postgres", BUILT_IN_SCHEMA)
+        self.place = place_at(self._servers.postgres, poll_interval=POLL, delivery=delivery, redis_url=self._servers.redis)
 
     def hear(self, line: Line) -> None:
         super().hear(line)
@@ -73,7 +69,7 @@ class ServerLab(Lab):
             self._stale = max(self._stale, line.data["stale"])
 
     def dump(self) -> Dump:
-        return dump.read_server(self.place.database)
+        return dump.read(self.place.database)
 
     def close(self) -> None:
         self._servers.close()
@@ -98,6 +94,39 @@ class ServerLab(Lab):
         """The first binder falls asleep over its books."""
         fate = nemesis.faults(self._seed, role, number, FATES[role])
         return itertools.chain([Pause(0.5 * LEASE, SLEEP)], fate) if (role, number) == ("binder", 0) else fate
+
+
+class DocsServerLab(DocsLab):
+    def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None], *, delivery: str) -> None:
+        super().__init__(folder, seed, show)
+        self._servers = Servers(folder, delivery)
+        self.ahead = 0 if delivery == "oban" else self.ahead
+        self.address = self._servers.postgres
+        self.environ |= {
+            "PRESSROOM_DATABASE": self.address,
+            "PRESSROOM_DELIVERY": delivery,
+            "PRESSROOM_POLL_INTERVAL": str(POLL),
+            "REDIS_URL": self._servers.redis,
+        }
+
+    def close(self) -> None:
+        self._servers.close()
+
+
+class Servers:
+    """PostgreSQL, which syncs, and Redis if the delivery needs it. What their clients import late is imported here, before a
+    lab forks."""
+
+    def __init__(self, folder: Path, delivery: str) -> None:
+        self._open = ExitStack()
+        self.postgres = self._open.enter_context(postgres.server(_made(folder / "postgres"), fsync=True))
+        self.redis = self._open.enter_context(servers.valkey(_made(folder / "redis"))) if delivery == "redis" else ""
+        for module in LATE:
+            import_module(module)
+        statements.load("postgres", BUILT_IN_SCHEMA)
+
+    def close(self) -> None:
+        self._open.close()
 
 
 def _made(folder: Path) -> Path:

@@ -62,7 +62,7 @@ async def endure(house: House, scenario: Scenario, times: Times, *, rate: float,
     await clients.make_every_mistake()
     await _drained(house)
     lines = [line for line in journal.load(house.journal.path) if line.at >= first]
-    held = await asyncio.to_thread(dump.read_server, house.address)
+    held = await asyncio.to_thread(dump.read, house.address)
     if scenario.renders:
         held.complaints.extend(await asyncio.to_thread(house.unsound_artifacts))
     verdict = judge.judge(lines, held, services_die=scenario.services_die)

@@ -11,20 +11,19 @@ from redis.asyncio import Redis as Client
 
 from pressroom import Pressroom, WaitTimeout
 from pressroom.delivery.redis import Redis
-from tests import looking, servers
+from tests import servers
 from tests.reliability import checker, dump, journal
 from tests.reliability.client import Client as Submitter
 from tests.reliability.journal import Journal
 from tests.reliability.stage import drained, until
-from tests.reliability.workload import TABLES_ON_A_SERVER, Handlers, place_at
+from tests.reliability.workload import Handlers, make_tables, place_at
 
 type Ended = Callable[[Pressroom, Submitter], Awaitable[bool]]
 
 
 async def lose_all_messages(address: str, folder: Path, ended: Ended) -> checker.Verdict:
     """Five jobs are announced, Redis is killed and comes back empty, and then a worker comes."""
-    for statement in filter(str.strip, TABLES_ON_A_SERVER.split(";")):
-        looking.change(address, statement)
+    make_tables(address)
     notes = Journal(folder / "journal.jsonl")
     kinds = Handlers(notes).kinds()
     (port,) = servers.free_ports(1)
@@ -41,7 +40,7 @@ async def lose_all_messages(address: str, folder: Path, ended: Ended) -> checker
             with servers.valkey(folder, port=port):
                 async with Pressroom(settings=place, kinds=kinds, workers=2) as press:
                     await until(lambda: ended(press, submitter))
-    return checker.judge(journal.load(notes.path), dump.read_server(address))
+    return checker.judge(journal.load(notes.path), dump.read(address))
 
 
 async def _holds(client: Any, messages: int) -> bool:

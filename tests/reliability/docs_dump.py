@@ -1,13 +1,10 @@
 """What a database holds after a run of documentation builds, as values for the judge."""
 
 import json
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import apsw
-
+from tests import looking
 from tests.reliability import dump
 from tests.reliability.dump import Dump
 
@@ -68,14 +65,13 @@ class DocsDump(Dump):
     history: list[HistoryRow]
 
 
-def read(path: Path) -> DocsDump:
-    with closing(apsw.Connection(str(path))) as connection:
-        return DocsDump(
-            **vars(dump.read(path)),
-            builds=[_build_of(row) for row in connection.execute(BUILDS)],
-            editions=[EditionRow(*row) for row in connection.execute(EDITIONS)],  # type: ignore[arg-type]
-            history=[HistoryRow(*row) for row in connection.execute(HISTORY)],  # type: ignore[arg-type]
-        )
+def read(address: str) -> DocsDump:
+    return DocsDump(
+        **vars(dump.read(address)),
+        builds=[_build_of(row) for row in looking.rows(address, BUILDS)],
+        editions=[EditionRow(*row) for row in looking.rows(address, EDITIONS)],
+        history=[HistoryRow(*row) for row in looking.rows(address, HISTORY)],
+    )
 
 
 def _build_of(row: Any) -> BuildRow:

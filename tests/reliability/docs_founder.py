@@ -11,12 +11,11 @@ from pressroom.apps.docs.settings import DocsSettings
 from tests.reliability.docs_sites import COPIED, POINTED, PROJECTS, SITES
 
 
-async def run(database: Path, _: asyncio.Event) -> None:
-    folder = database.parent / SITES
+async def run(address: str, home: Path, _: asyncio.Event) -> None:
+    folder = home / SITES
     folder.mkdir()
     allowed = {"docs": DocsSettings(publish_allow=(str(folder),))}
-    home = str(database.parent)
-    async with Pressroom(f"sqlite:///{database}", apps=["docs"], workers=None, home=home, sections=allowed) as press:
+    async with Pressroom(address, apps=["docs"], workers=None, home=str(home), sections=allowed) as press:
         app: Any = press.app("docs")
         for org in (POINTED, COPIED):
             await app.orgs.create(OrgDraft(slug=org, title=org))

@@ -2,11 +2,11 @@
 
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.reliability import docs_dump, docs_founder, docs_inspector, docs_nemesis, http_victims, victims
+from tests.reliability import docs_dump, docs_founder, docs_inspector, docs_nemesis, victims
 from tests.reliability.docs_dump import DocsDump
 from tests.reliability.docs_load import DocsLoad
 from tests.reliability.docs_sites import SITES
@@ -26,9 +26,14 @@ class DocsLab(HttpLab):
         super().__init__(folder, seed, show)
         self._began: dict[int, int] = {}  # when the lab first looked at a process
         self._heard: dict[int, int] = {}  # when a client last had an answer from a port
+        self.environ |= {
+            "PRESSROOM_IMPORTS": "",
+            "PRESSROOM_DOCS_LISTEN": "",
+            "PRESSROOM_DOCS_PUBLISH_ALLOW": str(folder / SITES),
+        }
 
     def dump(self) -> DocsDump:
-        return docs_dump.read(self.database)
+        return docs_dump.read(self.address)
 
     def hear(self, line: Line) -> None:
         if line.do == "start" and line.type == "ok":
@@ -38,7 +43,7 @@ class DocsLab(HttpLab):
 
     def _found(self) -> None:
         super()._found()
-        self._let(partial(docs_founder.run, self.database))
+        self._let(partial(docs_founder.run, self.address, self.folder))
 
     def _answers(self, victim: Victim, port: int) -> bool:
         """Killed before it ever answered, a server would have done nothing."""
@@ -56,17 +61,6 @@ class DocsLab(HttpLab):
             return ["work"]
         listen = ["--listen", f"127.0.0.1:{self._ports[role, number]}"]
         return ["docs", "edge", *listen] if role == "edge" else ["serve", *listen, "--no-workers"]
-
-    def _start(self, argv: Sequence[str], *, spec: str = "", ahead: int = 0) -> Victim:
-        environ = http_victims.environment(self.folder) | {
-            "PRESSROOM_CLOCK_OFFSET": str(ahead),
-            "PRESSROOM_IMPORTS": "",
-            "PRESSROOM_DOCS_LISTEN": "",
-            "PRESSROOM_DOCS_PUBLISH_ALLOW": str(self.folder / SITES),
-        }
-        victim = http_victims.start(argv, self.log, environ, spec=spec)
-        self._pids.add(victim.pid)
-        return victim
 
     def _inspect(self) -> None:
         self._read_news()

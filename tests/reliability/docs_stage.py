@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from unittest import mock
 
 from tests.reliability import docs_checker, docs_dump, docs_founder, docs_inspector, http_inspector, journal
@@ -14,17 +15,24 @@ from tests.reliability.docs_load import EdgeReader
 from tests.reliability.docs_sites import PAGE, SITES, build_archive
 from tests.reliability.http_stage import WITHIN, ServerStage
 from tests.reliability.http_victims import free_port
+from tests.reliability.workload import make_tables
 
 
 class DocsStage(ServerStage):
+    def __init__(self, folder: Path, address: str) -> None:
+        super().__init__(folder)
+        self.address = address
+
     async def found(self) -> None:
-        await docs_founder.run(self.database(), asyncio.Event())
+        make_tables(self.address)
+        await docs_founder.run(self.address, self.folder, asyncio.Event())
         self.edge = free_port(2)
 
     @contextlib.contextmanager
     def serving(self, number: int, naive: Callable[[], None] | None = None) -> Iterator[int]:
         port = self.ports[number]
         environ = {
+            "PRESSROOM_DATABASE": self.address,
             "PRESSROOM_DOCS_LISTEN": f"127.0.0.1:{self.edge}",
             "PRESSROOM_DOCS_PUBLISH_ALLOW": str(self.folder / SITES),
         }
@@ -48,4 +56,4 @@ class DocsStage(ServerStage):
 
     async def judge(self, port: int) -> DocsVerdict:
         await docs_inspector.run(port, self.edge, self.journal, WITHIN, asyncio.Event())
-        return docs_checker.judge(journal.load(self.journal.path), docs_dump.read(self.database()))
+        return docs_checker.judge(journal.load(self.journal.path), docs_dump.read(self.address))

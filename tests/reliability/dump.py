@@ -1,15 +1,14 @@
 """Everything that a database holds after a run, as values for the judge."""
 
 import json
-from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from pressroom.app import BUILT_IN_SCHEMA
 from pressroom.store.engine import postgres_health, sqlite_health
+from pressroom.store.engine.fsck import Violation
 from tests import looking
 
 
@@ -74,32 +73,28 @@ EVENTS = "SELECT job_id, type, data FROM job_event ORDER BY id"
 PUBLICATIONS = "SELECT uid, kind, status, key, revision FROM publication ORDER BY position"
 
 
-def read(path: Path) -> Dump:
-    with closing(apsw.Connection(str(path))) as connection:
-        rows = connection.execute
-        return Dump(
-            jobs=[JobRow(*row[:9], *map(_json, row[9:])) for row in rows(JOBS)],
-            events=[EventRow(job, type, _json(data)) for job, type, data in rows(EVENTS)],
-            publications=[Publication(*row) for row in rows(PUBLICATIONS)],
-            letters=[nonce for (nonce,) in rows("SELECT nonce FROM letter")],
-            ticks=[job for (job,) in rows("SELECT job FROM schedule_tick")],
-            complaints=[
-                f"{found.check} {found.job or ''} {found.detail}" for found in sqlite_health.audit(str(path), BUILT_IN_SCHEMA)
-            ],
-        )
-
-
-def read_server(address: str) -> Dump:
-    """The same of a database on a server."""
-    found = [f"{one.check} {one.job or ''} {one.detail}" for one in postgres_health.audit(address, BUILT_IN_SCHEMA)]
+def read(database: Path | str) -> Dump:
+    """Of a file, or of a database on a server by its address."""
+    address = address_of(database)
+    rows = partial(looking.rows, address)
     return Dump(
-        jobs=[JobRow(*row[:9], *map(_json, row[9:])) for row in looking.rows(address, JOBS)],
-        events=[EventRow(job, type, _json(data)) for job, type, data in looking.rows(address, EVENTS)],
-        publications=[Publication(*row) for row in looking.rows(address, PUBLICATIONS)],
-        letters=[nonce for (nonce,) in looking.rows(address, "SELECT nonce FROM letter")],
-        ticks=[job for (job,) in looking.rows(address, "SELECT job FROM schedule_tick")],
-        complaints=found,
+        jobs=[JobRow(*row[:9], *map(_json, row[9:])) for row in rows(JOBS)],
+        events=[EventRow(job, type, _json(data)) for job, type, data in rows(EVENTS)],
+        publications=[Publication(*row) for row in rows(PUBLICATIONS)],
+        letters=[nonce for (nonce,) in rows("SELECT nonce FROM letter")],
+        ticks=[job for (job,) in rows("SELECT job FROM schedule_tick")],
+        complaints=[f"{one.check} {one.job or ''} {one.detail}" for one in _audit(address)],
     )
+
+
+def address_of(database: Path | str) -> str:
+    return f"sqlite:///{database}" if isinstance(database, Path) else database
+
+
+def _audit(address: str) -> list[Violation]:
+    if address.startswith("sqlite:"):
+        return sqlite_health.audit(address.removeprefix("sqlite:///"), BUILT_IN_SCHEMA)
+    return postgres_health.audit(address, BUILT_IN_SCHEMA)
 
 
 def _json(text: str | None) -> Any:

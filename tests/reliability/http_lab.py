@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from pressroom.renderers.sandbox.process_tree import FOLDER_PREFIX
-from tests.reliability import http_clean, http_inspector, http_victims, nemesis, victims
+from tests import looking
+from tests.reliability import dump, http_clean, http_inspector, http_victims, nemesis, victims
 from tests.reliability.floor import Floor
 from tests.reliability.http_desk import HttpDesk
 from tests.reliability.http_inspector import Link
@@ -20,13 +20,14 @@ from tests.reliability.http_nemesis import FATES, TEAM
 from tests.reliability.journal import Line
 from tests.reliability.slot import Slot, Toll
 from tests.reliability.victims import Role, Victim
-from tests.reliability.workload import TABLES
+from tests.reliability.workload import make_tables
 
 FEW = 10
 DRAIN_LIMIT = 300.0
 AHEAD = 120  # seconds: a job that was beside a crash waits before it runs again, and the clean server need not
 FAR_BEHIND = 60  # open jobs: a worker that was just started is left alone until there are fewer, or for as long as it may start
 GONE_WITHIN = 60.0  # what a press may take to notice that whoever started it was killed
+LOOK = 0.1  # seconds between two looks at how many jobs are open: on a server each is a connection
 OPEN = "SELECT count(*) FROM job WHERE date_completed IS NULL"
 
 
@@ -34,12 +35,17 @@ class HttpLab(Floor):
     team = TEAM
     fates = FATES
     far_behind = FAR_BEHIND
+    ahead = AHEAD
 
     def __init__(self, folder: Path, seed: int, show: Callable[[Toll, int], None]) -> None:
         super().__init__(folder, "pressroom.db", show)
+        self.address = dump.address_of(self.database)
+        self.environ = http_victims.environment(folder)
         self._seed = seed
         self._pids: set[int] = set()
         self._links: set[Link] = set()
+        self._open_jobs = 0
+        self._looked = 0.0
         names = [(role, number) for role, count in self.team.items() for number in range(count)]
         self._ports = {name: http_victims.free_port(at) for at, name in enumerate(names) if name[0] != "press"}
         self._slots = [self._slot(role, number) for role, number in names]
@@ -68,8 +74,7 @@ class HttpLab(Floor):
         done.wait()
         if done.ended != 0:
             raise RuntimeError(f"the database could not be founded; see {self.log}")
-        with contextlib.closing(apsw.Connection(str(self.database))) as connection:
-            connection.execute(TABLES)
+        make_tables(self.address)
 
     def _clients(self) -> Victim:
         desk = HttpDesk(list(self._ports.values()), self.journal, f"{self._seed}/desk")
@@ -88,14 +93,14 @@ class HttpLab(Floor):
 
     def _inspect(self) -> None:
         self._read_news()
-        asked = list(self._acked), list(self._links), AHEAD, DRAIN_LIMIT
+        asked = list(self._acked), list(self._links), self.ahead, DRAIN_LIMIT
         self._let_see(lambda port: partial(http_inspector.run, port, self.journal, *asked))
         self._let(partial(http_clean.run, self.journal))
 
     def _let_see(self, inspector: Callable[[int], Role]) -> None:
         """A server that nobody torments finishes what is left, and is looked at."""
         port = next(iter(self._ports.values()))
-        server = self._start(["serve", "--listen", f"127.0.0.1:{port}"], ahead=AHEAD)
+        server = self._start(["serve", "--listen", f"127.0.0.1:{port}"], ahead=self.ahead)
         self._let(inspector(port))
         server.signal(signal.SIGTERM)
         self._see_off([server])
@@ -128,10 +133,10 @@ class HttpLab(Floor):
 
     def _keeps_up(self) -> bool:
         """On a busy machine a worker takes seconds to start. Killed as soon as it has, it would end no job."""
-        with contextlib.closing(apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            connection.set_busy_timeout(60_000)
-            (open_jobs,) = connection.execute(OPEN).fetchone()
-        return bool(open_jobs < self.far_behind)
+        if time.monotonic() - self._looked > LOOK:
+            ((self._open_jobs,),) = looking.rows(self.address, OPEN)
+            self._looked = time.monotonic()
+        return self._open_jobs < self.far_behind
 
     def _command(self, role: str, number: int) -> list[str]:
         if role == "press":
@@ -140,7 +145,7 @@ class HttpLab(Floor):
         return ["serve", *listen, *(["--no-workers"] if role == "counter" else [])]
 
     def _start(self, argv: Sequence[str], *, spec: str = "", ahead: int = 0) -> Victim:
-        environ = http_victims.environment(self.folder) | {"PRESSROOM_CLOCK_OFFSET": str(ahead)}
+        environ = self.environ | {"PRESSROOM_CLOCK_OFFSET": str(ahead)}
         victim = http_victims.start(argv, self.log, environ, spec=spec)
         self._pids.add(victim.pid)
         return victim

@@ -93,8 +93,7 @@ class Stage:
         return [line for line in self.lines() if line.do == "run" and uid in (None, line.data["uid"])]
 
     def judge(self) -> Verdict:
-        kept = dump.read(self.database) if self.url.startswith("sqlite:") else dump.read_server(self.url)
-        return checker.judge(self.lines(), kept)
+        return checker.judge(self.lines(), dump.read(self.url))
 
 
 class WorkerProcess:

@@ -51,9 +51,9 @@ def test_a_seed_gives_the_same_faults_again(role: str) -> None:
     ],
 )
 async def test_documentation_that_is_broken_on_purpose_is_found_out(
-    tmp_path: Path, naive: Callable[[], None] | None, offence: str
+    tmp_path: Path, database: str, naive: Callable[[], None] | None, offence: str
 ) -> None:
-    stage = DocsStage(tmp_path)
+    stage = DocsStage(tmp_path, database)
     await stage.found()
     with stage.serving(0, naive) as port:
         await stage.listens(port)

@@ -10,6 +10,7 @@ from typing import Any
 from pressroom import Backoff, Ending, Kind, OnKey, Schedule, Statement, Transient
 from pressroom.config import Settings
 from pressroom.model import Work
+from tests import looking
 from tests.reliability.journal import Journal
 
 LEASE = 1.0
@@ -26,6 +27,10 @@ CREATE TABLE IF NOT EXISTS publication (
 CREATE TABLE IF NOT EXISTS letter (nonce TEXT NOT NULL);
 """
 TABLES_ON_A_SERVER = TABLES.replace("INTEGER PRIMARY KEY AUTOINCREMENT", "BIGSERIAL PRIMARY KEY").replace("INTEGER", "BIGINT")
+
+
+def make_tables(address: str) -> None:
+    looking.change(address, TABLES if address.startswith("sqlite:") else TABLES_ON_A_SERVER)
 
 
 def place_at(database: str, **others: Any) -> Settings:

@@ -123,6 +123,16 @@ def test_a_pull_request_from_a_branch_named_main_is_not_main(tmp_path: Path) -> 
     assert find_origin(tmp_path, "pr-5", {}, PULL | {"GITHUB_HEAD_REF": "main"}).git_ref == "pr-5"
 
 
+@pytest.mark.parametrize(("pull_request", "believed"), [("5", None), ("", "main")])
+def test_drone_names_a_target_for_pushes_too(pull_request: str, believed: str | None) -> None:
+    branches = {"DRONE_BRANCH": "main", "DRONE_SOURCE_BRANCH": "main", "DRONE_TARGET_BRANCH": "main"}
+
+    run = find_ci_run({"DRONE": "true", "DRONE_PULL_REQUEST": pull_request, **branches})
+
+    assert run is not None
+    assert run.git_ref == believed
+
+
 @pytest.mark.parametrize(("head", "believed"), [("acme/guide", "v9.0.0"), ("eve/guide", None)])
 def test_the_branch_of_a_fork_is_not_believed(tmp_path: Path, head: str, believed: str | None) -> None:
     event = {"pull_request": {"head": {"repo": {"full_name": head}}, "base": {"repo": {"full_name": "acme/guide"}}}}
@@ -132,6 +142,68 @@ def test_the_branch_of_a_fork_is_not_believed(tmp_path: Path, head: str, believe
 
     assert run is not None
     assert run.git_ref == believed
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {
+            "GITLAB_CI": "true",
+            "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "v9.0.0",
+            "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+            "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7",
+            "CI_MERGE_REQUEST_PROJECT_ID": "1",
+        },
+        {
+            "TRAVIS": "true",
+            "TRAVIS_BRANCH": "main",
+            "TRAVIS_PULL_REQUEST_BRANCH": "v9.0.0",
+            "TRAVIS_PULL_REQUEST_SLUG": "eve/guide",
+            "TRAVIS_REPO_SLUG": "acme/guide",
+        },
+        {
+            "BUILDKITE": "true",
+            "BUILDKITE_BRANCH": "v9.0.0",
+            "BUILDKITE_PULL_REQUEST_REPO": "git://github.com/eve/guide.git",
+            "BUILDKITE_REPO": "git@github.com:acme/guide.git",
+        },
+        {"TF_BUILD": "True", "SYSTEM_PULLREQUEST_SOURCEBRANCH": "refs/heads/v9.0.0", "SYSTEM_PULLREQUEST_ISFORK": "True"},
+        {"JENKINS_URL": "https://ci", "CHANGE_BRANCH": "v9.0.0", "CHANGE_FORK": "eve"},
+    ],
+    ids=lambda environ: next(iter(environ)),
+)
+def test_no_system_is_believed_about_the_branch_of_a_fork(environ: dict[str, str]) -> None:
+    run = find_ci_run(environ)
+
+    assert run is not None
+    assert run.git_ref is None
+    assert "comes from a fork" in (run.problem or "")
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {
+            "GITLAB_CI": "true",
+            "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "topic",
+            "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "1",
+            "CI_MERGE_REQUEST_PROJECT_ID": "1",
+        },
+        {
+            "BUILDKITE": "true",
+            "BUILDKITE_BRANCH": "topic",
+            "BUILDKITE_PULL_REQUEST_REPO": "https://github.com/Acme/guide.git",
+            "BUILDKITE_REPO": "git@github.com:acme/guide.git",
+        },
+        {"TF_BUILD": "True", "SYSTEM_PULLREQUEST_SOURCEBRANCH": "refs/heads/topic", "SYSTEM_PULLREQUEST_ISFORK": "False"},
+    ],
+    ids=lambda environ: next(iter(environ)),
+)
+def test_a_pull_request_of_the_repository_itself_is_believed(environ: dict[str, str]) -> None:
+    run = find_ci_run(environ)
+
+    assert run is not None
+    assert run.git_ref == "topic"
 
 
 def test_a_working_tree_says_its_branch_and_commit(repository: Path) -> None:
@@ -177,6 +249,37 @@ def test_a_repository_without_a_commit_has_a_branch(tmp_path: Path) -> None:
 
     assert tree is not None
     assert (tree.branch, tree.commit) == ("main", None)
+
+
+def test_a_partial_clone_says_its_branch(repository: Path) -> None:
+    """As `git clone --filter=blob:none` leaves it."""
+    git(repository, "config", "core.repositoryformatversion", "1")
+    git(repository, "config", "extensions.partialClone", "origin")
+
+    tree = read_working_tree(repository)
+
+    assert tree is not None
+    assert tree.branch == "main"
+
+
+def test_a_tag_whose_object_a_clone_lacks_is_no_tag_of_the_commit(repository: Path) -> None:
+    git(repository, "tag", "v1.0.0")
+    git(repository, "checkout", "-q", "--detach")
+    (repository / ".git" / "refs" / "tags" / "lost").write_text("1" * 40 + "\n")
+
+    tree = read_working_tree(repository)
+
+    assert tree is not None
+    assert tree.ref() == "v1.0.0"
+
+
+@pytest.mark.parametrize("config", ["[core]\nrepositoryformatversion = 1\n[extensions]\nofTheFuture = true\n", "[core\n"])
+def test_a_repository_that_cannot_be_read_needs_a_ref_and_no_more(repository: Path, config: str) -> None:
+    (repository / ".git" / "config").write_text(config)
+
+    with pytest.raises(InvalidArgument, match=r"cannot be read .*--git-ref"):
+        find_origin(repository, None, {}, {})
+    assert find_origin(repository, "main", {}, {}).git_ref == "main"
 
 
 def test_a_linked_worktree_has_its_own_branch(repository: Path, tmp_path: Path) -> None:
@@ -226,6 +329,7 @@ def test_annotations_are_names_and_values() -> None:
         ("https://x:y@host/a", "https://host/a"),
         ("git@host:a/b.git", "git@host:a/b.git"),
         ("ssh://git@host/a", "ssh://git@host/a"),
+        ("ssh://git:y@host/a", "ssh://git@host/a"),
         ("/srv/git/a", "/srv/git/a"),
     ],
 )

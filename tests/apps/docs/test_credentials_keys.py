@@ -5,6 +5,7 @@ import base64
 import json
 import logging
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -30,7 +31,7 @@ from pressroom.apps.docs.errors import (
 )
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import credentials as rows
-from pressroom.errors import CannotUnseal, InvalidArgument
+from pressroom.errors import CannotUnseal, InvalidArgument, Transient
 from pressroom.model import Status
 from tests import looking
 from tests.apps.docs.pubs_stage import PubsStage, pubs_stage
@@ -252,6 +253,39 @@ async def test_the_file_of_keys_is_private_and_keeps_every_version(tmp_path: Pat
     file.chmod(0o644)
     with pytest.raises(KeysUnavailable, match="chmod 600"):
         await keys.decrypt("acme", new)
+
+
+async def test_keys_that_were_lost_are_not_replaced_by_others_of_the_same_number(file: str, tmp_path: Path) -> None:
+    """Q32: with the file restored from a backup, what another key of its number encrypted could not be decrypted any more."""
+    keyring = tmp_path / "keys"
+    async with with_orgs(file, DocsSettings(keyring=str(keyring))) as stage:
+        credentials = stage.app.credentials
+        await credentials.create("acme", DRAFT, actor="anna")
+        kept = keyring.rename(tmp_path / "backup")
+
+        with pytest.raises(KeysUnavailable, match="version 1 of the key, and the file of keys has none above 0"):
+            await credentials.create("umbrella", DRAFT, actor="anna")
+        assert not keyring.exists()
+        with pytest.raises(Transient, match="it is of version 1 of the key, and the newest that is there is 0"):
+            await stage.app.credential_rewrap._rewrap("acme", Counter())
+
+        assert (await credentials.rotate_keys(actor="anna"))[0].version == 2
+        await credentials.create("umbrella", DRAFT, actor="anna")
+        assert (await credentials.get("umbrella", "token")).key_version == 2
+        keyring.write_text(kept.read_text() + keyring.read_text())
+        for org in ("acme", "umbrella"):
+            assert await credentials.open_secret(org, "token") == {"token": CANARY}
+
+
+async def test_a_rotation_that_was_killed_leaves_no_copy_of_the_keys(tmp_path: Path) -> None:
+    keys = LocalKeys(tmp_path / "keys", creates=True)
+    ciphertext = await keys.encrypt("acme", b"secret")
+    half_written = tmp_path / ".keys.new"
+    half_written.write_text("1:AAAA")
+
+    assert await keys.rotate(None) == 2
+    assert not half_written.exists()
+    assert await keys.decrypt("acme", ciphertext) == b"secret"
 
 
 async def test_two_processes_that_rotate_at_once_make_two_versions(tmp_path: Path) -> None:

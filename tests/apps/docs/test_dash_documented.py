@@ -8,7 +8,7 @@ import msgspec
 from pressroom.apps.docs import errors
 from pressroom.apps.docs.dashboards.context import RenderingService, dashboard_context
 from pressroom.apps.docs.dashboards.sample import MOMENT, sample_facts
-from pressroom.apps.docs.git import addresses, git_process, remote
+from pressroom.apps.docs.git import addresses, git_process, remote, template_files
 from pressroom.apps.docs.git.template_files import read_template
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.urls import PublishedUrls
@@ -51,6 +51,9 @@ def test_the_documented_fields_are_those_of_the_context() -> None:
 def test_the_documented_limits_and_codes_are_those_of_the_code() -> None:
     assert f"| {git_process.MOST_FILES}, {git_process.LARGEST_TREE // 1024**2} MB |" in PAGE
     assert f"| {git_process.LARGEST_PACK // 1024**2} MB |" in PAGE
+    assert f"| {template_files.LARGEST_CONFIG // 1024} KB, {template_files.MOST_DOTS} dots in a line |" in PAGE
+    assert f"joined | {template_files.LARGEST_ASSETS // 1024**2} MB |" in PAGE
+    assert f"more than {git_process.MOST_REFS:,}" in PAGE
     assert f"| {remote.SECONDS:g} s |" in PAGE
     for error in (
         addresses.GitAddressRefused,

@@ -135,6 +135,18 @@ def test_short_versions_are_versions_too(tmp_path: Path) -> None:
     assert newest_release(["main"]) is None
 
 
+def test_an_alias_of_an_alias_leads_to_the_version_and_a_circle_nowhere(tmp_path: Path) -> None:
+    write_sites(tmp_path, "1.0")
+    for alias, target in (("latest", "stable"), ("stable", "./1.0/"), ("here", "there"), ("there", "here")):
+        (tmp_path / alias).symlink_to(target)
+
+    found = find_versions(tmp_path)
+
+    assert found.versions == ["1.0"]
+    assert found.aliases == {"latest": "1.0", "stable": "1.0"}
+    assert found.ignored.keys() == {"here", "there"}
+
+
 def test_a_link_elsewhere_is_not_followed(tmp_path: Path) -> None:
     write_sites(tmp_path / "other", "2.0")
     write_sites(tmp_path / "sites", "1.0")

@@ -9,6 +9,7 @@ import pytest
 from pressroom.apps.docs.model import MAIN, Edition, Project
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store.editions import get_edition_by_id, list_editions
+from pressroom.apps.docs.store.refs import RefAudit, audit_project
 from pressroom.clock import ManualClock
 from pressroom.model import Job, Status
 from tests.apps.docs.dash_stage import DocsStage, docs_stage
@@ -118,6 +119,20 @@ async def test_the_refs_of_a_repository_are_listed_once_for_all_its_projects(fil
 
         assert job.result["projects"] == 4
         assert asked == [scene.repository.url]
+
+
+async def test_the_refs_of_the_repository_before_delete_nothing_of_a_project_that_has_another_now(
+    file: str, tmp_path: Path
+) -> None:
+    """Q30: the list of refs may be an hour old when a project is audited."""
+    async with docs_stage(file, settings=settings_for(tmp_path)) as stage:
+        scene = await audit_stage(stage, tmp_path, lifecycle_rules=RULE)
+        before = await scene.editions()
+
+        audit = await stage.run(partial(audit_project, scene.project.id, "https://git.example.org/before", frozenset()))
+
+        assert audit == RefAudit(flagged=[], found_again=[], deleted=[], stale=False)
+        assert await scene.editions() == before
 
 
 @pytest.mark.parametrize("had_refs", [True, False])

@@ -196,6 +196,7 @@ async def test_a_renamed_repository_is_followed(file: str, payload: Any, old: st
         answer = await deliver(stage, "repository", payload | {"repository": repository("acme/new")})
 
         assert answer.status_code == 202
+        assert [job["kind"] for job in answer.json()["jobs"]] == ["dashboard_sync"]  # one that runs has read the old address
         assert (await stage.app.templates.get("red", None)).git_url == "https://git.example.org/acme/new.git"
         assert (await stage.app.projects.get("red", "moved")).git_url == "https://git.example.org/acme/new.git"
         assert (await stage.app.projects.get("red", "stays")).git_url == "https://git.example.org/acme/other"

@@ -1,17 +1,23 @@
 """Repositories are read by the git protocol; addresses that are not public, and too much of anything, are refused."""
 
 import asyncio
+import contextlib
 import socket
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from dulwich.objects import Commit, Tree
+from dulwich.refs import Ref
+from dulwich.repo import Repo
 
 from pressroom.apps.docs.git import git_process
 from pressroom.apps.docs.git.addresses import GitAddressRefused, parse_git_address, repository_name
 from pressroom.apps.docs.git.refs import check_ref
 from pressroom.apps.docs.git.remote import GitRemote, KnownTree, RepositoryRefused, RepositoryUnreachable
+from pressroom.apps.docs.operations.checks import check_git_url
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.errors import InvalidArgument
 from tests.apps.docs.git_stage import (
@@ -158,6 +164,69 @@ async def test_too_many_files_and_too_many_bytes_are_refused(tmp_path: Path) -> 
         await remote.fetch(repository.url, "main", "/many")
     with pytest.raises(RepositoryRefused, match="more than 5 MB"):
         await remote.fetch(repository.url, "main", "/large")
+
+
+async def test_a_tree_that_contains_itself_in_every_way_is_not_walked_to_its_end(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path)
+    with Repo(repository.url) as bare:
+        tree = Tree()
+        bare.object_store.add_object(tree)
+        for _ in range(15):
+            above = Tree()
+            for number in range(10):
+                above.add(b"%d" % number, stat.S_IFDIR, tree.id)
+            bare.object_store.add_object(above)
+            tree = above
+        commit = Commit()
+        commit.tree, commit.message = tree.id, b"10**15 folders"
+        commit.author = commit.committer = b"test <test@example.org>"
+        commit.author_time = commit.commit_time = commit.author_timezone = commit.commit_timezone = 0
+        bare.object_store.add_object(commit)
+        bare.refs[Ref(b"refs/heads/main")] = commit.id
+
+    with pytest.raises(RepositoryRefused, match="more than 20,000 files and folders"):
+        await a_remote(str(tmp_path)).fetch(repository.url, "main")
+
+
+async def test_names_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path)
+    repository.push({"a.html": "a", "\x1b[2J.html": "b", "c\nd.html": "c"})
+
+    fetched = await a_remote(str(tmp_path)).fetch(repository.url, "main")
+
+    assert fetched.files == {"a.html": b"a"}
+
+
+async def test_of_endless_refs_none_is_read(tmp_path: Path) -> None:
+    """The worker would have to hold all that the process of git answers."""
+    repository = GitRepository(tmp_path)
+    commit = repository.push({"a": "b"})
+    packed = repository.bare / "packed-refs"
+    remote = a_remote(str(tmp_path))
+
+    packed.write_text(f"{commit} refs/heads/{'x' * 400}\n{commit} refs/heads/x\n{commit} refs/pull/1/head\n")
+    assert await remote.list_refs(repository.url) == {"refs/heads/main": commit, "refs/heads/x": commit}
+    packed.write_text("".join(f"{commit} refs/heads/{number:06}\n" for number in range(git_process.MOST_REFS)))
+    with pytest.raises(RepositoryRefused, match="more than 100,000 branches and tags"):
+        await remote.list_refs(repository.url)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_kept"),
+    [
+        ("https://github.com/acme/guide.git", True),
+        ("git@github.com:acme/guide.git", True),
+        ("ssh://git@github.com/acme/guide@2", True),
+        ("https://user:secret@github.com/acme/guide", False),
+        ("HTTPS://secret@github.com/acme/guide", False),
+        ("ssh://git:secret@github.com/acme/guide", False),
+    ],
+)
+def test_an_address_with_a_secret_is_not_kept_where_readers_see_it(url: str, is_kept: bool) -> None:
+    """L"""
+    with contextlib.nullcontext() if is_kept else pytest.raises(InvalidArgument) as refused:
+        assert check_git_url(url) == url
+    assert refused is None or "secret@" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

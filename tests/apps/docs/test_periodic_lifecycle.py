@@ -8,7 +8,7 @@ import pytest
 
 from pressroom.apps.docs.errors import OrgNotFound, ProjectNotFound
 from pressroom.apps.docs.model import MAIN
-from pressroom.apps.docs.store import purgatory
+from pressroom.apps.docs.store import lifecycle, purgatory
 from pressroom.definitions import Kind
 from pressroom.errors import InvalidArgument
 from pressroom.model import Answer, OnKey, Status
@@ -84,10 +84,25 @@ async def test_dashboards_are_rebuilt_only_where_an_edition_went(file: str) -> N
 
         await stage.run_job(KIND)
 
-        rows = looking.rows(file, "SELECT org, dashboard IS NOT NULL FROM docs_project ORDER BY org")
-        assert rows == [("acme", 1), ("initech", 0), ("umbrella", 1)]
         follow_ups = (await stage.press.list(kind="docs.reconcile")).jobs
         assert sorted(str(job.key) for job in follow_ups) == ["docs.reconcile:acme", "docs.reconcile:umbrella"]
+        for job in follow_ups:
+            assert (await stage.press.wait_until_ended(job.uid, timeout=120)).status is Status.COMPLETED
+        rows = looking.rows(file, "SELECT org, dashboard IS NOT NULL FROM docs_project ORDER BY org")
+        assert rows == [("acme", 1), ("initech", 0), ("umbrella", 1)]
+
+
+async def test_a_project_that_is_deleted_meanwhile_leaves_the_others_to_their_rules(file: str) -> None:
+    clock = ManualClock()
+    async with pubs_stage(file, clock=clock) as stage:
+        await fill(stage, clock)
+        project = (await stage.app.projects.list("acme"))[0][0]
+        gone = await stage.new_project("gone")
+        await stage.app.projects.delete("acme", "gone", actor="test")
+
+        deleted = await stage.run(partial(lifecycle.apply_plans, "acme", [gone.id, project.id]))
+
+        assert {one.project for one in deleted} == {"guide"}
 
 
 async def test_a_projects_rules_take_the_place_of_its_organisations_also_if_it_has_none(file: str) -> None:

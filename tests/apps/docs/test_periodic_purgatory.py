@@ -117,6 +117,19 @@ async def test_q31_builds_that_were_never_uploaded_fail_and_lose_their_staging(d
         assert (await flow.build(fresh.build.uid)).status is BuildStatus.PENDING
 
 
+async def test_a_build_whose_upload_is_announced_at_last_is_not_given_up(database: str) -> None:
+    """Its archive was deleted if that came between the look at the list and the build itself."""
+    async with docs_flow(database, workers=None) as flow:
+        build = await flow.start(await flow.upload(archive_of({"index.html": b"one"}), "late"))
+
+        is_given_up = await flow.app.core.database.run(
+            partial(builds.abandon_build, build.uid, purgatory_cleanup.ABANDONED), name="docs"
+        )
+
+        assert not is_given_up
+        assert (await flow.build(build.uid)).status is BuildStatus.PROCESSING
+
+
 async def test_uploads_that_a_cancelled_build_left_are_deleted(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else deletes the archive of a build that was cancelled before a worker had it."""
     async with docs_flow(file, workers=None) as flow:

@@ -77,7 +77,7 @@ class DocsApp(RunningApp):
         self.dashboard_sync = DashboardSync(core, self.dashboards, self.publishing, self.git_remote)
         self.git_ref_audit = GitRefAudit(core, self.publishing, self.git_remote)
         self.reconcile = Reconcile(core, self.publishers, self.dashboards, self.search)
-        self.lifecycle_eval = LifecycleEval(core, self.dashboards, self.publishers, self.reconcile)
+        self.lifecycle_eval = LifecycleEval(core, self.reconcile)
         self.purgatory_cleanup = PurgatoryCleanup(core, self.staging, self.publishers)
         self.credential_rewrap = CredentialRewrap(core, self.credentials)
         self.orgs = Orgs(core, SCHEDULES)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from pressroom.apps.docs.git.addresses import repository_name
 from pressroom.errors import InvalidArgument
 
 type Environ = Mapping[str, str]
@@ -21,7 +22,8 @@ class CiRun(msgspec.Struct, frozen=True):
 
 class CiSystem(msgspec.Struct, frozen=True):
     """Where a system says what. The first variable of `refs` that is set is the ref. `base` has the branch that a pull request
-    is for. `annotations`: the variable by the name of the annotation."""
+    is for; where others have it too, `pull_request` is set for those alone. `annotations`: the variable by the name of the
+    annotation."""
 
     name: str
     marker: str
@@ -29,7 +31,16 @@ class CiSystem(msgspec.Struct, frozen=True):
     commit: str
     annotations: Mapping[str, str] = {}
     base: str = ""
+    pull_request: str = ""
 
+
+# Where a pull request of a fork is built: these variables are set and not "False", or those of a pair name two repositories.
+FORK_FLAGS = ("SYSTEM_PULLREQUEST_ISFORK", "CHANGE_FORK")
+FORK_PAIRS = (
+    ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "CI_MERGE_REQUEST_PROJECT_ID"),
+    ("TRAVIS_PULL_REQUEST_SLUG", "TRAVIS_REPO_SLUG"),
+    ("BUILDKITE_PULL_REQUEST_REPO", "BUILDKITE_REPO"),
+)
 
 # Gitea and Forgejo set GitHub's variables too, so they come first. `CI_*` of no other system is GitLab's or Woodpecker's.
 SYSTEMS = (
@@ -73,6 +84,8 @@ SYSTEMS = (
         ("DRONE_TAG", "DRONE_SOURCE_BRANCH", "DRONE_BRANCH"),
         "DRONE_COMMIT_SHA",
         {"repository": "DRONE_REPO", "run_id": "DRONE_BUILD_NUMBER", "run_url": "DRONE_BUILD_LINK"},
+        "DRONE_TARGET_BRANCH",
+        "DRONE_PULL_REQUEST",
     ),
     CiSystem(
         "circleci",
@@ -141,7 +154,8 @@ def find_ci_run(environ: Environ) -> CiRun | None:
         found["github_run_url"] = (
             f"{environ['GITHUB_SERVER_URL']}/{found['github_repository']}/actions/runs/{found['github_run_id']}"
         )
-    problem = _distrust(ref, environ.get(system.base, "") if system.base else "", environ)
+    has_base = bool(system.base and environ.get(system.pull_request or system.base))
+    problem = _distrust(ref, environ.get(system.base, "") if has_base else "", environ)
     return CiRun(None if problem else ref, found, problem)
 
 
@@ -167,6 +181,10 @@ def _distrust(ref: str | None, base: str, environ: Environ) -> str | None:
 
 def _is_of_fork(environ: Environ) -> bool:
     """GitHub's description of the event names both repositories."""
+    if any(environ.get(flag, "").lower() not in ("", "false") for flag in FORK_FLAGS):
+        return True
+    if any(environ.get(head) and _names_differ(environ[head], environ.get(base, "")) for head, base in FORK_PAIRS):
+        return True
     path = environ.get("GITHUB_EVENT_PATH", "")
     if not path or not environ.get("GITHUB_HEAD_REF"):
         return False
@@ -176,6 +194,11 @@ def _is_of_fork(environ: Environ) -> bool:
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
     return sides[0] != sides[1]
+
+
+def _names_differ(head: str, base: str) -> bool:
+    """Of one repository they may be addresses for different protocols."""
+    return repository_name(head) != repository_name(base)
 
 
 def read_annotations(given: list[str]) -> dict[str, str]:

@@ -43,7 +43,12 @@ def find_origin(site: Path, git_ref: str | None, annotations: dict[str, str], en
 
 def _find_tree(site: Path, git_ref: str | None) -> WorkingTree | None:
     """The repository of the site's folder and that of the current one, if they do not differ."""
-    here, there = read_working_tree(Path.cwd()), read_working_tree(site) if site.is_dir() else None
+    try:
+        here, there = read_working_tree(Path.cwd()), read_working_tree(site) if site.is_dir() else None
+    except InvalidArgument:
+        if git_ref:
+            return None
+        raise
     if here is not None and there is not None and here.root != there.root:
         if git_ref:
             return None

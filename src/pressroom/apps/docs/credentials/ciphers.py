@@ -30,8 +30,9 @@ class Cipher(Protocol):
         """The same plaintext under the newest version of the key. It is not shown to the caller."""
         ...
 
-    async def rotate(self, org: str | None) -> int:
-        """Make a new version of the key of an organisation, or of the one that all have. Returns its number."""
+    async def rotate(self, org: str | None, *, above: int = 0) -> int:
+        """Make a new version of the key of an organisation, or of the one that all have. Returns its number. `above` is the
+        newest version that is in use: if the keys were lost, another key must not have its number."""
         ...
 
     @property

@@ -12,7 +12,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +55,11 @@ class LocalKeys:
 
     async def rewrap(self, org: str, ciphertext: str) -> str:
         keys = await in_thread(self._load)
-        return _encrypt(max(keys, default=0), keys[max(keys)], org, _decrypt(keys, org, ciphertext))
+        plaintext = _decrypt(keys, org, ciphertext)
+        return _encrypt(max(keys), keys[max(keys)], org, plaintext)
 
-    async def rotate(self, org: str | None) -> int:  # noqa: ARG002
-        return max(await in_thread(self._add_version))
+    async def rotate(self, org: str | None, *, above: int = 0) -> int:  # noqa: ARG002
+        return max(await in_thread(lambda: self._add_version(above=above)))
 
     async def close(self) -> None:
         return None
@@ -83,17 +84,17 @@ class LocalKeys:
             )
         return self._add_version(only_first=True)
 
-    def _add_version(self, *, only_first: bool = False) -> dict[int, bytes]:
+    def _add_version(self, *, only_first: bool = False, above: int = 0) -> dict[int, bytes]:
         """Of two processes that come at once, one waits for the other."""
         if self._file is None:
             if not (only_first and self._in_memory):
-                self._in_memory[max(self._in_memory, default=0) + 1] = secrets.token_bytes(KEY_BYTES)
+                self._in_memory[max(above, *self._in_memory, 0) + 1] = secrets.token_bytes(KEY_BYTES)
             return self._in_memory
         try:
             with _exclusive(self._file.with_name(f"{self._file.name}.lock")):
                 keys = self._load()
                 if not (only_first and keys):
-                    keys[max(keys, default=0) + 1] = secrets.token_bytes(KEY_BYTES)
+                    keys[max(above, *keys, 0) + 1] = secrets.token_bytes(KEY_BYTES)
                     _replace_private(self._file, _format(keys))
                 return keys
         except OSError as reason:
@@ -156,8 +157,10 @@ def _read_private(file: Path) -> str:
 
 
 def _replace_private(file: Path, text: str) -> None:
-    """On stable storage before anything is encrypted with the new key."""
-    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    """On stable storage before anything is encrypted with the new key. What a rotation that was killed has left is removed: the
+    caller has the lock."""
+    temporary = file.with_name(f".{file.name}.new")
+    temporary.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(temporary, _CREATE, 0o600), "w", encoding="ascii") as opened:
             opened.write(text)
@@ -170,8 +173,7 @@ def _replace_private(file: Path, text: str) -> None:
         finally:
             os.close(folder)
     finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

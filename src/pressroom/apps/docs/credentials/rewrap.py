@@ -51,7 +51,12 @@ class CredentialRewrap:
         problems: list[str] = []
         for stored in await database.read(partial(rows.list_credentials, org)):
             try:
-                if version_of(stored.ciphertext) >= newest:
+                version = version_of(stored.ciphertext)
+                if version > newest:  # rotated meanwhile, or lost
+                    newest = await cipher.newest_version(org)
+                if version > newest:
+                    raise CannotUnseal(f"it is of version {version} of the key, and the newest that is there is {newest}")
+                if version == newest:
                     counts["current"] += 1
                     continue
                 ciphertext = await cipher.rewrap(org, stored.ciphertext)

@@ -5,6 +5,8 @@ to an address that is not public, unless the operator named the host: it has no 
 """
 
 import base64
+import errno
+import itertools
 import json
 import resource
 import socket
@@ -25,6 +27,9 @@ from pressroom.renderers.sandbox.confinement import die_with_parent, limit_memor
 
 MEMORY = 768 * 1024 * 1024
 LARGEST_PACK = 64 * 1024 * 1024
+MOST_REFS = 100_000
+LONGEST_REF = 300  # bytes; an edition or a template follows none with a longer name
+MOST_ENTRIES = 20_000  # of all trees that are walked: a tree may contain another one many times
 MOST_FILES = 200
 LARGEST_TREE = 5 * 1024 * 1024  # bytes of these files
 DEEPEST = 20  # folders in folders
@@ -69,8 +74,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     except OSError as error:
         if isinstance(error, socket.gaierror):
             return _failure("unreachable", "the name of the host was not found")
-        too_large = error.errno == 27  # EFBIG: the limit of the file's size
-        if too_large:
+        if error.errno == errno.EFBIG:
             return _failure("too_large", f"the repository has more than {LARGEST_PACK // 1_048_576} MB at this ref")
         return _failure("unreachable", f"no connection to the repository: {error.strerror or type(error).__name__}")
     except Exception as error:  # a repository may send anything, and the libraries that read it raise anything
@@ -83,7 +87,7 @@ def _failure(code: str, message: str) -> dict[str, Any]:
 
 def _words(error: Exception) -> str:
     """Without addresses of this network, which an error of a connection may name."""
-    text = str(error)
+    text = "".join(letter if letter.isprintable() else "�" for letter in str(error))
     if "timed out" in text:
         return "it takes too long"
     return "no connection" if "onnection" in text or "Max retries" in text else text[:200]
@@ -115,8 +119,14 @@ def _list_refs(request: dict[str, Any]) -> dict[str, Any]:
     else:
         client, path = _connect(request)
         refs = client.get_refs(path.encode(), ref_prefix=[b"refs/heads/", b"refs/tags/"]).refs
-    named = {name.decode(errors="replace"): (sha or b"").decode() for name, sha in refs.items()}
-    return {"refs": {name: sha for name, sha in named.items() if name.startswith(("refs/heads/", "refs/tags/"))}}
+    found = {
+        name.decode(errors="replace"): (sha or b"").decode()
+        for name, sha in refs.items()
+        if name.startswith((b"refs/heads/", b"refs/tags/")) and len(name) <= LONGEST_REF
+    }
+    if len(found) > MOST_REFS:
+        raise Refusal("too_large", f"the repository has more than {MOST_REFS:,} branches and tags")
+    return {"refs": found}
 
 
 def _fetch(request: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +183,8 @@ def _read(store: BaseObjectStore, target: bytes, request: dict[str, Any]) -> dic
     read = {"commit": commit.id.decode(), "tree": tree.decode()}
     if read["tree"] == request["known_tree"]:
         return {**read, "files": None}
-    return {**read, "files": {path: base64.b64encode(data).decode() for path, data in _checked(_walk(store, tree, "", 0))}}
+    files = _checked(_walk(store, tree, "", 0, itertools.count(1)))
+    return {**read, "files": {path: base64.b64encode(data).decode() for path, data in files}}
 
 
 def _folder_of(store: Any, tree: bytes, root: str) -> bytes:
@@ -186,14 +197,19 @@ def _folder_of(store: Any, tree: bytes, root: str) -> bytes:
     return tree
 
 
-def _walk(store: Any, tree: bytes, prefix: str, depth: int) -> Iterator[tuple[str, bytes]]:
-    """Regular files. Links and submodules are left out: what they point to is not part of the tree."""
+def _walk(store: Any, tree: bytes, prefix: str, depth: int, entries: Iterator[int]) -> Iterator[tuple[str, bytes]]:
+    """Regular files. Links and submodules are left out: what they point to is not part of the tree. So are names that cannot
+    be shown. `entries` counts those of all trees."""
     if depth > DEEPEST:
         raise Refusal("too_large", f"folders are nested more than {DEEPEST} deep")
     for entry in store[tree].items():
+        if next(entries) > MOST_ENTRIES:
+            raise Refusal("too_large", f"there are more than {MOST_ENTRIES:,} files and folders")
         path = prefix + entry.path.decode(errors="replace")
+        if not path.isprintable():
+            continue
         if entry.mode == _FOLDER:
-            yield from _walk(store, entry.sha, f"{path}/", depth + 1)
+            yield from _walk(store, entry.sha, f"{path}/", depth + 1, entries)
         elif entry.mode in _FILES:
             blob = store[entry.sha]
             assert isinstance(blob, Blob)

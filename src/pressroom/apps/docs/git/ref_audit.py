@@ -94,7 +94,7 @@ class GitRefAudit:
 
     async def _audit(self, job: RunningJob, project: Project, live_refs: frozenset[str]) -> RefAudit:
         try:
-            audit = await job.write(partial(store.audit_project, project.id, live_refs))
+            audit = await job.write(partial(store.audit_project, project.id, project.git_url, live_refs))
         except ProjectNotFound:  # deleted meanwhile
             return RefAudit(flagged=[], found_again=[], deleted=[], stale=False)
         for one in audit.deleted:

@@ -20,7 +20,6 @@ from pressroom.errors import PackageMissing, Refused, Transient
 
 SECONDS = 60.0  # for one request, however slowly it is answered
 AT_ONCE = 4  # processes
-LARGEST_ANSWER = 64 * 1024 * 1024
 _INHERITED = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "PYTHONPATH", "VIRTUAL_ENV")
 
 
@@ -78,20 +77,19 @@ class GitRemote:
         address = parse_git_address(url, self._allow)
         if find_spec("dulwich") is None:
             raise PackageMissing("dulwich", "docs")
-        with tempfile.TemporaryDirectory(prefix="pressroom-git-", ignore_cleanup_errors=True) as scratch:
-            request = {
-                **wanted,
-                "url": address.url,
-                "scheme": address.scheme,
-                "host": address.host,
-                "port": address.port,
-                "path": address.path,
-                "folder": not address.host,
-                "allow": list(self._allow),
-                "scratch": scratch,
-            }
-            async with self._room:
-                answer = await _run(json.dumps(request).encode(), scratch, self._seconds)
+        request = {
+            **wanted,
+            "url": address.url,
+            "scheme": address.scheme,
+            "host": address.host,
+            "port": address.port,
+            "path": address.path,
+            "folder": not address.host,
+            "allow": list(self._allow),
+        }
+        async with self._room:
+            with tempfile.TemporaryDirectory(prefix="pressroom-git-", ignore_cleanup_errors=True) as scratch:
+                answer = await _run(json.dumps(request | {"scratch": scratch}).encode(), scratch, self._seconds)
         match answer.get("error"):
             case None:
                 return answer
@@ -116,7 +114,6 @@ async def _run(request: bytes, scratch: str, seconds: float) -> dict[str, Any]:
         env=environment | {"HOME": scratch, "XDG_CONFIG_HOME": scratch, "TMPDIR": scratch, "GIT_CONFIG_NOSYSTEM": "1"},
         cwd=scratch,
         start_new_session=True,
-        limit=LARGEST_ANSWER,
     )
     try:
         async with asyncio.timeout(seconds):

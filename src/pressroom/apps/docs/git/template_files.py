@@ -14,6 +14,9 @@ from pressroom.apps.docs.errors import TemplateFailed
 from pressroom.apps.docs.model import EditionKind
 
 CONFIG = "template.toml"
+LARGEST_CONFIG = 64 * 1024  # characters
+MOST_DOTS = 100  # in a line: tomllib took 16 s and 1.5 GB for a key of 20,000 parts
+LARGEST_ASSETS = 5 * 1024 * 1024  # bytes of styles, or of scripts; a file may be named many times
 INCLUDED = (".html", ".jinja", ".j2")
 PICTURES = {
     ".png": "image/png",
@@ -69,8 +72,11 @@ def read_template(files: Mapping[str, bytes]) -> DashboardTemplate:
 def _read_config(files: Mapping[str, bytes]) -> TemplateConfig:
     if CONFIG not in files:
         raise TemplateFailed(f"there is no {CONFIG}")
+    text = _text(files, CONFIG)
+    if len(text) > LARGEST_CONFIG or any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        raise TemplateFailed(f"{CONFIG}: it is larger than 64 KB, or a line has more than {MOST_DOTS} dots")
     try:
-        return msgspec.convert(tomllib.loads(_text(files, CONFIG)), TemplateConfig)
+        return msgspec.convert(tomllib.loads(text), TemplateConfig)
     except (tomllib.TOMLDecodeError, RecursionError, msgspec.ValidationError) as reason:
         raise TemplateFailed(f"{CONFIG}: {str(reason)[:300]}") from None
 
@@ -86,7 +92,10 @@ def _page(section: PageSection, files: Mapping[str, bytes]) -> PageTemplate:
 
 
 def _joined(files: Mapping[str, bytes], paths: Sequence[str]) -> str:
-    return "\n".join(_text(files, _find(files, path)) for path in paths)
+    found = [_find(files, path) for path in paths]
+    if sum(len(files[path]) for path in found) > LARGEST_ASSETS:
+        raise TemplateFailed(f"{CONFIG}: its styles or scripts have more than {LARGEST_ASSETS // 1_048_576} MB together")
+    return "\n".join(_text(files, path) for path in found)
 
 
 def _images(files: Mapping[str, bytes], paths: Sequence[str]) -> dict[str, str]:

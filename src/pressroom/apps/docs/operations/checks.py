@@ -163,6 +163,11 @@ def check_git_url(url: str) -> str:
     check_text("git_url", url, ADDRESS_LIMIT)
     if url and (url.startswith("-") or " " in url):
         raise InvalidArgument(f"git_url: {url[:80]!r} is not the address of a git repository")
+    authority = re.split(r"[/?#]", url.partition("://")[2])[0]
+    if "@" in authority and (url.lower().startswith("http") or ":" in authority.rpartition("@")[0]):
+        raise InvalidArgument(
+            "git_url: the address holds a user name, password or token, which readers of the project would see; leave it out"
+        )
     return url
 
 

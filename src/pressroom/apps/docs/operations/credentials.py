@@ -1,6 +1,7 @@
 """Credentials and services: create, change, delete, and rotate the keys. A secret that was stored is never shown."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from pressroom.apps.docs.credentials.model import (
     StoredCredential,
 )
 from pressroom.apps.docs.credentials.providers import check_config, check_label, check_secret
+from pressroom.apps.docs.errors import KeysUnavailable
 from pressroom.apps.docs.store import credentials as rows
 from pressroom.apps.docs.store.orgs import get_org
 from pressroom.errors import CannotUnseal
@@ -93,7 +95,8 @@ class OrgCredentials:
             orgs = await self._core.database.read(rows.list_orgs_with_credentials)
         else:
             await self._core.database.read(partial(get_org, org))
-        rotated = [RotatedKey(one, await self.cipher.rotate(one)) for one in orgs]
+        in_use = await self._core.database.read(_newest_version_in_use)
+        rotated = [RotatedKey(one, await self.cipher.rotate(one, above=in_use)) for one in orgs]
 
         def unit() -> Work[None]:
             for key in rotated:
@@ -106,6 +109,14 @@ class OrgCredentials:
         await self.cipher.close()
 
     async def _encrypt(self, org: str, secret: dict[str, str]) -> str:
+        """Not with keys that came about because those before were lost: two keys would have the same number."""
+        if not self.cipher.has_key_per_org:
+            newest, in_use = await self.cipher.newest_version(org), await self._core.database.read(_newest_version_in_use)
+            if newest < in_use:
+                raise KeysUnavailable(
+                    f"credentials are encrypted with version {in_use} of the key, and the file of keys has none above "
+                    f"{newest}: restore the file, or make a key with `pressroom docs keys rotate` and replace the credentials"
+                )
         return await self.cipher.encrypt(org, msgspec.json.encode(secret))
 
 
@@ -164,6 +175,15 @@ class OrgServices:
         from pressroom.apps.docs.publishing.targets import check_target
 
         check_target(provider, config, self._core)
+
+
+def _newest_version_in_use() -> Work[int]:
+    """Of all organisations. 0 if nothing is encrypted."""
+    newest = 0
+    for ciphertext in (yield from rows.list_ciphertexts()):
+        with suppress(CannotUnseal):  # damaged
+            newest = max(newest, version_of(ciphertext))
+    return newest
 
 
 def _public(stored: StoredCredential) -> Credential:

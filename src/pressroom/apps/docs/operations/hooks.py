@@ -47,18 +47,17 @@ class Hooks:
         if len(delivery) > LONGEST_ID or not delivery.isprintable():
             raise InvalidArgument("the delivery's id is too long, or no text")
         read = partial(self._read, headers.get("x-hub-signature-256"), headers.get("x-github-event", ""), body)
-        event = read() if len(body) <= SMALL else await asyncio.to_thread(read)
+        event, digest = read() if len(body) <= SMALL else await asyncio.to_thread(read)
         async with self._core.queue.transaction() as transaction:
-            if delivery:
-                digest = hashlib.sha256(headers.get("x-github-event", "").encode() + b"\n" + body).hexdigest()
-                if not await transaction.run(partial(rows.note_delivery, delivery, digest), name="docs.hook"):
-                    return ReceivedHook("repeated")
+            note = partial(rows.note_delivery, delivery, digest)
+            if delivery and not await transaction.run(note, name="docs.hook"):
+                return ReceivedHook("repeated")
             return await self._follow(event, transaction)
 
-    def _read(self, signature: str | None, name: str, body: bytes) -> RepositoryEvent:
-        """The signature first: nothing is read of what a stranger sent."""
+    def _read(self, signature: str | None, name: str, body: bytes) -> tuple[RepositoryEvent, str]:
+        """With the digest of the delivery. The signature first: nothing is read of what a stranger sent."""
         check_signature(self._settings.webhook_secret, body, signature)
-        return read_event(name, body)
+        return read_event(name, body), hashlib.sha256(name.encode() + b"\n" + body).hexdigest()
 
     async def _follow(self, event: RepositoryEvent, transaction: Transaction) -> ReceivedHook:
         match event.what:
@@ -71,11 +70,12 @@ class Hooks:
                 return ReceivedHook("accepted", jobs)
             case "rename":
                 await self._rename(event, transaction)
-                return ReceivedHook("accepted")
+                return ReceivedHook("accepted", await self._sync(event, transaction))
         return ReceivedHook("ignored")
 
     async def _sync(self, event: RepositoryEvent, transaction: Transaction) -> list[Submitted]:
-        """Of every binding to the branch or tag that was pushed to."""
+        """Of every binding to the branch or tag that was pushed to; after a rename, to any: a sync that runs has read another
+        address, and saves nothing."""
         jobs = []
         for name in event.names:
             find = partial(template_rows.list_bindings_of_repository, name, event.git_ref)

@@ -8,16 +8,12 @@ from functools import partial
 from typing import Any
 
 from pressroom.app import Core
-from pressroom.apps.docs.dashboards.dashboards import Dashboards
-from pressroom.apps.docs.errors import OrgNotFound, ProjectNotFound
 from pressroom.apps.docs.periodic.kinds import ORGS_AT_ONCE, periodic_kind, raise_if_all_failed
-from pressroom.apps.docs.publishing.publishers import Publishers
 from pressroom.apps.docs.publishing.reconcile import Reconcile
 from pressroom.apps.docs.store import lifecycle as rows
-from pressroom.apps.docs.store.lifecycle import ProjectDeletion, ProjectPlan
-from pressroom.apps.docs.store.orgs import get_org, list_orgs
+from pressroom.apps.docs.store.lifecycle import ProjectDeletion
+from pressroom.apps.docs.store.orgs import list_orgs
 from pressroom.apps.docs.store.projects import get_project
-from pressroom.errors import PressroomError
 from pressroom.worker.context import RunningJob
 
 NAME = "docs.lifecycle_eval"
@@ -27,10 +23,8 @@ log = logging.getLogger("pressroom.docs")
 
 
 class LifecycleEval:
-    def __init__(self, core: Core, dashboards: Dashboards, publishers: Publishers, reconcile: Reconcile) -> None:
+    def __init__(self, core: Core, reconcile: Reconcile) -> None:
         self._core = core
-        self._dashboards = dashboards
-        self._publishers = publishers
         self._reconcile = reconcile
         self.kind = periodic_kind(NAME, self._run, core)
 
@@ -76,25 +70,8 @@ class LifecycleEval:
                 *(one.deletion.rule, one.deletion.parameters, one.deletion.what, one.deletion.name, org, one.project),
                 one.deletion.reason,
             )
-        changed = {one.project for one in deleted if one.deletion.what == "edition"}
-        if changed:
-            await self._follow_up(org, [plan for plan in plans if plan.project.slug in changed])
-
-    async def _follow_up(self, org: str, plans: Sequence[ProjectPlan]) -> None:
-        """Editions went: their dashboards are rebuilt, and what is published outside follows. What fails here, the reconciler
-        does again."""
-        try:
-            found = await self._core.database.read(partial(get_org, org))
-            publishers = await self._publishers.of(found)
-            for plan in plans:
-                await self._dashboards.render(plan.project.id)
-                for publisher in publishers:
-                    await publisher.publish_dashboard(found, plan.project, partial(self._dashboards.read, plan.project.id))
-        except (OrgNotFound, ProjectNotFound):
-            return  # deleted meanwhile
-        except PressroomError as reason:
-            log.warning("the dashboards of %s could not be rebuilt: %s", org, reason)
-        await self._reconcile.submit(org)
+        if any(one.deletion.what == "edition" for one in deleted):
+            await self._reconcile.submit(org)  # takes them away where they are published, and renders the dashboards
 
     async def _list_orgs(self) -> AsyncIterator[str]:
         after = ""

@@ -78,7 +78,7 @@ class PurgatoryCleanup:
         while uids := await self._core.database.read(partial(list_abandoned_builds, ABANDONED_AFTER * self._upload_ttl)):
             for uid in uids:
                 if not await job.write(partial(abandon_build, uid, ABANDONED)):
-                    continue
+                    continue  # its upload was announced at last
                 try:
                     await self._staging.delete(uid)
                 except PressroomError as reason:

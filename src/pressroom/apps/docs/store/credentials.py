@@ -49,6 +49,11 @@ def list_orgs_with_credentials() -> Work[list[str]]:
     return [org for (org,) in (yield Statement("docs.list_orgs_with_credentials"))]
 
 
+def list_ciphertexts() -> Work[list[str]]:
+    """Of all organisations."""
+    return [ciphertext for (ciphertext,) in (yield Statement("docs.list_ciphertexts"))]
+
+
 def replace_credential(org: str, label: str, ciphertext: str) -> Work[StoredCredential]:
     yield from get_credential(org, label)
     moment = yield from now()

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pressroom.apps.docs.domain.lifecycle import Deletion, LifecycleRules
-from pressroom.apps.docs.errors import BuildInUse
+from pressroom.apps.docs.errors import BuildInUse, ProjectNotFound
 from pressroom.apps.docs.model import Build, Org, Project
 from pressroom.apps.docs.store.builds import get_build_by_uid
 from pressroom.apps.docs.store.editions import get_edition_by_id, list_editions
@@ -65,7 +65,10 @@ def apply_plans(org: str, projects: Sequence[str]) -> Work[list[ProjectDeletion]
     found = yield from get_org(org)
     deleted: list[ProjectDeletion] = []
     for id in projects:
-        project = yield from lock_project(id)
+        try:
+            project = yield from lock_project(id)
+        except ProjectNotFound:  # deleted meanwhile; the others are not left to the next hour for that
+            continue
         for deletion in (yield from plan_project(found, project)):
             deleter = Deleter(ACTOR, deletion.reason, retention_of(found, project))
             if (yield from _delete(project, deletion, deleter)):

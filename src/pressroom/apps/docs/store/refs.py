@@ -60,10 +60,13 @@ def note_answer(git_url: str, refs: int) -> Work[bool]:
     return bool(refs or empty >= BELIEVED)
 
 
-def audit_project(id: str, live_refs: frozenset[str]) -> Work[RefAudit]:
-    """Flag the editions whose ref is gone, and delete those that the rule `ref_deleted` names (Q30). `live_refs` are short.
+def audit_project(id: str, git_url: str, live_refs: frozenset[str]) -> Work[RefAudit]:
+    """Flag the editions whose ref is gone, and delete those that the rule `ref_deleted` names (Q30). `live_refs` are short,
+    and those of the repository `git_url`: they say nothing of a project that has been given another one meanwhile.
     Raises ProjectNotFound for a project that was deleted meanwhile."""
     project = yield from lock_project(id)
+    if project.git_url != git_url:
+        return RefAudit(flagged=[], found_again=[], deleted=[], stale=False)
     editions = yield from list_editions(id)
     moment = yield from now()
     found_again, flagged = [], []

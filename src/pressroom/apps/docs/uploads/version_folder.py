@@ -63,6 +63,8 @@ def find_versions(folder: Path) -> VersionFolders:
     listed = _read_list(folder / VERSION_LIST)
     aliases |= {alias: one.version for one in listed for alias in one.aliases}
     versions = [name for name in versions if name not in aliases]
+    links = aliases
+    aliases = {alias: _follow(links, alias) for alias in links}
     for alias, target in list(aliases.items()):
         if target not in versions:
             ignored[alias] = f"it leads to {target[:200]!r}, which is no version"
@@ -74,6 +76,16 @@ def find_versions(folder: Path) -> VersionFolders:
         raise InvalidArgument(f"{folder} has {len(versions):,} versions; the limit is {MOST_VERSIONS}")
     titles = {one.version: one.title for one in listed if one.title}
     return VersionFolders(sorted(versions, key=_order), aliases, ignored, titles)
+
+
+def _follow(links: dict[str, str], alias: str) -> str:
+    """`latest` may lead to `stable`, and that to a version; or back to `latest`."""
+    seen = {alias}
+    target = links[alias]
+    while target in links and target not in seen:
+        seen.add(target)
+        target = links[target]
+    return target
 
 
 def is_release_name(name: str) -> bool:

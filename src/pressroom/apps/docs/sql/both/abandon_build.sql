@@ -1,4 +1,4 @@
--- Only one that still waits for its upload: it may have come since the build was looked up.
+-- Only while nothing has begun to process it: between a look at the list and this, its upload may have been announced.
 UPDATE docs_build
    SET status = 'failed', error = :error, date_completed = :now
  WHERE uid = :uid AND status = 'pending'

@@ -1,0 +1,1 @@
+SELECT ciphertext FROM docs_credential
