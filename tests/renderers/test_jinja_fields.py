@@ -42,6 +42,8 @@ def short(source: str, templates: Mapping[str, str] | None = None) -> str:
         ("{% if a is defined %}{{ a.b }}{% endif %}", "a? a.b?"),
         ("{{ a|default('x') }} {{ b.c|d(e) }}", "a? b.c? e?"),
         ("{{ a or b }} {{ c and d }}", "a? b? c d?"),
+        ("{{ (a and b)|default('-') }}{% set x = c and d %}{% if x %}y{% endif %}{{ x }}", "a? b? c d?"),
+        ("{{ a['first.name'] }}{{ b['[0]'] }}{{ c['*'] }}", "a? b? c?"),
         ("{% if a and b == 1 %}x{% endif %}", "a? b?"),
         ("{% if not a %}x{% elif b > 1 %}y{% endif %}", "a? b?"),
         ("{% if a is none or b is string %}x{% endif %}", "a? b?"),
@@ -60,9 +62,15 @@ def short(source: str, templates: Mapping[str, str] | None = None) -> str:
         ("{% for i in range(n) %}{{ i }}{% endfor %}", "n"),
         ("{% for a, b in pairs %}{{ a }}{{ b.c }}{% endfor %}", "pairs"),
         ("{% for x in tree recursive %}{{ x.n }}{{ loop(x.sub) }}{% endfor %}", "tree tree[].n tree[].sub? tree[].sub[].n? tree[].sub[].sub?"),
-        ("{% for x in items[1:] %}{{ x.a }}{% endfor %}", "items items[].a"),
+        ("{% for x in items[1:] %}{{ x.a }}{% endfor %}", "items items[].a?"),
         ("{% for x in (a if b else c) %}{{ x.n }}{% endfor %}", "b? a? c? a[].n? c[].n?"),
+        ("{% for x in xs %}{% if x.a %}{% continue %}{% endif %}{{ x.b }}{{ c }}{% endfor %}", "xs xs[].a? xs[].b? c?"),
+        ("{% for x in xs %}{{ x.a }}{% if x.b %}{% break %}{% endif %}{{ x.c }}{% endfor %}{{ d }}", "xs xs[].a? xs[].b? xs[].c? d"),
+        ("{% for x in xs %}{% for y in x.ys %}{% break %}{% endfor %}{{ x.a }}{% endfor %}", "xs xs[].ys xs[].a"),
         # Filters that know their elements
+        ("{% for x in items|selectattr('shown') %}{{ x.name }}{% endfor %}", "items items[].shown? items[].name?"),
+        ("{{ items|map(attribute='nick')|select|join(', ') }} {{ items|map(attribute='a')|unique|list }}", "items items[].nick? items[].a"),
+        ("{% for k, xs in items|groupby('city', default='-') %}{{ xs|length }}{% endfor %}", "items items[].city?"),
         ("{% for x in items|sort(attribute='n')|reverse %}{{ x.a }}{% endfor %}", "items items[].n items[].a"),
         ("{{ items|map(attribute='a.b')|join(', ') }}", "items items[].a.b"),
         ("{{ items|sum(attribute='n') }} {{ items|join(', ', 'a') }}", "items items[].n items[].a"),
@@ -168,6 +176,12 @@ RENDERED = (
     "{% if n == 3 %}{{ a.b }}{% else %}{{ a.b }}{{ items }}{% endif %}",
     "{{ a.b if a else n }}{{ a and a.c.d }}",
     "{% for i in items|sort(attribute='name') %}{{ i.tags|length }}{% endfor %}",
+    "{% for i in items[:2] %}{{ i.name }}{% endfor %}{% for t in items[0].tags[1:] %}{{ t }}{% endfor %}",
+    "{% for i in items %}{% if i.tags|length > 1 %}{% continue %}{% endif %}{{ i.name }}{% endfor %}",
+    "{% for i in items %}{{ i.name }}{% if i.tags|length == 1 %}{% break %}{% endif %}{% endfor %}{{ n }}",
+    "{% for i in items|selectattr('tags') %}{{ i.name }}{% endfor %}{{ items|map(attribute='name')|select|join }}",
+    "{{ (a and a.b)|default(n) }}{% set x = n and a.c %}{{ x.d if x else '' }}",
+    "{% for k, g in items|groupby('name', default='-') %}{{ g|length }}{% endfor %}",
 )
 
 
