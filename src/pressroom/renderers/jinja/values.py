@@ -181,13 +181,9 @@ def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], 
     element = value.element()
     attribute = _attribute_of(node)
     parts = [_along(element, one, node.lineno) for one in attribute.split(",")] if attribute else []
-    has_default = len(node.args) > 1 or any(one.key == "default" for one in node.kwargs)
-    harmless = (
-        (node.name == "groupby" and has_default)
-        or node.name in ("selectattr", "rejectattr")
-        and _argument(node, 1) in (None, "defined", "undefined", "none")
-    )
-    optional, required = (parts, []) if harmless else ([], parts)
+    has_default = node.name == "groupby" and (len(node.args) > 1 or any(one.key == "default" for one in node.kwargs))
+    only_tests = node.name in ("selectattr", "rejectattr") and _argument(node, 1) in (None, "defined", "undefined", "none")
+    optional, required = (parts, []) if has_default or only_tests else ([], parts)
     if node.name in _USING_ELEMENTS and isinstance(value, Elements) and not attribute:
         required = [element]
     if node.name in _SAME_ELEMENTS:
