@@ -18,7 +18,7 @@ from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
 from pressroom.store import Database
 
-CACHED = 500
+CACHED = 5_000  # analyses: two or three of each document of several registries, of which each may have 500
 MOST_TEMPLATES = 50
 DEFAULT_LANG = "en"
 
