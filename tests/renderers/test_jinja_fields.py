@@ -67,6 +67,7 @@ def short(source: str, templates: Mapping[str, str] | None = None) -> str:
         ("{% for x in xs %}{% if x.a %}{% continue %}{% endif %}{{ x.b }}{{ c }}{% endfor %}", "xs xs[].a? xs[].b? c?"),
         ("{% for x in xs %}{{ x.a }}{% if x.b %}{% break %}{% endif %}{{ x.c }}{% endfor %}{{ d }}", "xs xs[].a? xs[].b? xs[].c? d"),
         ("{% for x in xs %}{% for y in x.ys %}{% break %}{% endfor %}{{ x.a }}{% endfor %}", "xs xs[].ys xs[].a"),
+        ("{% for x in xs %}{% for y in x.ys %}{% else %}{% continue %}{% endfor %}{{ x.a }}{% endfor %}", "xs xs[].ys xs[].a?"),
         # Filters that know their elements
         ("{% for x in items|selectattr('shown') %}{{ x.name }}{% endfor %}", "items items[].shown? items[].name?"),
         ("{{ items|map(attribute='nick')|select|join(', ') }} {{ items|map(attribute='a')|unique|list }}", "items items[].nick? items[].a"),

@@ -240,6 +240,7 @@ class FieldReader(ExpressionReader):
 
 def _leaves(node: nodes.Node, kinds: Any) -> bool:
     """Whether it may leave the loop that it is in, or the turn of it. What leaves an inner loop does not."""
-    if isinstance(node, nodes.For | nodes.Macro | nodes.Block):
+    if isinstance(node, nodes.Macro | nodes.Block):
         return False
-    return isinstance(node, kinds) or any(_leaves(child, kinds) for child in node.iter_child_nodes())
+    inside = node.else_ if isinstance(node, nodes.For) else node.iter_child_nodes()
+    return isinstance(node, kinds) or any(_leaves(child, kinds) for child in inside)
