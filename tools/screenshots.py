@@ -107,6 +107,8 @@ def shots(known: Known) -> list[Shot]:
         Shot("packs-settings", "/library/settings"),
         Shot("packs-settings-key", "/library/settings/template:offer"),
         Shot("packs-settings-document", "/library/settings/documents/offer"),
+        Shot("packs-settings-new-document", "/library/settings/documents"),
+        Shot("packs-settings-dry-run", "/library/settings/template:offer/1/dry-run"),
         Shot("nowhere-by-link", "/library/p/0000000000000"),
         Shot("sites", "/sites"),
         Shot("sites-none", "/sites?q=nothing-of-the-kind"),

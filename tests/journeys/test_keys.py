@@ -23,6 +23,7 @@ from pressroom import (
     kind,
     queue,
 )
+from pressroom.api.views import view
 from pressroom.errors import InvalidArgument, WaitTimeout
 from pressroom.model import GaveUp, Released, Result, Retry, Succeeded
 from pressroom.store.jobs import endings, submitting
@@ -456,6 +457,30 @@ async def test_a_failing_job_makes_way_for_the_newer_payload_that_waits_and_its_
         superseded = await press.get(old)
         assert (superseded.status, superseded.superseded_by) == (Status.CANCELLED, new.uid)
         assert superseded.errors[-1]["code"] == "superseded"
+
+
+# D22
+async def test_why_a_job_made_way_is_told_to_callers_without_words_of_other_programs(anywhere, gate, eventually):
+    """The error that its attempt ended with lies inside of the one that names the newer job."""
+
+    @kind("render", max_attempts=3)
+    async def render(job, payload):
+        if payload == "old":
+            await gate.hold()
+            raise RuntimeError("s3cret")
+        return payload
+
+    async with Pressroom(anywhere, kinds=[render], workers=2) as press:
+        old = await press.submit("render", "old", key="/Home")
+        await eventually(lambda: gate.came)
+        new = await press.submit("render", "new", key="/Home")
+        gate.open()
+        await press.wait(new)
+
+        superseded = await press.get(old)
+        assert view(superseded).errors[-1]["cause"]["code"] == "handler_error"
+        assert "s3cret" not in str(view(superseded).errors)
+        assert "s3cret" in superseded.errors[-1]["detail"]
 
 
 @pytest.mark.parametrize("outcome", [Retry(ERROR, wait=1.0), Released()])

@@ -14,9 +14,7 @@ from pressroom.submission.fair_slots import FairSlots
 class RenderServiceMetrics(LoopMetrics):
     def __init__(self, presses: EnginePools, slots: FairSlots, concurrent: int) -> None:
         super().__init__()
-        words = (
-            "Renders, by the engine that printed, and by their outcome: completed, gone (the client), or the code of an error"
-        )
+        words = "Renders by the engine that prints and by outcome: completed, cancelled (by the client) or the code of an error"
         self.renders = Counter("pressroom_render_service_renders", words, ["engine", "outcome"], registry=self.registry)
         self.registry.register(PressCollector(lambda: presses))
         self.registry.register(SlotCollector(slots, concurrent))

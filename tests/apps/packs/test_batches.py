@@ -14,9 +14,10 @@ import pytest
 
 from pressroom.apps.packs.batches import batches, store
 from pressroom.apps.packs.batches.lines import check_header, count_lines, read_lines
+from pressroom.apps.packs.composition import Compositions
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.zip_archive import ZipFile, archive_size, write_archive
-from pressroom.errors import InvalidArgument
+from pressroom.errors import EngineCrashed, InvalidArgument, QueueClosed
 from pressroom.testing import ManualClock
 from tests import looking
 from tests.apps.packs.conftest import Stage, Staging
@@ -134,6 +135,41 @@ async def test_the_same_upload_is_not_taken_in_twice_at_once(staged: Staging) ->
         assert [one.status_code for one in sends] == [202, 200]
         assert sends[0].json()["batch_id"] == sends[1].json()["batch_id"]
         assert (retried.status_code, retried.json()["code"]) == (409, "ALREADY_IN_PROGRESS")
+
+
+async def test_the_same_upload_for_another_user_or_as_another_format_is_another_batch(staged: Staging) -> None:
+    """The second user was answered with the packs of the first."""
+    async with staged(workers=None) as stage:
+        content = b'{"data": {}}\n'
+        headers = [NDJSON | {"Pressroom-User": "u-1"}, NDJSON | {"Pressroom-User": "u-2"}, NDJSON, CSV]
+        sends = [await stage.http.post("/packs/batches", content=content, headers=one) for one in (*headers, headers[0])]
+
+        ids = [one.json()["batch_id"] for one in sends]
+        assert [one.status_code for one in sends] == [202, 202, 202, 202, 200]
+        assert (len(set(ids)), ids[0]) == (4, ids[4])
+
+
+async def test_a_line_waits_until_its_template_can_be_looked_at(staged: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of the engine that was gone made the document one that cannot be made."""
+    analyse, calls = Compositions.analyse_texts, 0
+
+    async def without_engine(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls < 3:
+            raise EngineCrashed("the process is gone") if calls == 1 else QueueClosed("closing")
+        return await analyse(*arguments)
+
+    monkeypatch.setattr("pressroom.definitions.Backoff.delay", lambda *_: 0.0)
+    async with staged() as stage:
+        await stage.configure(documents_registry=ONE_DOCUMENT)
+        stage.app.packs.compositions._analyses.clear()
+        monkeypatch.setattr(Compositions, "analyse_texts", without_engine)
+        sent = (await stage.http.post("/packs/batches", content=upload({"data": {}}), headers=NDJSON)).json()
+        shown = await ended(stage, sent["batch_id"])
+
+        assert (shown["status"], shown["ready"], shown["results"][0]["errors"]) == ("ended", 1, [])
+        assert calls == 3
 
 
 @pytest.mark.parametrize("unit", ["insert_lines", "set_requested", "set_read"])
@@ -294,10 +330,63 @@ def test_lines_that_are_too_long_or_no_text_are_left_out_and_named(tmp_path: Pat
     assert [line.problem for line in read_lines(path, "csv", 100)] == ["", "the row is not UTF-8"]
 
 
+def rows_of(path: Path, limit: int = 600_000) -> list[tuple[int, Any, str]]:
+    return [(line.number, line.draft and line.draft.data, line.problem) for line in read_lines(path, "csv", limit)]
+
+
+def test_a_number_that_python_does_not_read_costs_its_row_and_not_the_batch(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f'data\n"{{""a"": {"1" * 5_000}}}"\n"{{""a"": 1}}"\n')
+
+    first, second = rows_of(path)
+
+    assert first[:2] == (2, None)
+    assert "not JSON" in first[2]
+    assert second == (3, {"a": 1}, "")
+
+
+def test_a_cell_may_be_as_long_as_the_data_of_a_pack(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f'data\n"{{""a"": ""{"y" * 200_000}""}}"\n')
+
+    assert rows_of(path) == [(2, {"a": "y" * 200_000}, "")]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem", "number"),
+    [
+        ("z" * 300, "it has more than 200 bytes", 3),
+        (f'"{"z" * 300}\nAnna\nBen"', "lines 2 to 4 are left out", 5),
+        (f'"{(("z" * 30) + chr(10)) * 9}"', "lines 2 to 11 are left out", 12),
+    ],
+)
+def test_a_row_that_is_too_long_makes_no_packs_of_its_pieces(tmp_path: Path, row: str, problem: str, number: int) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"name\n{row}\nCarl\n")
+
+    first, second = rows_of(path, 200)
+
+    assert first[:2] == (2, None)
+    assert problem in first[2]
+    assert second == (number, {"name": "Carl"}, "")
+
+
+def test_a_table_from_a_spreadsheet(tmp_path: Path) -> None:
+    """With a mark in front, CRLF, cells of several lines, and quotes inside of cells."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes('\ufeffname,size\r\n"a ""b""\r\nc",5" pipe\r\nd,\r\n'.encode())
+
+    assert rows_of(path) == [(2, {"name": 'a "b"\r\nc', "size": '5" pipe'}, ""), (4, {"name": "d", "size": ""}, "")]
+
+
 @pytest.mark.parametrize(
     ("header", "words"),
     [
         ("", "empty"),
+        (",".join(f"{number:x}" for number in range(14_000)), "at most 1,000 columns"),
+        ("x" * 501, "at most 500 characters"),
+        ("a\rb", "new-line character"),
+        ("a.b.c,a", "cannot both"),
         ("a,a", "twice"),
         ("data,a", "beside"),
         ("a,a.b", "cannot both"),
@@ -311,7 +400,6 @@ def test_headers_that_name_no_columns(header: str, words: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("database", ["file"], indirect=True)
 async def test_ten_thousand_lines_do_not_grow_memory(staged: Staging) -> None:
     """A queue without workers for the documents: what counts is the batch itself."""
     async with staged(workers=1, max_queued=100_000) as stage:

@@ -207,3 +207,19 @@ async def test_the_link_of_a_pack_leads_to_its_bundle_and_to_no_other(staged: St
         assert (await stranger.get(f"/files/{bundle['file_id']}/download?link={links[other]}")).status_code == 404
         assert (await stranger.get(f"/packs/{pack}/bundle")).status_code == 401
         assert (await stage.client("red-reader").get(f"/packs/{pack}/bundle")).status_code == 404
+
+
+async def test_a_bundle_whose_job_is_retried_is_ready(staged: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The retry is a job of its own, and what it had made was not kept."""
+    async with staged() as stage:
+        pack = await ready_pack(stage)
+        with monkeypatch.context() as patch:
+            patch.setattr(Pdf, "limits", dataclasses.replace(Pdf.limits, source=10))
+            failed = await bundled(stage, pack)
+
+        retried = await stage.press.retry(failed["job_id"])
+        await stage.press.wait(retried, timeout=120)
+
+        bundle = (await stage.http.get(f"/packs/{pack}/bundle")).json()
+        assert (failed["status"], bundle["status"], bundle["version"], bundle["last_error"]) == ("failed", "ready", 1, None)
+        assert (await stage.http.get(f"/files/{bundle['file_id']}/download")).status_code == 200

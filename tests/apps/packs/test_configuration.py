@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from pressroom.apps.packs.composition import Compositions
 from pressroom.apps.packs.config.versions import NotPublishable
-from pressroom.errors import InvalidArgument, NotFound, TooLarge
+from pressroom.errors import Backpressure, InvalidArgument, NotFound, TooLarge
 from tests.apps.packs.conftest import CONFIG, Staging
 
 
@@ -63,6 +64,11 @@ async def test_what_a_registry_or_template_names_must_be_published(staged: Stagi
     [
         ("strings:de", "[1]", "not_an_object"),
         ("strings", '{"a": }', "invalid_json"),
+        ("strings", f'{{"a": {"1" * 5_000}}}', "invalid_json"),
+        ("strings", '{"a": "\\ud800"}', "invalid_json"),
+        ("strings", '{"a": NaN}', "invalid_json"),
+        ("documents_registry", "[" * 5_000, "invalid_json"),
+        ("documents_registry", json.dumps([{"doc_id": "a", "title": "A", "required": ["b"] * 501}]), "too_many"),
         ("style:base", "p {} </STYLE><script>", "invalid_style"),
         ("template:offer", "{{ x.__class__ }}{% include nothing %}{{", "source_invalid"),
     ],
@@ -102,3 +108,23 @@ async def test_documents_use_the_versions_that_they_were_requested_with(staged: 
         assert versions[0]["config"]["template:offer"] == 1
         registry = json.loads(await stage.app.configuration.read_body(None, "documents_registry", 1))
         assert registry[0]["doc_id"] == "offer"
+
+
+async def test_a_template_that_cannot_be_looked_at_now_is_not_called_invalid(
+    staged: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise Backpressure
+
+    async with staged(workers=None) as stage:
+        await stage.configure()
+        pack = await stage.new_pack()
+        stage.app.packs.compositions._analyses.clear()
+        monkeypatch.setattr(Compositions, "analyse_texts", full)
+        saved = await stage.app.configuration.save(None, "template:offer", "<p></p>", author="anna")
+
+        checked = await stage.http.post(f"/admin/config/template:offer/{saved.number}/validate")
+        rendered = await stage.http.post(f"/packs/{pack}/render")
+
+        assert (checked.status_code, rendered.status_code) == (503, 503)
+        assert (await stage.app.configuration.get(None, "template:offer", saved.number)).status == "draft"

@@ -2,10 +2,13 @@
 
 import json
 
+from pressroom import backends
 from pressroom.apps.packs.access import Overlay
 from pressroom.apps.packs.model import to_uid
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import save_overlay
+from pressroom.clock import SystemClock
+from pressroom.config import load_settings
 from tests.apps.packs.conftest import DATA, Staging
 
 
@@ -180,6 +183,64 @@ async def test_the_tables_of_design_002(staged: Staging) -> None:
         assert files == [(file_id, f"renders/{offer['job_id']}/offer.pdf", "application/pdf")]
 
 
+async def test_the_views_of_design_002_are_there_before_anything_was_rendered(staged: Staging) -> None:
+    """R32: the first process that opens a new database makes them."""
+    async with staged(workers=None) as stage, stage.press.transaction() as tx:
+        for view in ("render_jobs", "artifacts", "artifact_files"):
+            assert await tx.execute(f"SELECT * FROM {view}") == []
+
+
+async def test_the_list_has_the_latest_job_of_each_document(staged: Staging) -> None:
+    """R36, R37: whatever became of the ones before; and its file only if it is ready."""
+    async with staged() as stage:
+        await stage.configure()
+        pack = await stage.new_pack()
+        await stage.http.post(f"/packs/{pack}/render")
+        first = await stage.settled(pack)
+        await stage.http.post(f"/packs/{pack}/render/offer")
+        second = await stage.settled(pack)
+        await stage.app.queue.pause("packs.render")
+        third = (await stage.http.post(f"/packs/{pack}/render/offer")).json()
+
+        listed = await stage.documents(pack)
+
+        offers = [(one["offer"]["version"], one["offer"]["status"]) for one in (first, second, listed)]
+        assert offers == [(1, "ready"), (2, "ready"), (3, "queued")]
+        assert (listed["offer"]["job_id"], listed["offer"]["file_id"]) == (third["job_id"], None)
+        assert listed["offer"]["good"]["file_id"] == second["offer"]["file_id"] != first["offer"]["file_id"]
+        assert listed["checklist"] == first["checklist"]
+
+
+def test_every_name_of_the_environment_has_its_effect() -> None:
+    """R38."""
+    settings = load_settings(
+        {},
+        {
+            "DATABASE_URL": "postgresql://db/press",
+            "REDIS_URL": "redis://redis:6379/0",
+            "RENDER_URL": "http://render:8010",
+            "RENDER_TIMEOUT_SEC": "90",
+            "S3_ENDPOINT": "minio:9000",
+            "S3_PRESIGN_ENDPOINT": "files.example.org",
+            "S3_BUCKET": "artifacts",
+            "S3_ACCESS_KEY": "a-key",
+            "S3_SECRET_KEY": "a-secret",
+            "S3_USE_SSL": "false",
+        },
+        None,
+    )
+
+    bucket = backends._make_s3(settings, SystemClock())._place
+    assert (settings.database, settings.redis_url) == ("postgresql://db/press", "redis://redis:6379/0")
+    assert (settings.render_url, settings.render_timeout) == ("http://render:8010", 90)
+    assert (bucket.address(), bucket.public_address(), bucket.bucket) == (
+        "http://minio:9000",
+        "http://files.example.org",
+        "artifacts",
+    )
+    assert (bucket.access_key, bucket.secret_key) == ("a-key", "a-secret")
+
+
 async def test_a_failure_does_not_hide_a_good_file(staged: Staging) -> None:
     """D21: `good` names the newest ready file, whatever came after it."""
     async with staged() as stage:
@@ -272,6 +333,18 @@ async def test_a_users_pack_is_not_for_another_user(staged: Staging) -> None:
         ]
 
         assert [answer.status_code for answer in answers] == [403, 200, 200]
+        job = answers[1].json()["jobs"][0]["job_id"]
+        stranger = {"Pressroom-User": "u-18"}
+        for method, path in (
+            ("POST", f"/packs/{pack}/link"),
+            ("DELETE", f"/packs/{pack}/link"),
+            ("DELETE", f"/packs/{pack}"),
+            ("GET", f"/packs/{pack}"),
+            ("POST", f"/packs/{pack}/bundle"),
+            ("GET", f"/render/jobs/{job}"),
+        ):
+            assert (await stage.http.request(method, path, headers=stranger)).status_code == 403, path
+        assert (await stage.http.get(f"/packs/{pack}")).json()["has_link"] is False
 
 
 async def test_a_link_reads_one_pack_until_it_is_withdrawn(staged: Staging) -> None:
@@ -347,6 +420,7 @@ async def test_bad_data_is_refused_with_its_reason(staged: Staging) -> None:
             (json.dumps({"data": {"a": deep}}).encode(), 422),
             (json.dumps({"data": {"a": "x" * 1_000}}).encode(), 413),
             (b'{"data": {}, "colour": 1}', 422),
+            (b'{"data": {}, "lang": "the language of Goethe"}', 422),
             (b'{"data": {', 400),
         ]
 

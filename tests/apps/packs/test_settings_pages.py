@@ -70,3 +70,13 @@ async def test_settings_are_for_operators_and_publishing_for_admins(file: str, s
         assert (await person.post(f"{KEY}/publish", {"number": "1"})).status_code == publishes
         navigation = (await person.get("/library")).text
         assert ("/library/settings" in navigation) == (sees == 200)
+
+
+async def test_a_document_of_a_draft_that_is_wrong_can_be_edited(database: str) -> None:
+    async with library(database) as scene, member(scene.stage, Scope.OPERATOR, "red") as person:
+        wrong = json.dumps([{"doc_id": "offer", "title": 5, "required": 5, "options": [], "sample": "x"}])
+        await scene.app.configuration.save("red", "documents_registry", wrong, author="test")
+
+        shown = await person.get("/library/settings/documents/offer")
+
+        assert shown.status_code == 200

@@ -202,6 +202,8 @@ def _read_data(path: str) -> dict[str, Any]:
         raise InvalidArgument(f"{path} is not UTF-8: byte {reason.start}") from None
     except json.JSONDecodeError as reason:
         raise InvalidArgument(f"{path} is not JSON: line {reason.lineno}, column {reason.colno}: {reason.msg}") from None
+    except ValueError as reason:  # a number of thousands of digits
+        raise InvalidArgument(f"{path} is not JSON: {str(reason).partition('; use sys.')[0]}") from None
     except RecursionError:
         raise InvalidArgument(f"{path} is nested too deeply") from None
     if not isinstance(data, dict):

@@ -12,15 +12,18 @@ from pressroom.apps.packs.config.registry import RegistryEntry
 from pressroom.apps.packs.config.versions import PublishedVersion
 from pressroom.apps.packs.errors import TemplateUnusable
 from pressroom.apps.packs.input_check import FieldUse
-from pressroom.errors import PressroomError
+from pressroom.errors import EngineMissing, Refused, SourceInvalid, TooLarge
 from pressroom.kinds.rendering import Rendering
 from pressroom.renderers import documents
 from pressroom.renderers.documents import RenderRequest
 from pressroom.store import Database
 
-CACHED = 500
+CACHED = 5_000  # analyses: two or three of each document of several registries, of which each may have 500
 MOST_TEMPLATES = 50
 DEFAULT_LANG = "en"
+
+# Of a text. Others say that it could not be looked at now, as there was no room, or the process was stopped.
+FINAL_ERRORS = (Refused, SourceInvalid, TooLarge, EngineMissing)
 
 type Published = Mapping[str, PublishedVersion]
 
@@ -48,7 +51,7 @@ class Compositions:
         self._analyses: LRUCache[tuple[str, ...], TemplateAnalysis] = LRUCache(CACHED)
 
     async def find(self, database: Database, org_id: str, entry: RegistryEntry, published: Published, lang: str) -> Composition:
-        """Raises TemplateUnusable."""
+        """Raises TemplateUnusable, and what says that a template cannot be analysed now."""
         for key in (entry.template_key, entry.style_key):
             if key is not None and key not in published:
                 raise TemplateUnusable(entry.doc_id, f"{key} is not published")
@@ -78,7 +81,7 @@ class Compositions:
         bodies = await database.read(partial(versions.read_bodies, org_id, numbers))
         try:
             analysis = await self.analyse_texts(bodies.pop(entry.template_key), bodies)
-        except PressroomError as error:
+        except FINAL_ERRORS as error:
             raise TemplateUnusable(entry.doc_id, str(error)) from error
         self._analyses[name] = analysis
         return analysis

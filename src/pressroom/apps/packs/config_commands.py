@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import msgspec
 from pressroom.app import AddCommand
 from pressroom.apps.packs.config.folders import read_config_folder, write_config_folder
 from pressroom.apps.packs.config.registry import ConfigProblem
+from pressroom.apps.packs.config.versions import find_published
 from pressroom.cli import exits
 from pressroom.cli.output import Output
 from pressroom.errors import InvalidArgument
@@ -66,10 +68,9 @@ async def list_config(app: "PacksApp", args: Namespace, output: Output) -> int:
 async def get_config(app: "PacksApp", args: Namespace, output: Output) -> int:
     number = args.number
     if number is None:
-        published = [one for one in await app.configuration.list_versions(args.org, args.key) if one.status == "published"]
-        if not published:
+        number = await app.packs.database.read(partial(find_published, args.org or "", args.key))
+        if number is None:
             raise InvalidArgument(f"no version of {args.key} is published; name one with --version")
-        number = published[0].number
     body = await app.configuration.read_body(args.org, args.key, number)
     if output.as_json:
         output.data({"key": args.key, "version": number, "body": body})

@@ -1,4 +1,4 @@
-"""Which fields a document needs that the data of a pack does not have. Pure."""
+"""Which fields a document needs that the data of a pack does not have. Pure, and for a thread: lists may be long."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ class FieldUse(msgspec.Struct, frozen=True):
 
 
 def find_missing(fields: Iterable[FieldUse], extra: Iterable[str], data: Mapping[str, Any]) -> list[str]:
-    """The required paths, and the `extra` ones, that are not in the data."""
+    """The required paths, and the `extra` ones, that are not in the data: the first ones."""
     wanted = [{"path": one.path, "required": one.required} for one in fields]
     wanted += [{"path": path, "required": True} for path in extra]
-    return missing_fields(wanted, data)[:MOST_MISSING]
+    return missing_fields(wanted, data, MOST_MISSING)

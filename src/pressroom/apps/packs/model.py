@@ -1,5 +1,6 @@
 """Packs, their documents and renders, as values."""
 
+import re
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from pressroom.errors import NotFound
 type RenderStatus = Literal["not_requested", "queued", "rendering", "ready", "failed"]
 
 ACTIVE = frozenset({"queued", "rendering", "ready"})  # R9
+LANGUAGE = re.compile(r"(?=.{2,64}$)[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")  # as the engine jinja takes it
 
 
 class PackDraft(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

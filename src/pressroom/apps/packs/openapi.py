@@ -159,7 +159,7 @@ GET_PACK: dict[str, Any] = {
 }
 DELETE_PACK: dict[str, Any] = {
     "responses": responses({204: {"description": "It is deleted, and can be restored for a while"}}, 401, 403, 404),
-    "openapi": {"parameters": [PACK_ID]},
+    "openapi": {"parameters": [PACK_ID, USER]},
 }
 RESTORE_PACK: dict[str, Any] = {
     "responses": responses({200: json_response(PackView, "The pack", example=_PACK_VIEW)}, 401, 403, 404),
@@ -188,13 +188,14 @@ MAKE_LINK: dict[str, Any] = {
     "openapi": {
         "parameters": [
             PACK_ID,
+            USER,
             query("seconds", {"type": "integer", "minimum": 1, "maximum": LONGEST_LINK}, "For how long it works"),
         ],
     },
 }
 WITHDRAW_LINK: dict[str, Any] = {
     "responses": responses({204: {"description": "No link leads to this pack any more"}}, 401, 403, 404),
-    "openapi": {"parameters": [PACK_ID]},
+    "openapi": {"parameters": [PACK_ID, USER]},
 }
 RENDER_PACK: dict[str, Any] = {
     "responses": responses(

@@ -21,7 +21,7 @@ from pressroom.apps.packs.errors import (
     TemplateUnusable,
 )
 from pressroom.apps.packs.input_check import find_missing
-from pressroom.apps.packs.model import Pack, PackDraft, PackRender, parse_id, to_uuid
+from pressroom.apps.packs.model import LANGUAGE, Pack, PackDraft, PackRender, parse_id, to_uuid
 from pressroom.apps.packs.planning import (
     ListedDocument,
     PackPlan,
@@ -87,7 +87,9 @@ class Packs:
     def check(self, draft: PackDraft, author: str) -> NewPack:
         """For a thread: the data may be long. Raises InvalidArgument, InvalidPayload and PayloadTooLarge."""
         for name in ("title", "session_id", "user", "lang"):
-            _check_text(name, getattr(draft, name))
+            check_text(name, getattr(draft, name))
+        if draft.lang and not LANGUAGE.fullmatch(draft.lang):
+            raise InvalidArgument("lang is a language tag, such as de or de-AT")
         return NewPack(
             session_id=draft.session_id,
             user_id=draft.user,
@@ -113,7 +115,7 @@ class Packs:
     async def save_data(
         self, org_id: str | None, pack_id: str, data: dict[str, Any], author: str, *, expected: int | None = None
     ) -> Pack:
-        text, words = self._encode(data), await _find_words(data)
+        text, words = await asyncio.to_thread(lambda: (self._encode(data), search.data_words(data)))  # they may be long
         return await self.database.run(
             partial(store.save_data, org_id or "", parse_id(pack_id), text, words, author, expected), name="packs"
         )
@@ -160,9 +162,11 @@ class Packs:
         """The newest ready file of each document of a user's packs."""
         return await self.database.read(partial(store.list_files_of_user, org_id or "", user_id))
 
-    async def documents(self, pack: Pack) -> Sequence[ListedDocument]:
-        """R35 to R37: the registry with its overlays, and the renders of each document."""
-        return await self.database.read(partial(list_documents, pack, self._settings))
+    async def documents(self, pack: Pack, *, for_holder: bool = False) -> Sequence[ListedDocument]:
+        """R35 to R37: the registry with its overlays, and the renders of each document. Without those that are hidden from
+        holders of the pack's link, for one of them."""
+        listed = await self.database.read(partial(list_documents, pack, self._settings))
+        return [one for one in listed if not (for_holder and one.document.is_hidden)]
 
     async def renders(self, pack: Pack, doc_id: str, *, before: int = store.BEYOND, limit: int = 100) -> Sequence[PackRender]:
         """Of one document, newest first."""
@@ -278,7 +282,7 @@ class Packs:
             except TemplateUnusable as refusal:
                 plan.refusals[document.doc_id] = refusal
                 continue
-            if missing := find_missing(composition.analysis.fields, document.entry.required, data):
+            if missing := await asyncio.to_thread(find_missing, composition.analysis.fields, document.entry.required, data):
                 plan.refusals[document.doc_id] = NeedsInput(document.doc_id, missing)
             plan.compositions[document.doc_id] = composition
         return plan
@@ -363,14 +367,10 @@ def _find_file(org_id: str, file_id: str) -> Work[tuple[PackRender | PackBundle,
     return source, (yield from artifacts.get(source.artifact))
 
 
-def _check_text(name: str, text: str) -> None:
+def check_text(name: str, text: str) -> None:
+    """Of a title, a user, a session. Raises InvalidArgument."""
     if len(text) > 200 or "\0" in text:
         raise InvalidArgument(f"{name} is text of at most 200 characters")
-
-
-async def _find_words(data: dict[str, Any]) -> str:
-    """In a thread: the data may be long."""
-    return await asyncio.to_thread(search.data_words, data)
 
 
 def _depth(value: Any) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pressroom import artifact_lifecycle
 from pressroom.api import idempotency, streams
 from pressroom.api.access import Caller, Scope
 from pressroom.api.events import parse_last_event_id
-from pressroom.api.paging import parse_cursor
+from pressroom.api.paging import next_page_link, parse_cursor, parse_limit
 from pressroom.api.problems import HttpError
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
@@ -44,7 +45,8 @@ from pressroom.apps.packs.views import (
 )
 from pressroom.artifacts import LINK_SECONDS
 from pressroom.artifacts.presign import max_lifetime
-from pressroom.errors import PressroomError
+from pressroom.errors import NotFound, PressroomError
+from pressroom.model import Event
 from pressroom.store import Transaction
 from pressroom.store.jobs import queries
 
@@ -121,12 +123,9 @@ class PacksApi:
         return await self._pack_list(request, caller, PackFilter(user_id=_require_user(request)))
 
     async def _pack_list(self, request: Request, caller: Caller, wanted: PackFilter) -> Response:
-        limit, cursor = _parse_limit(request), parse_cursor(request, UUID) or ""
+        limit, cursor = parse_limit(request), parse_cursor(request, UUID) or ""
         found, more = await self._packs.list(caller.org_id, wanted, cursor=cursor, limit=limit)
-        headers = {"Cache-Control": "private, no-cache"}
-        if more is not None:
-            following = request.url.include_query_params(cursor=more, limit=limit)
-            headers["Link"] = f'<{self._service.base_url}{following.path}?{following.query}>; rel="next"'
+        headers = {"Cache-Control": "private, no-cache"} | next_page_link(self._service, request, more)
         return reply(pack_list(found, more, self._service.base_url), headers=headers)
 
     async def list_my_files(self, request: Request) -> Response:
@@ -156,6 +155,7 @@ class PacksApi:
     async def delete_pack(self, request: Request, pack_id: str) -> Response:
         """Delete a pack. It can be restored until its retention is over; its link stops working at once."""
         caller = await self._service.gate.caller(request, Scope.OPERATOR)
+        await self._packs.get(caller.org_id, pack_id, user=user_of(request))
         await self._packs.delete(caller.org_id, pack_id)
         return Response(status_code=204)
 
@@ -177,6 +177,7 @@ class PacksApi:
     async def make_pack_link(self, request: Request, pack_id: str) -> Response:
         """A link by which an end user reads this pack without a token. The link before stops working."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        await self._packs.get(caller.org_id, pack_id, user=user_of(request))
         pack, link = await self._packs.make_link(caller.org_id, pack_id, seconds=_parse_seconds(request))
         library = f"{self._service.base_url}/library/p/{link}"
         view = LinkView(link, library, pack_view(pack, self._service.base_url).link_expires_at)
@@ -185,6 +186,7 @@ class PacksApi:
     async def withdraw_pack_link(self, request: Request, pack_id: str) -> Response:
         """The pack's link stops working."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
+        await self._packs.get(caller.org_id, pack_id, user=user_of(request))
         await self._packs.withdraw_link(caller.org_id, pack_id)
         return Response(status_code=204)
 
@@ -230,17 +232,20 @@ class PacksApi:
 
     async def list_documents(self, request: Request, pack_id: str) -> Response:
         """The documents of a pack with their statuses."""
-        pack, _ = await self.pack_for_reading(request, pack_id)
-        by_link = "link" in request.query_params
-        documents = [one for one in await self._packs.documents(pack) if not (by_link and one.document.is_hidden)]
-        view = DocumentsView(pack.id, [document_view(one, self._app.settings) for one in documents])
+        pack, caller = await self.pack_for_reading(request, pack_id)
+        by_link = caller is None
+        documents = await self._packs.documents(pack, for_holder=by_link)
+        view = DocumentsView(pack.id, [document_view(one, self._app.settings, for_holder=by_link) for one in documents])
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
 
     async def list_document_versions(self, request: Request, pack_id: str, doc_id: str) -> Response:
         """Every version of a document, newest first."""
-        pack, _ = await self.pack_for_reading(request, pack_id)
+        pack, caller = await self.pack_for_reading(request, pack_id)
+        by_link = caller is None
+        if by_link:
+            await self._require_available(pack, doc_id)
         renders = await self._packs.renders(pack, doc_id)
-        view = RendersView(pack.id, doc_id, [render_view(one) for one in renders])
+        view = RendersView(pack.id, doc_id, [render_view(one, for_holder=by_link) for one in renders])
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})
 
     async def watch_pack(self, request: Request, pack_id: str) -> Response:
@@ -259,6 +264,8 @@ class PacksApi:
                 return False
 
         events = self._packs.events(pack, after)
+        if caller is None:
+            events = _without_errors(events)
         return streams.respond(events, self._service.closing, self._service.metrics, after=after, still_admitted=still_admitted)
 
     async def download_file(self, request: Request, file_id: str) -> Response:
@@ -277,14 +284,19 @@ class PacksApi:
         return reply(FileLink(url, max_lifetime(url) or LINK_SECONDS), headers=_NO_STORE)
 
     async def _is_for_link_holders(self, pack: Pack, file: PackRender | PackBundle) -> bool:
-        """What a link leads to: the pack's documents that are neither locked nor disabled now, and what was bundled of it."""
+        """What a link leads to: the pack's documents that are neither locked nor disabled now, and bundles of such ones."""
         if file.pack != pack.id:
             return False
-        if isinstance(file, PackBundle):
-            return True
-        return any(
-            one.document.doc_id == file.doc_id and one.document.is_available for one in await self._packs.documents(pack)
-        )
+        contained = file.versions.keys() if isinstance(file, PackBundle) else {file.doc_id}
+        return contained <= await self._available(pack)
+
+    async def _require_available(self, pack: Pack, doc_id: str) -> None:
+        """For a holder of the pack's link: a document that is locked or disabled is none, as on the pages."""
+        if doc_id not in await self._available(pack):
+            raise NotFound("there is no such document")
+
+    async def _available(self, pack: Pack) -> set[str]:
+        return {one.document.doc_id for one in await self._packs.documents(pack) if one.document.is_available}
 
     async def pack_for_reading(self, request: Request, pack_id: str) -> tuple[Pack, Caller | None]:
         """For a caller with a token, or for one with the pack's link."""
@@ -303,18 +315,20 @@ class PacksApi:
         return (await self._service.gate.caller(request, Scope.VIEWER)).org_id, None
 
 
+async def _without_errors(events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
+    """For holders of a link: an error names templates and fields of the data."""
+    try:
+        async for event in events:
+            yield msgspec.structs.replace(event, data={name: value for name, value in event.data.items() if name != "error"})
+    finally:
+        await events.aclose()
+
+
 def _require_user(request: Request) -> str:
     user = user_of(request)
     if user is None:
         raise HttpError(422, "user_missing", f"name the user in the header {USER}")
     return user
-
-
-def _parse_limit(request: Request) -> int:
-    text = request.query_params.get("limit", "50")
-    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= 200):
-        raise HttpError(422, "invalid_argument", "limit is a whole number from 1 to 200")
-    return int(text)
 
 
 def _parse_expected_version(condition: str | None) -> int | None:

@@ -17,7 +17,7 @@ from pressroom.apps.packs.actor import Actor
 from pressroom.apps.packs.config.registry import DocId
 from pressroom.apps.packs.errors import AlreadyInProgress, DocumentDisabled, DocumentLocked
 from pressroom.apps.packs.model import Pack, PackRender, RenderOrder, RenderTarget, to_uuid
-from pressroom.apps.packs.packs import Packs
+from pressroom.apps.packs.packs import Packs, check_text
 from pressroom.apps.packs.planning import list_documents, make_request
 from pressroom.apps.packs.settings import PacksSettings
 from pressroom.apps.packs.store import NewPackRender
@@ -57,6 +57,7 @@ class SectionRenders:
     ) -> RequestedSections:
         """Raises PackNotFound, AnotherUsersPack, DocumentDisabled, DocumentLocked, and InvalidArgument with a pointer to what
         is wrong with the content."""
+        check_text("session_id", sent.session_id)
         pack = await self._packs.get(org_id, sent.pack_id, user=user)
         content = await asyncio.to_thread(self._encode, sent)
         draft = await artifact_lifecycle.store_artifact(

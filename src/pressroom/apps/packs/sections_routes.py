@@ -10,14 +10,15 @@ from pressroom.api import idempotency
 from pressroom.api.access import Scope
 from pressroom.api.replies import reply
 from pressroom.api.routes import Routes
-from pressroom.api.schema import IDEMPOTENCY_KEY, header, json_body, json_response, path, responses
+from pressroom.api.schema import IDEMPOTENCY_KEY, json_body, json_response, path, responses
 from pressroom.api.service import Service
 from pressroom.apps.packs.admin.openapi import RENDER_JOB
 from pressroom.apps.packs.admin.render_jobs import RenderJobs
 from pressroom.apps.packs.admin.views import RenderJobView, render_job_view
 from pressroom.apps.packs.model import to_uuid
 from pressroom.apps.packs.openapi import JOB, PACK
-from pressroom.apps.packs.request_parts import USER, decode_body, trace_of, user_of
+from pressroom.apps.packs.openapi import USER as USER_PARAMETER
+from pressroom.apps.packs.request_parts import decode_body, trace_of, user_of
 from pressroom.apps.packs.sections import SectionsSent
 from pressroom.store import Transaction
 
@@ -60,11 +61,11 @@ CREATE_JOB: dict[str, Any] = {
         *(400, 401, 403, 404, 409, 413, 422, 503),
     ),
     "openapi": json_body(SectionsSent, "The content, and of which document of which pack", example=_EXAMPLE)
-    | {"parameters": [IDEMPOTENCY_KEY, header(USER, "The user of the application; 403 if the pack is another's")]},
+    | {"parameters": [IDEMPOTENCY_KEY, USER_PARAMETER]},
 }
 GET_JOB: dict[str, Any] = {
-    "responses": responses({200: json_response(RenderJobView, "The job", example=RENDER_JOB)}, 401, 404),
-    "openapi": {"parameters": [path("job_id", JOB, "The render job")]},
+    "responses": responses({200: json_response(RenderJobView, "The job", example=RENDER_JOB)}, 401, 403, 404),
+    "openapi": {"parameters": [path("job_id", JOB, "The render job"), USER_PARAMETER]},
 }
 
 
@@ -80,6 +81,7 @@ class SectionsApi:
     def __init__(self, service: Service, app: "PacksApp") -> None:
         self._service = service
         self._sections = app.sections
+        self._packs = app.packs
         self._jobs = RenderJobs(app.packs, app.sections)
 
     async def create_sections_job(self, request: Request) -> Response:
@@ -108,5 +110,6 @@ class SectionsApi:
     async def get_sections_job(self, request: Request, job_id: str) -> Response:
         """A render job. Its file is downloaded by `file_id`."""
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        shown = render_job_view(await self._jobs.get(caller.org_id, job_id))
-        return reply(shown, headers={"Cache-Control": "no-store"})
+        job = await self._jobs.get(caller.org_id, job_id)
+        await self._packs.get(caller.org_id, job.render.pack, user=user_of(request))
+        return reply(render_job_view(job), headers={"Cache-Control": "no-store"})

@@ -22,6 +22,7 @@ from pressroom.store.jobs.transitions import now
 
 BEYOND = 1 << 53
 PURGED_AT_ONCE = 20
+RELEASED_AT_ONCE = 100  # files of older versions
 
 
 class DataVersion(msgspec.Struct, frozen=True):
@@ -55,22 +56,22 @@ def insert_pack(org_id: str, new: NewPack) -> Work[Pack]:
 
 def get_pack(org_id: str, id: str) -> Work[Pack]:
     """Raises PackNotFound, also for a deleted one and another organisation's."""
-    return _pack_of(id, (yield Statement("packs.find_pack", {"id": id, "org_id": org_id})))
+    return _pack_of((yield Statement("packs.find_pack", {"id": id, "org_id": org_id})))
 
 
 def get_pack_by_link(digest: str) -> Work[Pack]:
     moment = yield from now()
     rows = yield Statement("packs.find_pack_by_link", {"digest": digest, "now": moment})
-    return _pack_of("", rows)
+    return _pack_of(rows)
 
 
 def lock_pack(org_id: str, id: str) -> Work[Pack]:
     """The pack, which no other transaction renders or changes until this one ends."""
     moment = yield from now()
-    return _pack_of(id, (yield Statement("packs.lock_pack", {"id": id, "org_id": org_id, "now": moment})))
+    return _pack_of((yield Statement("packs.lock_pack", {"id": id, "org_id": org_id, "now": moment})))
 
 
-def _pack_of(id: str, rows: Sequence[Row]) -> Pack:  # noqa: ARG001
+def _pack_of(rows: Sequence[Row]) -> Pack:
     if not rows:
         raise PackNotFound
     return Pack(*rows[0])
@@ -153,10 +154,15 @@ def purge_packs(older_than: int, limit: int = PURGED_AT_ONCE) -> Work[int]:
     moment = yield from now()
     rows = yield Statement("packs.list_long_deleted_packs", {"before": moment - older_than, "limit": limit})
     for (id,) in rows:
-        for doc_id, number, _ in (yield Statement("packs.list_files_of_pack", {"pack": id})):
-            yield from artifacts.release(file_holder(id, doc_id, number))
-        yield from artifacts.release(snapshot_holder(id))
+        if not (yield Statement("packs.lock_deleted_pack", {"id": id})):
+            continue  # it was restored meanwhile
+        # Rows go before their files: a render that settles just now has its file released, or finds no row for it.
+        for doc_id, number, outcome in (yield Statement("packs.delete_renders", {"pack": id})):
+            if outcome == "ready":
+                yield from artifacts.release(file_holder(id, doc_id, number))
+        yield Statement("packs.delete_bundles", {"pack": id})
         yield from artifacts.release(bundle_holder(id))
+        yield from artifacts.release(snapshot_holder(id))
         yield Statement("packs.delete_pack", {"id": id})
     return len(rows)
 
@@ -187,9 +193,9 @@ def list_overlays_of(pack: Pack) -> Work[list[Overlay]]:
     return [_overlay_of_row(row) for row in rows]
 
 
-def list_overlays(org_id: str, doc_id: str = "", scope_id: str = "", limit: int = 1_000) -> Work[list[Overlay]]:
-    """All of an organisation, or those of a document, of a user, session or pack."""
-    wanted = {"org_id": org_id, "doc_id": doc_id, "scope_id": scope_id, "limit": limit}
+def list_overlays(org_id: str, scope_id: str, limit: int) -> Work[list[Overlay]]:
+    """All of an organisation, or those of a user, session or pack."""
+    wanted = {"org_id": org_id, "scope_id": scope_id, "limit": limit}
     rows = yield Statement("packs.list_overlays", wanted)
     return [_overlay_of_row(row) for row in rows]
 
@@ -256,11 +262,11 @@ def list_packs(org_id: str, wanted: PackFilter, *, before: str = "", limit: int 
         if not (words := query_terms(wanted.text)):
             return []
         statement = Statement("packs.search_packs", {**place, "words": compact(words)})
-    found = []
-    for row in (yield statement):
-        states = yield Statement("packs.count_document_states", {"pack": row[0]})
-        found.append(PackSummary(Pack(*row), {state: int(count) for state, count in states}))
-    return found
+    packs = [Pack(*row) for row in (yield statement)]
+    states: dict[str, dict[str, int]] = {}
+    for id, state, count in (yield Statement("packs.count_document_states", {"packs": compact([pack.id for pack in packs])})):
+        states.setdefault(id, {})[state] = int(count)
+    return [PackSummary(pack, states.get(pack.id, {})) for pack in packs]
 
 
 class StateCounts(msgspec.Struct, frozen=True):
@@ -290,8 +296,9 @@ class UserFile(msgspec.Struct, frozen=True):
     date_settled: int
 
 
-def list_files_of_user(org_id: str, user_id: str, *, before: str = "", limit: int = 200) -> Work[list[UserFile]]:
-    place = {"org_id": org_id, "user_id": user_id, "before": before or AFTER_ALL, "limit": limit}
+def list_files_of_user(org_id: str, user_id: str, limit: int = 200) -> Work[list[UserFile]]:
+    """Of the newest packs."""
+    place = {"org_id": org_id, "user_id": user_id, "limit": limit}
     return [UserFile(*row) for row in (yield Statement("packs.list_files_of_user", place))]
 
 
@@ -340,11 +347,6 @@ def find_render_of_job(job_uid: str) -> Work[PackRender | None]:
 def find_render_of_file(file_id: str) -> Work[PackRender | None]:
     rows = yield Statement("packs.find_render_of_file", {"file_id": file_id})
     return render_of_row(rows[0]) if rows else None
-
-
-def latest_numbers(pack: str) -> Work[dict[str, int]]:
-    """The number of the newest render of each document that has any."""
-    return dict((yield Statement("packs.list_latest_numbers", {"pack": pack})))
 
 
 class NewPackRender(msgspec.Struct, frozen=True, kw_only=True):
@@ -419,8 +421,8 @@ def settle_ready(
     yield from aliases.attach(file_key(job_uid, target.doc_id), draft.uid)
     yield Statement("packs.set_good_render", place)
     if keep:
-        outdated = yield Statement("packs.list_outdated_files", {"pack": target.pack_id, "doc_id": target.doc_id, "keep": keep})
-        for number, _ in outdated:
+        older = {"pack": target.pack_id, "doc_id": target.doc_id, "keep": keep, "limit": RELEASED_AT_ONCE}
+        for (number,) in (yield Statement("packs.list_outdated_files", older)):
             yield from artifacts.release(file_holder(target.pack_id, target.doc_id, number))
 
 

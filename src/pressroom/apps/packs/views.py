@@ -245,7 +245,8 @@ def render_answer_view(answer: RenderAnswer) -> PackRenderView:
     )
 
 
-def document_view(listed: ListedDocument, settings: PacksSettings) -> DocumentView:
+def document_view(listed: ListedDocument, settings: PacksSettings, *, for_holder: bool = False) -> DocumentView:
+    """A holder of the pack's link is told no errors: they name templates and fields of the data."""
     document, latest = listed.document, listed.renders.latest if listed.renders else None
     good = listed.renders.good if listed.renders else None
     never = "queued" if settings.compat else "not_requested"
@@ -258,7 +259,7 @@ def document_view(listed: ListedDocument, settings: PacksSettings) -> DocumentVi
         file_id=latest.file_id if latest else None,
         attempts=latest.failed_attempts if latest else 0,
         max_attempts=latest.max_attempts if latest else None,
-        last_error=latest.last_error if latest else None,
+        last_error=latest.last_error if latest and not for_holder else None,
         next_attempt_at=from_ms(latest.job_run_at) if latest and waits and latest.job_run_at is not None else None,
         version=latest.number if latest else None,
         pages=latest.pages if latest else None,
@@ -273,7 +274,10 @@ def _good_view(render: PackRender) -> GoodFileView:
     return GoodFileView(render.number, render.file_id, render.pages, from_ms(render.date_settled or render.date_created))
 
 
-def render_view(render: PackRender) -> RenderView:
+def render_view(render: PackRender, *, for_holder: bool = False) -> RenderView:
+    """A holder of the pack's link is told neither errors nor what it was made from, nor for whom."""
+    code = None if render.error is None else render.error.get("code")
+    snapshot = None if render.snapshot is None else to_uuid(render.snapshot)
     return RenderView(
         version=render.number,
         status=render.status,
@@ -284,12 +288,12 @@ def render_view(render: PackRender) -> RenderView:
         sha256=render.sha256,
         attempts=render.failed_attempts,
         max_attempts=render.max_attempts,
-        last_error=render.last_error,
-        code=None if render.error is None else render.error.get("code"),
+        last_error=None if for_holder else render.last_error,
+        code=None if for_holder else code,
         data_version=render.data_version,
-        config=render.config,
-        config_snapshot=None if render.snapshot is None else to_uuid(render.snapshot),
-        requested_by=render.requested_by,
+        config={} if for_holder else render.config,
+        config_snapshot=None if for_holder else snapshot,
+        requested_by="" if for_holder else render.requested_by,
         created_at=from_ms(render.date_created),
         settled_at=None if render.date_settled is None else from_ms(render.date_settled),
     )

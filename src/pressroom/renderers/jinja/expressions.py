@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from jinja2 import nodes
 
 from pressroom.renderers.jinja import values
-from pressroom.renderers.jinja.values import Either, Elements, MacroValue, Path, Several, Unknown, Value
+from pressroom.renderers.jinja.values import Either, Elements, MacroValue, Needed, Path, Several, Unknown, Value
 
 type Needs = frozenset[str]
 NOTHING: Needs = frozenset()
@@ -99,9 +99,10 @@ class ExpressionReader(ABC):
                 self._use(node.right, scope)
                 return Unknown(), NOTHING
             case nodes.And():
-                needs = self._use(node.left, scope)
+                left, needs = self._value(node.left, scope)
+                self._note(left)
                 self._use(node.right, scope)
-                return Unknown(), needs
+                return Needed(frozenset(left.needed_paths())), needs
             case nodes.Not():
                 return Unknown(), self._test(node.node, scope)
             case nodes.CondExpr():
@@ -140,12 +141,17 @@ class ExpressionReader(ABC):
     def _item(self, node: nodes.Getitem, scope: TemplateScope) -> tuple[Value, Needs]:
         value, needs = self._value(node.node, scope)
         match node.arg:
+            case nodes.Const(value=str() as name) if not values.is_step(name):
+                self._note(value)
+                return Unknown(), needs
             case nodes.Const(value=str() | int() as name):
                 return value.part(name, node.lineno), needs
             case nodes.Neg(node=nodes.Const(value=int() as name)):
                 return value.part(-name, node.lineno), needs
             case nodes.Slice():
-                return value, needs | self._use_all(node.arg.iter_child_nodes(), scope) | self._require(value)
+                return Elements(value.element(certain=False)), needs | self._use_all(
+                    node.arg.iter_child_nodes(), scope
+                ) | self._require(value)
         return value.element(certain=False), needs | self._use(node.arg, scope) | self._require(value)
 
     def _is(self, node: nodes.Test, scope: TemplateScope) -> Needs:

@@ -100,9 +100,14 @@ class FieldReader(ExpressionReader):
     # Statements
 
     def _statements(self, body: Iterable[nodes.Node], scope: TemplateScope) -> Needs:
+        """Behind a statement that may leave the loop nothing is certain."""
         needs = NOTHING
+        goes_on = True
         for node in body:
-            needs |= self._statement(node, scope)
+            found = self._statement(node, scope)
+            if goes_on:
+                needs |= found
+            goes_on = goes_on and not _leaves(node, nodes.Break | nodes.Continue)
         return needs
 
     def _statement(self, node: nodes.Node, scope: TemplateScope) -> Needs:
@@ -169,11 +174,11 @@ class FieldReader(ExpressionReader):
     def _loop_body(self, node: nodes.For, listed: Value, scope: TemplateScope) -> Needs:
         inner = scope.inner({"loop": Several(node, scope)})
         self._bind(node.target, listed.element(), inner)
-        if node.test is None:
-            return self._statements(node.body, inner)
-        self._test(node.test, inner)
-        self._statements(node.body, inner)
-        return NOTHING
+        if node.test is not None:
+            self._test(node.test, inner)
+        needs = self._statements(node.body, inner)
+        is_whole = node.test is None and not any(_leaves(one, nodes.Break) for one in node.body)
+        return needs if is_whole else NOTHING
 
     def _with(self, node: nodes.With, scope: TemplateScope) -> Needs:
         inner = scope.inner()
@@ -231,3 +236,11 @@ class FieldReader(ExpressionReader):
                 parts = value.unpack(len(target.items))
                 for item, part in zip(target.items, parts, strict=True):
                     self._bind(item, part, scope)
+
+
+def _leaves(node: nodes.Node, kinds: Any) -> bool:
+    """Whether it may leave the loop that it is in, or the turn of it. What leaves an inner loop does not."""
+    if isinstance(node, nodes.Macro | nodes.Block):
+        return False
+    inside = node.else_ if isinstance(node, nodes.For) else node.iter_child_nodes()
+    return isinstance(node, kinds) or any(_leaves(child, kinds) for child in inside)

@@ -8,12 +8,15 @@ from typing import Any
 _STEP = re.compile(r"\[(-?\d*)\]|\.?([^.\[\]]+)")
 
 
-def missing_fields(fields: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> list[str]:
-    """Of the `fields` in the engine's json, the required ones that the data lacks: `items[].name` may be `items[2].name`."""
+def missing_fields(fields: Iterable[Mapping[str, Any]], data: Mapping[str, Any], most: int | None = None) -> list[str]:
+    """Of the `fields` in the engine's json, the required ones that the data lacks: `items[].name` may be `items[2].name`. No
+    more than `most` are looked for."""
     found: dict[str, None] = {}
     for field in fields:
-        if field["required"]:
-            found |= dict.fromkeys(_missing(_STEP.findall(field["path"]), data, ""))
+        for path in _missing(_STEP.findall(field["path"]), data, "") if field["required"] else ():
+            found[path] = None
+            if len(found) == most:
+                return list(found)
     return list(found)
 
 

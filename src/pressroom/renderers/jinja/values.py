@@ -1,5 +1,6 @@
 """What an expression of a template stands for, as far as its syntax tells: a path in the data, elements of it, a macro."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,6 +38,19 @@ class Value:
 @dataclass(frozen=True)
 class Unknown(Value):
     pass
+
+
+@dataclass(frozen=True)
+class Needed(Value):
+    """What cannot be used without these paths, and of which nothing else is known."""
+
+    needs: frozenset[str]
+
+    def uncertain(self) -> Value:
+        return Unknown()
+
+    def needed_paths(self) -> Iterator[str]:
+        return iter(self.needs)
 
 
 @dataclass(frozen=True)
@@ -146,10 +160,16 @@ class Several(Value):
     scope: Any
 
 
-_SAME_ELEMENTS = frozenset({"list", "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "unique"})
+_SAME_ELEMENTS = frozenset({"list", "reverse", "sort"})
+_SOME_ELEMENTS = frozenset({"reject", "rejectattr", "select", "selectattr", "unique"})
 _ONE_ELEMENT = frozenset({"first", "last", "max", "min", "random"})
 _USING_ELEMENTS = frozenset({"join", "max", "min", "sort", "sum", "unique"})
 _METHODS = frozenset(name for kind in (str, list, dict, int, float) for name in dir(kind) if not name.startswith("_"))
+
+
+def is_step(name: str) -> bool:
+    """Whether a path can have it. `data["first.name"]` cannot be told from `data.first.name`."""
+    return re.fullmatch(r"[^.\[\]*]+", name) is not None
 
 
 def is_method(name: str) -> bool:
@@ -161,12 +181,15 @@ def filtered(value: Value, node: nodes.Filter) -> tuple[Value, Sequence[Value], 
     element = value.element()
     attribute = _attribute_of(node)
     parts = [_along(element, one, node.lineno) for one in attribute.split(",")] if attribute else []
-    harmless = node.name in ("selectattr", "rejectattr") and _argument(node, 1) in (None, "defined", "undefined", "none")
-    optional, required = (parts, []) if harmless else ([], parts)
+    has_default = node.name == "groupby" and (len(node.args) > 1 or any(one.key == "default" for one in node.kwargs))
+    only_tests = node.name in ("selectattr", "rejectattr") and _argument(node, 1) in (None, "defined", "undefined", "none")
+    optional, required = (parts, []) if has_default or only_tests else ([], parts)
     if node.name in _USING_ELEMENTS and isinstance(value, Elements) and not attribute:
         required = [element]
     if node.name in _SAME_ELEMENTS:
         return (value if isinstance(value, Path) else Elements(element)), optional, required
+    if node.name in _SOME_ELEMENTS:
+        return Elements(element.uncertain()), optional, required
     if node.name in _ONE_ELEMENT:
         return element.uncertain(), optional, required
     match node.name:

@@ -144,7 +144,9 @@ def _settlement_row(settlement: Settlement, moment: int, numbers: list[int], sup
         message = f"superseded by job_{successor}"
         why: dict[str, Any] = {"code": "superseded", "message": message}
         if isinstance(settlement.outcome, Retry):
-            why["cause"] = settlement.outcome.error
+            cause = settlement.outcome.error
+            why["cause"] = _without_traceback(cause)
+            why |= {name: value for name, value in cause.items() if name == "detail"}  # where operators alone are shown it
         return (id, token, "cancelled", None, None, None, compact(why), message, 0, successor)
     match settlement.outcome:
         case Retry(error, wait):

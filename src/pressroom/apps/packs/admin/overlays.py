@@ -84,7 +84,7 @@ def _read_registry(org_id: str) -> Work[list[RegistryEntry]]:
 
 def _read(org_id: str, scope_id: str, limit: int) -> Work[tuple[list[RegistryEntry], list[Overlay]]]:
     registry = yield from _read_registry(org_id)
-    return registry, (yield from store.list_overlays(org_id, scope_id=scope_id, limit=limit))
+    return registry, (yield from store.list_overlays(org_id, scope_id, limit))
 
 
 def _save(org_id: str, overlay: Overlay, actor: Actor) -> Work[None]:

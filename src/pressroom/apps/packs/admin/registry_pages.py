@@ -102,7 +102,8 @@ def _fields_of(document: dict[str, Any], place: int | None) -> dict[str, str]:
     """The texts of the form's fields."""
     fields = {name: str(document.get(name) or "") for name in TEXTS}
     fields["is_enabled"] = "" if document.get("is_enabled") is False else "yes"
-    fields["required"] = "\n".join(map(str, document.get("required") or []))
+    required = document.get("required")
+    fields["required"] = "\n".join(map(str, required)) if isinstance(required, list) else ""
     for name in ("options", "sample"):
         value = document.get(name)
         fields[name] = json.dumps(value, indent=2, ensure_ascii=False) if value else ""

@@ -5,6 +5,7 @@ after a crash, it goes on where it was.
 """
 
 import asyncio
+import hashlib
 import os
 import tempfile
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
@@ -90,14 +91,14 @@ class PackBatches:
         user: str = "",
         trace: Mapping[str, str] | None = None,
     ) -> tuple[Batch, bool]:
-        """Whether it is new: while a batch of the same upload is being taken in, that one is the answer."""
+        """Whether it is new: while a batch of the same upload for the same user waits, that one is the answer."""
         await self._packs.submit_purge()
         id = store.new_batch_id()
         async with self._queue.transaction() as tx:
             submitted = await self._queue.submit(
                 NAME,
                 msgspec.to_builtins(BatchOrder(batch_id=id)),
-                key=_key_of(draft.sha256),
+                key=_key_of(draft.sha256, format, user),
                 org_id=org_id,
                 subject=f"batch {id}",
                 trace=trace,
@@ -116,7 +117,7 @@ class PackBatches:
             submitted = await self._queue.submit(
                 NAME,
                 msgspec.to_builtins(order),
-                key=_key_of(batch.sha256),
+                key=_key_of(batch.sha256, batch.format, batch.user_id),
                 org_id=org_id,
                 subject=f"retry batch {batch.id}",
                 trace=trace,
@@ -222,5 +223,7 @@ class PackBatches:
             await asyncio.to_thread(Path(name).unlink, missing_ok=True)
 
 
-def _key_of(sha256: str | None) -> str:
-    return f"packs:batch/{sha256}"
+def _key_of(sha256: str | None, format: LineFormat, user: str) -> str:
+    """The same bytes for another user, or as another format, are another batch."""
+    named = hashlib.sha256(f"{format} {user}".encode(errors="replace")).hexdigest()[:16] if user else format
+    return f"packs:batch/{sha256}/{named}"

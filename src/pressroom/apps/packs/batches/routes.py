@@ -21,7 +21,8 @@ from pressroom.apps.packs.batches.archives import list_batch_files, list_pack_fi
 from pressroom.apps.packs.batches.lines import LineFormat, check_header
 from pressroom.apps.packs.batches.store import LINE_STATUSES, Batch
 from pressroom.apps.packs.batches.views import BatchList, PackBatchView, batch_detail_view, batch_view
-from pressroom.apps.packs.request_parts import UUID, trace_of, user_of
+from pressroom.apps.packs.packs import check_text
+from pressroom.apps.packs.request_parts import USER, UUID, trace_of, user_of
 from pressroom.apps.packs.routes import PacksApi
 from pressroom.apps.packs.zip_archive import ZipFile, archive_size, write_archive
 from pressroom.artifacts.disposition import content_disposition
@@ -60,13 +61,14 @@ class BatchesApi:
     async def create_batch(self, request: Request) -> Response:
         """A pack from each line of an upload, and all of their documents. The upload is kept first, then taken in by a job."""
         caller = await self._service.gate.caller(request, Scope.SUBMITTER)
-        format = _parse_format(request)
+        format, user = _parse_format(request), user_of(request) or ""
+        check_text(USER, user)
         draft = await self._batches.store_upload(format, _checked(format, request.stream()))
         body = f"{format} {draft.sha256}".encode()
 
         async def act(_: Transaction | None) -> Response:
             batch, is_new = await self._batches.start(
-                caller.org_id, format, draft, author=caller.name, user=user_of(request) or "", trace=trace_of(request)
+                caller.org_id, format, draft, author=caller.name, user=user, trace=trace_of(request)
             )
             location = f"{self._service.base_url}/packs/batches/{batch.id}"
             return reply(await self._view(batch), status=202 if is_new else 200, headers={"Location": location})

@@ -85,16 +85,22 @@ class Bundles:
             await tx.run(partial(store.insert_bundle, order, job.uid, requested_by), name="packs")
         return RequestedBundle(pack, job.uid, order.number, [entry.doc_id for entry in order.documents], missing)
 
-    async def find(self, pack: Pack) -> FoundBundle:
-        return await self._packs.database.read(partial(_find, pack, self._settings))
+    async def find(self, pack: Pack, *, for_holder: bool = False) -> FoundBundle:
+        """For a holder of the pack's link without bundles that have a document which is locked or disabled now."""
+        return await self._packs.database.read(partial(_find, pack, self._settings, for_holder))
 
 
-def _find(pack: Pack, settings: PacksSettings) -> Work[FoundBundle]:
+def _find(pack: Pack, settings: PacksSettings, for_holder: bool) -> Work[FoundBundle]:
     found = yield from store.find_bundles(pack.id)
-    if found is None or found.good is None:
-        return FoundBundle(found.latest if found else None, None, False)
+    if found is None:
+        return FoundBundle(None, None, False)
     listed = yield from list_documents(pack, settings)
-    return FoundBundle(found.latest, found.good, _is_outdated(found.good, listed))
+    available = {one.document.doc_id for one in listed if one.document.is_available}
+    latest, good = [
+        None if one is None or (for_holder and not {entry.doc_id for entry in one.order.documents} <= available) else one
+        for one in (found.latest, found.good)
+    ]
+    return FoundBundle(latest, good, good is not None and _is_outdated(good, listed))
 
 
 def _is_outdated(good: PackBundle, listed: Sequence[ListedDocument]) -> bool:

@@ -54,6 +54,7 @@ class BundleApi:
 
     async def get_bundle(self, request: Request, pack_id: str) -> Response:
         """The newest bundle of a pack, and the newest that is ready, with the versions of the documents in it."""
-        pack, _ = await self._pack_for_reading(request, pack_id)
-        view = bundle_view(pack, await self._bundles.find(pack))
+        pack, caller = await self._pack_for_reading(request, pack_id)
+        by_link = caller is None
+        view = bundle_view(pack, await self._bundles.find(pack, for_holder=by_link), for_holder=by_link)
         return reply(view, request=request, headers={"Cache-Control": "private, no-cache"})

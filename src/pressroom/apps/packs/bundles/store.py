@@ -62,7 +62,8 @@ def insert_bundle(order: BundleOrder, job_uid: str, requested_by: str) -> Work[N
 def settle_ready(
     order: BundleOrder, job_uid: str, org_id: str | None, draft: ArtifactDraft, *, pages: int | None, versions: dict[str, int]
 ) -> Work[None]:
-    """The file of a bundle, in the transaction that ends its job. The file before is held no longer."""
+    """The file of a bundle, in the transaction that ends its job, which may be a retry of the one that failed. The file before
+    is held no longer."""
     moment = yield from now()
     place = {"pack": order.pack_id, "number": order.number}
     settled = yield Statement(
@@ -70,6 +71,7 @@ def settle_ready(
         {
             **place,
             "job_uid": job_uid,
+            "job_id": to_uuid(job_uid),
             "artifact": draft.uid,
             "file_id": to_uuid(draft.uid),
             "pages": pages,
@@ -79,7 +81,7 @@ def settle_ready(
             "now": moment,
         },
     )
-    if not settled:  # the pack was purged
+    if not settled:  # the pack was purged, or a newer bundle was requested
         return
     holder = bundle_holder(order.pack_id)
     yield from artifacts.release(holder)

@@ -68,7 +68,8 @@ def requested_bundle_view(requested: RequestedBundle) -> RequestedBundleView:
     )
 
 
-def bundle_view(pack: Pack, found: FoundBundle) -> BundleView:
+def bundle_view(pack: Pack, found: FoundBundle, *, for_holder: bool = False) -> BundleView:
+    """A holder of the pack's link is told neither errors nor for whom it was made."""
     latest = found.latest
     return BundleView(
         pack_id=pack.id,
@@ -77,10 +78,10 @@ def bundle_view(pack: Pack, found: FoundBundle) -> BundleView:
         version=latest.number if latest else None,
         file_id=latest.file_id if latest else None,
         pages=latest.pages if latest else None,
-        last_error=latest.last_error if latest else None,
+        last_error=latest.last_error if latest and not for_holder else None,
         documents=_documents_of(latest.order, latest.versions) if latest else [],
         outdated=found.outdated,
-        requested_by=latest.requested_by if latest else None,
+        requested_by=latest.requested_by if latest and not for_holder else None,
         created_at=from_ms(latest.date_created) if latest else None,
         good=None if found.good is None else _good_view(found.good),
     )

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from pressroom.apps.packs.composition import Compositions
+from pressroom.apps.packs.composition import FINAL_ERRORS, Compositions
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
 from pressroom.apps.packs.config.registry import ConfigProblem, find_registry_problems, parse_registry
-from pressroom.errors import InvalidArgument, PressroomError, SourceInvalid, TooLarge
+from pressroom.base import json_text
+from pressroom.errors import InvalidArgument, InvalidPayload, SourceInvalid, TooLarge
 
 BIGGEST = 1024 * 1024
 KEY = re.compile(r"documents_registry|resources|strings|(?:template|style|strings):[a-z0-9][a-zA-Z0-9_.-]{0,63}")
@@ -63,7 +64,7 @@ async def _find_template_problems(
         analysis = await compositions.analyse_texts(body, templates)
     except SourceInvalid as error:
         return [ConfigProblem(code=error.code, message=str(error), path=key, line=error.line, column=error.column)]
-    except PressroomError as error:
+    except FINAL_ERRORS as error:
         return [ConfigProblem(code=error.code, message=str(error), path=key)]
     return [
         ConfigProblem(code="not_published", message=f"template:{name}, which it includes, is not published", path=key)
@@ -81,6 +82,14 @@ def _find_object_problems(body: str) -> Iterator[ConfigProblem]:
         return
     except RecursionError:
         yield ConfigProblem(code="invalid_json", message="this is nested too deeply")
+        return
+    except ValueError as error:
+        yield ConfigProblem(code="invalid_json", message=f"this is not JSON: {str(error).partition('; use sys.')[0]}")
+        return
+    try:
+        json_text.encode(value, limit=100 * BIGGEST, what="this")
+    except InvalidPayload as error:  # NaN, half of a surrogate pair, a NUL
+        yield ConfigProblem(code="invalid_json", message=str(error))
         return
     if not isinstance(value, dict):
         yield ConfigProblem(code="not_an_object", message="this is a JSON object: names with their values")

@@ -1,5 +1,6 @@
 """A dry run: documents are made from the samples of the registry with a version that need not be published. Nothing is kept."""
 
+import asyncio
 import base64
 import time
 from collections.abc import Mapping
@@ -7,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from pressroom.apps.packs.composition import DEFAULT_LANG, Composition, Compositions
+from pressroom.apps.packs.composition import DEFAULT_LANG, FINAL_ERRORS, Composition, Compositions
 from pressroom.apps.packs.config import versions
 from pressroom.apps.packs.config.checks import require_key
 from pressroom.apps.packs.config.registry import KEY as REGISTRY
@@ -29,7 +30,7 @@ PICTURE_WIDTH = 480
 
 
 class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """`picture` is page 1 as a data URL; null where the engine `pdf` is not installed. `problem` says why there is no file."""
+    """`picture` is page 1 as a data URL; null where the engine `pdf` cannot draw it. `problem` says why there is no file."""
 
     doc_id: str
     ok: bool
@@ -92,7 +93,7 @@ class DryRuns:
     async def _make(self, org_id: str, entry: RegistryEntry, composition: Composition, lang: str) -> DryRunDocument:
         numbers = {key: number for key, number in composition.config.items() if number}
         bodies = await self._database.read(partial(versions.read_bodies, org_id, numbers))
-        missing = find_missing(composition.analysis.fields, entry.required, entry.sample)
+        missing = await asyncio.to_thread(find_missing, composition.analysis.fields, entry.required, entry.sample)
         began = time.perf_counter()
         try:
             rendered = await self._rendering.preview(documents.prepare(make_request(entry, bodies, entry.sample, lang)))
@@ -113,7 +114,10 @@ class DryRuns:
         if Pdf.missing():
             return None
         request = RenderRequest("pdf", "png", pdf, {"page": 1, "width": PICTURE_WIDTH})
-        drawn = await self._rendering.preview(documents.prepare(request))
+        try:
+            drawn = await self._rendering.preview(documents.prepare(request))
+        except FINAL_ERRORS:  # a page that is too large for a picture is no fault of the document
+            return None
         return f"data:image/png;base64,{base64.b64encode(drawn.data).decode()}"
 
 

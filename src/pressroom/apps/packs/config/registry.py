@@ -13,6 +13,7 @@ from pressroom.renderers import catalogue
 
 KEY = "documents_registry"
 MOST_DOCUMENTS = 500
+MOST_REQUIRED = 500
 DOC_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[\])?(\.[A-Za-z_][A-Za-z0-9_]*(\[\])?)*")
 
@@ -72,6 +73,9 @@ def find_registry_problems(body: str) -> Iterator[ConfigProblem]:
     except msgspec.DecodeError as error:
         yield _syntax_problem(body, error)
         return
+    except RecursionError:
+        yield ConfigProblem(code="invalid_json", message="this is nested too deeply")
+        return
     if not isinstance(items, list):
         yield ConfigProblem(code="not_a_list", message="the registry is a JSON list of documents")
         return
@@ -98,7 +102,10 @@ def _find_entry_problems(place: int, entry: RegistryEntry) -> Iterator[ConfigPro
         catalogue.get_engine(entry.engine).check(b"", "pdf", entry.options)
     except (InvalidArgument, TooLarge) as error:
         yield ConfigProblem(code="invalid_options", message=str(error), path=f"/{place}/options")
-    for number, path in enumerate(entry.required):
+    if len(entry.required) > MOST_REQUIRED:
+        message = f"it requires {len(entry.required):,} fields; the limit is {MOST_REQUIRED}"
+        yield ConfigProblem(code="too_many", message=message, path=f"/{place}/required")
+    for number, path in enumerate(entry.required[:MOST_REQUIRED]):
         if not _FIELD.fullmatch(path):
             message = f"{path[:100]!r} is not the path of a field; write person.name, or items[].price"
             yield ConfigProblem(code="invalid_field", message=message, path=f"/{place}/required/{number}")

@@ -13,7 +13,7 @@ def read_documents(body: str) -> list[dict[str, Any]]:
     """The documents of a registry, whatever is wrong with them. Raises InvalidArgument for what is no list of objects."""
     try:
         items = json.loads(body) if body.strip() else []
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"the newest version of the registry is not JSON: {error}; mend its text first") from None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise InvalidArgument("the newest version of the registry is not a list of documents; mend its text first")

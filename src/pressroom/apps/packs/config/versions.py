@@ -42,10 +42,8 @@ class PublishedVersion(msgspec.Struct, frozen=True):
     sha256: str
 
 
-def add_version(
-    org_id: str, key: str, body: str, *, comment: str, author: str, problems: Sequence[ConfigProblem] | None = None
-) -> Work[ConfigVersion]:
-    """The next version of a key: a draft, or valid or invalid if its problems are known."""
+def add_version(org_id: str, key: str, body: str, *, comment: str, author: str) -> Work[ConfigVersion]:
+    """The next version of a key: a draft."""
     moment = yield from now()
     place = {"org_id": org_id, "key": key}
     yield Statement("packs.lock_config", place)
@@ -55,9 +53,7 @@ def add_version(
         "packs.insert_config",
         {
             **place,
-            "status": "draft" if problems is None else _status_of(problems),
             "sha256": hashlib.sha256(body.encode()).hexdigest(),
-            "problems": compact(problems or []),
             "comment": comment,
             "author": author,
             "now": moment,

@@ -91,9 +91,6 @@ class DocumentPages:
     async def archive(self, request: PageRequest, pack: Pack, *, for_holder: bool = False) -> Response:
         """Every ready file of a pack as one zip archive; for a holder of its link, without those of locked documents."""
         files = await list_pack_files(self._packs, pack, by_link=for_holder)
-        if for_holder:
-            available = [f"{one.document.doc_id}.pdf" for one in await self._packs.documents(pack) if one.document.is_available]
-            files = [file for file in files if file.name in available]
         filename = f"{pack.title.replace('/', '-') or 'pack'}.zip"
         headers = {"Content-Length": str(archive_size(files)), "Content-Disposition": content_disposition(filename)}
         chunks = write_archive(files, request.site.service.rendering.blobs.get)

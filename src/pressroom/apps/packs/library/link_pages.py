@@ -27,7 +27,7 @@ class LinkPages:
 
     async def show(self, request: PageRequest, link: str) -> Response:
         async def answer(pack: Pack) -> Response:
-            documents = [one for one in await self._packs.documents(pack) if not one.document.is_hidden]
+            documents = await self._packs.documents(pack, for_holder=True)
             return render_page(request, "link_pack.html", pack=pack, documents=documents, link=link, base=f"/library/p/{link}")
 
         return await self._for_holder(request, link, answer)

@@ -5,6 +5,6 @@ SELECT packs_render.file_id, packs_render.pack, packs_render.doc_id, packs_rende
   JOIN packs_document ON packs_document.pack = packs_pack.id
   JOIN packs_render ON packs_render.pack = packs_document.pack AND packs_render.doc_id = packs_document.doc_id
                    AND packs_render.number = packs_document.good
- WHERE packs_pack.org_id = :org_id AND packs_pack.user_id = :user_id AND packs_pack.date_deleted IS NULL AND packs_pack.id < :before
+ WHERE packs_pack.org_id = :org_id AND packs_pack.user_id = :user_id AND packs_pack.date_deleted IS NULL
  ORDER BY packs_pack.id DESC, packs_render.doc_id
  LIMIT :limit

@@ -1,5 +1,5 @@
 SELECT doc_id, scope, scope_id, enabled, tier, unlocked, title, description, reason
   FROM packs_overlay
- WHERE org_id = :org_id AND (:doc_id = '' OR doc_id = :doc_id) AND (:scope_id = '' OR scope_id = :scope_id)
+ WHERE org_id = :org_id AND (:scope_id = '' OR scope_id = :scope_id)
  ORDER BY doc_id, scope, scope_id
  LIMIT :limit

@@ -1,2 +1,2 @@
-INSERT INTO packs_config (org_id, key, number, status, sha256, problems, comment, author, date_created)
-VALUES (:org_id, :key, :number, :status, :sha256, :problems, :comment, :author, :now)
+INSERT INTO packs_config (org_id, key, number, status, sha256, comment, author, date_created)
+VALUES (:org_id, :key, :number, 'draft', :sha256, :comment, :author, :now)

@@ -1,0 +1,1 @@
+DELETE FROM packs_bundle WHERE pack = :pack

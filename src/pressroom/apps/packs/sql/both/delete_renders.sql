@@ -1,0 +1,1 @@
+DELETE FROM packs_render WHERE pack = :pack RETURNING doc_id, number, outcome

@@ -1,1 +1,0 @@
-SELECT doc_id, number, artifact FROM packs_render WHERE pack = :pack AND outcome = 'ready'
