@@ -94,6 +94,7 @@ async def test_a_page_keeps_the_encoding_that_it_names(file: str, tmp_path: Path
     pages = {
         "old.html": meta.format("ISO-8859-1").encode("latin-1"),
         "new.html": '<!doctype html><meta charset="UTF-8"><p>\u00fcber'.encode(),
+        "wrong.html": b"<!doctype html><meta charset=UTF-16>",
         "late.html": b"<!doctype html>" + b" " * 1024 + b"<meta charset=koi8-r>",
         "broken.html": b"<meta charset='\xff'>",
     }
@@ -107,6 +108,7 @@ async def test_a_page_keeps_the_encoding_that_it_names(file: str, tmp_path: Path
     assert {name: one.headers["Content-Type"].rpartition("=")[2] for name, one in found.items()} == {
         "old.html": "iso-8859-1",
         "new.html": "utf-8",
+        "wrong.html": "utf-8",
         "late.html": "utf-8",
         "broken.html": "utf-8",
     }

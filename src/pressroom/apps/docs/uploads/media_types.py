@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-_HEAD = 1024  # bytes in which a page names its encoding
-_CHARSET = re.compile(rb"<meta\b[^>]{0,500}?\bcharset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
-_UNICODE = ("utf-8", "utf8", "utf-16", "utf-16le", "utf-16be")  # a page that could be read so far is in UTF-8, says HTML
+_CHARSET_WITHIN = 1024  # bytes of a page, as browsers do
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_UTF_16 = ("utf-16", "utf-16le", "utf-16be")
 
 _TYPES = {
     "atom": "application/atom+xml",
@@ -80,6 +80,15 @@ def media_type_of_file(path: str, source: Path) -> str:
     if media_type != "text/html":
         return media_type
     with source.open("rb") as page:
-        named = _CHARSET.search(page.read(_HEAD))
+        charset = charset_of(page.read(_CHARSET_WITHIN))
+    return media_type if charset in ("utf-8", "utf8") else f"{media_type}; charset={charset}"
+
+
+def charset_of(page: bytes) -> str:
+    """The encoding that a page names, in lower case; UTF-8 if it names none.
+
+    A page that names UTF-16 and could be read so far is in UTF-8, says HTML.
+    """
+    named = _META_CHARSET.search(page[:_CHARSET_WITHIN])
     charset = named[1].decode().lower() if named else "utf-8"
-    return media_type if charset in _UNICODE else f"{media_type}; charset={charset}"
+    return "utf-8" if charset in _UTF_16 else charset
