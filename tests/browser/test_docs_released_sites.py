@@ -36,14 +36,15 @@ class ReadSite:
         route.continue_() if route.request.url.startswith((self._root, "data:", "blob:")) else route.abort()
 
     def _note_response(self, response: Response) -> None:
-        if response.url.startswith(self._root) and response.status >= 400:
-            if response.status == 404 and not self._has(response.url):
-                self._watched.forgive(re.split("[?#]", response.url)[0])
-            else:
-                self.failed.append(f"{response.status} {response.url}")
+        if response.status >= 400:
+            self._note_failure(response.url, str(response.status))
 
     def _note_failure(self, url: str, reason: str | None) -> None:
-        if url.startswith(self._root) and reason != "net::ERR_ABORTED":  # the reader went on to another page
+        if not url.startswith(self._root):
+            return
+        if not self._has(url):
+            self._watched.forgive(re.split("[?#]", url)[0])
+        elif reason != "net::ERR_ABORTED":  # the reader went on to another page
             self.failed.append(f"{reason} {url}")
 
     def _has(self, url: str) -> bool:
