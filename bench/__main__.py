@@ -12,6 +12,7 @@ from bench import (
     against_peers,
     claims,
     docs,
+    docs_sites,
     engines,
     engines_box,
     engines_conformance,
@@ -84,6 +85,7 @@ PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {
 }
 DOCS: dict[str, Callable[[Path, DocsSizes], Iterator[Figure]]] = {
     "pages": docs.pages,
+    "released": docs_sites.stored,
 }
 
 NAMES = {

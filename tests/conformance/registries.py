@@ -33,7 +33,7 @@ def npm(name: str, version: str, keep: str = "*") -> Path:
         _unpack(archive.read_bytes(), folder, keep)
         archive.unlink()
 
-    return _once(f"npm-{name.replace('/', '-')}-{version}", fetch)
+    return once(f"npm-{name.replace('/', '-')}-{version}", fetch)
 
 
 def pypi_source(name: str, version: str, sha256: str, keep: str = "*") -> Path:
@@ -45,7 +45,7 @@ def pypi_source(name: str, version: str, sha256: str, keep: str = "*") -> Path:
             raise OutOfReach(f"the index gives another {name}-{version}.tar.gz than the one that was read here")
         _unpack(data, folder, keep)
 
-    return _once(f"pypi-{name}-{version}", fetch)
+    return once(f"pypi-{name}-{version}", fetch)
 
 
 def debian(name: str) -> Path:
@@ -63,10 +63,10 @@ def debian(name: str) -> Path:
         for packed in list(folder.rglob("*.gz")):
             packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
 
-    return _once(f"debian-{name}-{candidate[1].replace(':', '-')}", fetch)
+    return once(f"debian-{name}-{candidate[1].replace(':', '-')}", fetch)
 
 
-def _once(name: str, fetch: Callable[[Path], None]) -> Path:
+def once(name: str, fetch: Callable[[Path], None]) -> Path:
     """The folder appears whole or not at all, so that one that is there needs no second look."""
     place = CORPORA / name
     if place.is_dir():

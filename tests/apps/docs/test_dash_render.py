@@ -46,6 +46,21 @@ async def test_a_project_gets_its_dashboard_404_page_switcher_and_metadata_q23(d
         assert json.loads(files["__editions/__main.json"])["is_canonical"]
 
 
+@pytest.mark.parametrize(("ref", "version"), [("v2.1.0", "2.1.0"), ("24.2", "24.2"), ("main", MAIN), ("w_2026_07", MAIN)])
+async def test_the_switcher_names_the_release_that_main_shows(file: str, ref: str, version: str) -> None:
+    """pydata-sphinx-theme warns readers of every page whose release is not that of the preferred entry."""
+    async with docs_stage(file) as stage:
+        await stage.new_org()
+        project = await stage.new_project()
+        await stage.show(project, MAIN, ref)
+        await stage.show(project, "2", ref, "major", params={"major_version": 2})
+
+        await stage.app.dashboards.render(project.id)
+
+        switcher = json.loads((await stage.app.dashboards.read(project.id))["__switcher.json"])
+        assert [(entry["version"], entry.get("preferred", False)) for entry in switcher] == [(version, True), ("2", False)]
+
+
 async def test_a_version_that_is_kept_is_not_rendered_again(file: str) -> None:
     async with docs_stage(file) as stage:
         await stage.new_org()

@@ -109,6 +109,12 @@ async def test_pages_in_other_encodings() -> None:
     assert report.problems == []
 
 
+async def test_a_page_that_names_utf_16_and_is_not_in_it_is_read_as_utf_8() -> None:
+    report = await check({"a.html": '<meta charset="utf-16"><a href="#weiß">y</a><p id="weiß"><a href="gone.html">x</a>'})
+
+    assert [problem["link"] for problem in report.problems] == ["gone.html"]
+
+
 async def test_a_check_that_takes_too_long_is_given_up_and_the_site_is_not_refused() -> None:
     never = asyncio.Event()
 

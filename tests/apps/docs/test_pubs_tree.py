@@ -590,7 +590,7 @@ async def test_a_bucket_follows_its_editions(file: str, tmp_path: Path, s3_serve
         assert shown["large.bin"] == large
         assert {path: shown[f"v/1.0/{path}"] for path in site(1)} == site(1)
         page = await obstore.get_async(store, f"{prefix}/guide/index.html")
-        assert (page.attributes["Content-Type"], page.attributes["Cache-Control"]) == ("text/html", "max-age=60")
+        assert (page.attributes["Content-Type"], page.attributes["Cache-Control"]) == ("text/html; charset=utf-8", "max-age=60")
         gone = await stage.delete_edition(project, "1.0")
         await publisher.publish(gone)
         assert not [path for path in await there() if path.startswith("v/1.0/") and path.endswith(".html")]

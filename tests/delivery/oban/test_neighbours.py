@@ -5,12 +5,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from oban import Cancel, Snooze
 from oban._scheduler import clear_scheduled, register_scheduled, scheduled_entries
+from oban.job import Job
 
 from pressroom import Kind, Schedule, Status
+from pressroom.delivery.oban.workers import Perform
 from tests import postgres
 from tests.delivery.oban.conftest import Eventually, Open, in_both_schemas
-from tests.delivery.oban.stage import YEARLY, Mail, Tables, client, serving
+from tests.delivery.oban.stage import PERFORM, YEARLY, Mail, Tables, client, serving
 from tests.journeys.stage import Gate
 
 
@@ -133,6 +136,17 @@ async def test_an_oban_beside_ours_works_as_it_does_alone(
             assert row("late")["state"] == "executing"
         if ours:
             assert await press.wait(await press.submit("echo", 1), timeout=60) == 1
+
+
+async def test_a_job_of_ours_that_another_program_has_fetched_is_put_back() -> None:
+    """`oban start --queues pressroom-echo` cancelled the rows that it fetched, and with them our jobs.
+
+    The command itself is run in tests/apps/docs/judges/test_oban_tools.py.
+    """
+    snoozed = await Perform().process(Job(worker=PERFORM, args={"uid": "01K", "tier": 1}))
+    cancelled = await Perform().process(Job(worker=PERFORM, args={}))
+
+    assert (type(snoozed), type(cancelled)) == (Snooze, Cancel)
 
 
 async def test_our_ticks_are_not_theirs_nor_theirs_ours(open_press: Open, tables: Tables, on_server: str) -> None:

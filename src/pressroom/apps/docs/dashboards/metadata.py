@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.apps.docs.dashboards.context import build_data, edition_data
 from pressroom.apps.docs.dashboards.ordering import group_editions, newest_version_first
+from pressroom.apps.docs.domain.versions import version_text
 from pressroom.apps.docs.model import MAIN, Edition, EditionKind
 from pressroom.apps.docs.store.dashboards import DashboardFacts
 from pressroom.apps.docs.urls import PublishedUrls
@@ -17,7 +18,8 @@ SWITCHER_KINDS = (EditionKind.MAIN, EditionKind.RELEASE, EditionKind.MAJOR, Edit
 def switcher(facts: DashboardFacts, urls: PublishedUrls, kinds: Collection[str] = SWITCHER_KINDS) -> list[dict[str, Any]]:
     """In the shape of pydata-sphinx-theme: `__main` first, alternates by title, the rest with the newest version first.
 
-    Main and alternates are preferred: a reader of another edition is told where these are.
+    Main and alternates are preferred: a reader of another edition is told where these are. `version` is the slug; for `__main`
+    it is the release that it shows, if it shows one, because the theme compares it with the release of the page.
     """
     groups = group_editions(facts.editions, facts.builds)
     main = [groups.main] if groups.main is not None and groups.main.build in facts.builds else []
@@ -27,14 +29,19 @@ def switcher(facts: DashboardFacts, urls: PublishedUrls, kinds: Collection[str] 
 
 
 def _switcher_entry(edition: Edition, facts: DashboardFacts, urls: PublishedUrls) -> dict[str, Any]:
+    build = facts.builds.get(edition.build or "")
     entry: dict[str, Any] = {
         "name": edition.title or edition.slug,
-        "version": edition.slug,
+        "version": switcher_version(edition.slug, build.git_ref if build else None),
         "url": urls.edition(facts.org, facts.project.slug, edition.slug),
     }
     if edition.kind in (EditionKind.MAIN, EditionKind.ALTERNATE):
         entry["preferred"] = True
     return entry
+
+
+def switcher_version(slug: str, git_ref: str | None) -> str:
+    return version_text(git_ref or "") or slug if slug == MAIN else slug
 
 
 def edition_metadata(edition: Edition, facts: DashboardFacts, urls: PublishedUrls) -> dict[str, Any]:

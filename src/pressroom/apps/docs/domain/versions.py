@@ -71,6 +71,12 @@ def parse_lsst_doc(git_ref: str) -> Numbers | None:
     return _numbers(_LSST_DOC, git_ref)
 
 
+def version_text(git_ref: str) -> str | None:
+    """`1.2.3` for `v1.2.3`, `1.2` for `1.2`. None for what is no version."""
+    is_version = parse_semver(git_ref) is not None or parse_lsst_doc(git_ref) is not None
+    return git_ref.removeprefix("v") if is_version else None
+
+
 def parse_eups_major(git_ref: str) -> Numbers | None:
     """`v24_1`, `24.1`: major and minor."""
     return _numbers(_EUPS_MAJOR, git_ref)

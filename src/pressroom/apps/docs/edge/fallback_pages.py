@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from pressroom.apps.docs.dashboards.metadata import switcher_version
 from pressroom.apps.docs.edge.sites import Shown
 from pressroom.apps.docs.model import MAIN
 
@@ -65,7 +66,12 @@ def dashboard(title: str, editions: Sequence[Shown]) -> bytes:
 def switcher(root: str, editions: Sequence[Shown]) -> bytes:
     """As pydata-sphinx-theme reads it."""
     entries = [
-        {"name": one.title, "version": one.slug, "url": edition_url(root, one.slug), "preferred": one.slug == MAIN}
+        {
+            "name": one.title,
+            "version": switcher_version(one.slug, one.git_ref),
+            "url": edition_url(root, one.slug),
+            "preferred": one.slug == MAIN,
+        }
         for one in editions
         if one.kind != "draft"
     ]

@@ -2,27 +2,10 @@
 
 import re
 
+from pressroom.apps.docs.uploads import media_types
+
 OCTET_STREAM = "application/octet-stream"
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(; ?[\w-]+=[\w.-]+)*", re.ASCII)
-# For files whose type the machine that unpacked them did not know.
-_BY_EXTENSION = {
-    "avif": "image/avif",
-    "html": "text/html",
-    "js": "text/javascript",
-    "json": "application/json",
-    "map": "application/json",
-    "md": "text/markdown",
-    "mjs": "text/javascript",
-    "svg": "image/svg+xml",
-    "ttf": "font/ttf",
-    "txt": "text/plain",
-    "wasm": "application/wasm",
-    "webmanifest": "application/manifest+json",
-    "webp": "image/webp",
-    "woff": "font/woff",
-    "woff2": "font/woff2",
-    "xml": "application/xml",
-}
 _COMPRESSIBLE = re.compile(
     r"text/.*|application/(javascript|json|xml|wasm|manifest\+json|.*\+json|.*\+xml)|image/(svg\+xml|bmp)|font/(ttf|otf)"
 )
@@ -32,7 +15,7 @@ PAGES = ("text/html", "application/xhtml+xml", "application/pdf")  # what search
 def media_type_of(path: str, stored: str) -> str:
     """What a browser is told. Text is UTF-8 unless it says otherwise."""
     if stored == OCTET_STREAM or not _MEDIA_TYPE.fullmatch(stored):
-        stored = _BY_EXTENSION.get(path.rpartition(".")[2].lower(), OCTET_STREAM)
+        stored = media_types.media_type_of(path)  # it may not have been known yet when the file was uploaded
     return f"{stored}; charset=utf-8" if stored.startswith("text/") and "charset" not in stored else stored
 
 

@@ -8,6 +8,7 @@ from itertools import batched
 
 import msgspec
 
+from pressroom.apps.docs.edge.media import media_type_of
 from pressroom.apps.docs.errors import PublisherUnavailable
 from pressroom.apps.docs.publishing import PublishedSite
 from pressroom.apps.docs.publishing.copy_plan import SiteRecord, is_page, plan_copy
@@ -89,7 +90,7 @@ class SiteCopy:
         try:
             chunks = await self._blobs.get(blob_key(file))
             data = b"".join([chunk async for chunk in chunks]) if file.size <= IN_MEMORY else chunks
-            await self._place.write(self._path(file.path), data, file.media_type)
+            await self._place.write(self._path(file.path), data, media_type_of(file.path, file.media_type))
         except NotFound:
             raise PublisherUnavailable(f"the bytes of {file.path} are gone from the artifact store") from None
 

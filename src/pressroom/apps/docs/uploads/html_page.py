@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from lxml import etree  # type: ignore[import-untyped]
 
 from pressroom.apps.docs.domain.links import PageLink, PageLinks
+from pressroom.apps.docs.uploads.media_types import charset_of
 
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _META_REFRESH = re.compile(r"\s*[0-9.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
-_CHARSET_WITHIN = 1024  # bytes, as browsers do
 _LINK_ATTRIBUTES = {
     "a": "href",
     "area": "href",
@@ -50,8 +49,7 @@ def parse_html(page: bytes, target: object) -> None:
 def _as_utf8(page: bytes) -> bytes:
     if page.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return page.decode("utf-16", errors="replace").encode(errors="replace")
-    declared = _META_CHARSET.search(page[:_CHARSET_WITHIN])
-    name = declared[1].decode() if declared else "utf-8"
+    name = charset_of(page)
     try:
         is_utf8 = codecs.lookup(name).name == "utf-8"
         return page if is_utf8 else page.decode(name, errors="replace").encode(errors="replace")

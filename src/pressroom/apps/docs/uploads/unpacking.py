@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from pressroom.apps.docs.uploads.archive import UnpackedFile, clean_path
-from pressroom.apps.docs.uploads.media_types import media_type_of
+from pressroom.apps.docs.uploads.media_types import media_type_of_file
 from pressroom.apps.docs.uploads.unpacking_process import Unpacked
 from pressroom.artifact_lifecycle import ScratchFile
 from pressroom.artifacts import Blobs
@@ -104,4 +104,5 @@ def _measured(folder: Path, file: UnpackedFile) -> ScratchFile:
         sha256, size = measure_file(source)
     except InvalidArgument as reason:
         raise EngineCrashed(f"the process that unpacks archives left no file: {reason}") from None
-    return ScratchFile(path=file.path, source=source, sha256=sha256, size=size, media_type=media_type_of(file.path))
+    media_type = media_type_of_file(file.path, source)
+    return ScratchFile(path=file.path, source=source, sha256=sha256, size=size, media_type=media_type)
