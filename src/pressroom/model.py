@@ -251,7 +251,7 @@ class Result:
 
 
 class Statement(NamedTuple):
-    """One SQL statement with its parameters, to be run inside the caller's transaction."""
+    """One SQL statement with its parameters, run inside the caller's transaction: the name of a .sql file, or SQL text."""
 
     sql: str
     params: Mapping[str, Any] | None = None

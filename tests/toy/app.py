@@ -54,7 +54,10 @@ class Toy(RunningApp):
         return await self._core.database.read(partial(_list_stamps, org_id or ""))
 
     async def _make_stamp(self, job: Any, payload: Any) -> dict[str, str]:
-        return {"name": payload["name"], "text": f"{payload['name']} in {self.settings.ink}"[: self.settings.longest]}
+        return {"name": payload["name"], "text": self.text_of(payload["name"])}
+
+    def text_of(self, name: str) -> str:
+        return f"{name} in {self.settings.ink}"[: self.settings.longest]
 
     def pages(self, site: Any) -> Any:
         from pressroom.api.routes import Routes
@@ -96,6 +99,7 @@ def _list_stamps(org_id: str) -> Work[list[Stamp]]:
 def _add_commands(add: AddCommand) -> None:
     add("make", make, "queue a stamp", makes_database=True).add_argument("name")
     add("list", list_stamps, "the stamps that there are")
+    add("try", try_stamp, "print a stamp without keeping it", in_memory=True).add_argument("name")
 
 
 async def make(toy: Toy, args: Namespace, output: Output) -> int:
@@ -106,6 +110,11 @@ async def make(toy: Toy, args: Namespace, output: Output) -> int:
 async def list_stamps(toy: Toy, args: Namespace, output: Output) -> int:
     for stamp in await toy.stamps(None):
         output.line(stamp.text)
+    return 0
+
+
+async def try_stamp(toy: Toy, args: Namespace, output: Output) -> int:
+    output.line(toy.text_of(args.name))
     return 0
 
 

@@ -18,6 +18,7 @@ from pressroom.app import BUILT_IN, App, database_schema, find_apps
 from pressroom.config import Settings, load_settings
 from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
+from pressroom.model import Statement, Work
 from pressroom.parts.app_listeners import AppListeners
 from pressroom.serving import make_service
 from pressroom.store.engine import migrations
@@ -158,6 +159,63 @@ def test_its_commands_are_commands_of_pressroom(tmp_path: Path) -> None:
     assert made.stdout.startswith("job_")
     assert "make and list stamps" in helped.stdout
     assert pressroom(tmp_path, "toy", "list").returncode == 0
+
+
+def test_its_command_may_run_in_memory(tmp_path: Path) -> None:
+    """The app was looked for among the built-in ones."""
+    done = pressroom(tmp_path, "toy", "try", "paid")
+
+    assert (done.stdout, done.stderr) == ("paid in blue\n", "")
+    assert [*tmp_path.iterdir()] == []
+
+
+def pressroom_script(tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """As the script `pressroom` of an installation, which does not search the current folder by itself."""
+    environ = os.environ | {"PRESSROOM_APPS": "app_here:APP", "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", "pressroom", "toy", "try", "paid"]
+    return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+
+
+def test_an_app_is_found_in_the_current_folder(tmp_path: Path) -> None:
+    """As the modules of the setting `imports` are."""
+    (tmp_path / "app_here.py").write_text(f"import sys\nsys.path.append({str(ROOT)!r})\nfrom tests.toy.app import APP\n")
+
+    done = pressroom_script(tmp_path)
+
+    assert (done.stdout, done.stderr) == ("paid in blue\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            None,
+            "cannot be imported: No module named 'app_here'; start where it is, add its folder to PYTHONPATH, or install it",
+        ),
+        ("import absent_module", "cannot be imported: No module named 'absent_module'"),
+        ("\n1 / 0", "failed while it was imported: ZeroDivisionError: division by zero (app_here.py, line 2)"),
+        ("APP = 1", "is not an App"),
+        ("", "is not an App"),
+    ],
+)
+def test_what_is_wrong_with_the_module_of_an_app_is_told_in_a_line(tmp_path: Path, text: str | None, problem: str) -> None:
+    if text is not None:
+        (tmp_path / "app_here.py").write_text(text)
+
+    done = pressroom_script(tmp_path)
+
+    assert (done.returncode, done.stderr) == (2, f"pressroom: apps: 'app_here:APP' {problem}\n")
+
+
+async def test_a_statement_that_is_not_there_is_told_by_its_name(database: str) -> None:
+    """It was taken for SQL: a syntax error."""
+
+    def unit() -> Work[Any]:
+        return (yield Statement("list_stamps", {"org_id": ""}))
+
+    async with Pressroom(database, apps=[APP], workers=None) as press:
+        with pytest.raises(LookupError, match="there is no statement 'list_stamps'"):
+            await press.app("toy")._core.database.read(unit)
 
 
 def test_an_app_that_cannot_be_imported_is_told_in_a_line(tmp_path: Path) -> None:
