@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pressroom.app import AddCommand, App, Core, Listener, RunningApp
 from pressroom.cli.output import Output
@@ -14,6 +14,15 @@ from pressroom.definitions import Kind, Schedule
 from pressroom.model import Ending, Statement, Work
 from pressroom.store.jobs.transitions import now
 from pressroom.store.operators.lookup import LookupResult, Viewer
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from pressroom.api.routes import Routes
+    from pressroom.api.service import Service
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import PageRequest, Site
 
 SHOWN = 100
 
@@ -59,18 +68,34 @@ class Toy(RunningApp):
     def text_of(self, name: str) -> str:
         return f"{name} in {self.settings.ink}"[: self.settings.longest]
 
-    def pages(self, site: Any) -> Any:
+    def routes(self, service: "Service") -> "Routes":
+        from pressroom.api.access import Scope
+        from pressroom.api.replies import reply
+        from pressroom.api.routes import Routes
+        from pressroom.api.schema import json_response, responses
+
+        async def list_stamps(request: "Request") -> "Response":
+            """The stamps of the caller's organisation."""
+            caller = await service.gate.caller(request, Scope.VIEWER)
+            return reply(await self.stamps(caller.org_id))
+
+        routes = Routes("stamps")
+        found = json_response(list[Stamp], "The stamps: name and text", example=[["paid", "paid in blue"]])
+        routes.add("/toy/stamps", list_stamps, "GET", responses=responses({200: found}, 401))
+        return routes
+
+    def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.routes import Routes
         from pressroom.web.navigation import AppSection, NavItem
 
-        async def show(request: Any) -> Any:
+        async def show(request: "PageRequest") -> "Response":
             return request.page("toy/stamps.html", stamps=await self.stamps(request.caller.org_id))
 
         routes = Routes()
         site.get(routes, "/toy", show)
         return AppSection("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
 
-    def listeners(self, service: Any) -> Iterable[Listener]:
+    def listeners(self, service: "Service") -> Iterable[Listener]:
         async def show(scope: Any, receive: Any, send: Any) -> None:
             text = "\n".join(stamp.text for stamp in await self.stamps(None))
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -22,6 +23,7 @@ from pressroom.model import Statement, Work
 from pressroom.parts.app_listeners import AppListeners
 from pressroom.serving import make_service
 from pressroom.store.engine import migrations
+from pressroom.testing import ManualClock
 from tests import looking
 from tests.toy.app import APP, Toy, ToySettings
 
@@ -63,6 +65,34 @@ async def test_its_page_is_in_the_navigation_with_its_own_template_and_style(dat
     assert "All stamps" not in others
 
 
+async def test_its_route_answers_and_is_in_the_document(database: str) -> None:
+    async with served(database, workers=1) as (press, client):
+        await press.wait(await press.submit("toy.stamp", {"name": "paid"}), timeout=60)
+
+        answer = await client.get("/toy/stamps")
+        document = (await client.get("/openapi.json")).json()
+
+    assert answer.json() == [["paid", "paid in blue"]]
+    assert document["paths"]["/toy/stamps"]["get"]["tags"] == ["stamps"]
+
+
+def test_the_documentation_shows_it_as_it_is() -> None:
+    """It showed a function that did not exist any more."""
+    lines = {
+        line.strip() for name in ("app.py", "test_toy.py") for line in (ROOT / "tests/toy" / name).read_text().splitlines()
+    }
+    page = (ROOT / "docs/writing-an-app.md").read_text()
+    blocks = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if re.match(r"APP =|@dataclass|(async )?def ", block)
+    ]
+
+    assert len(blocks) >= 5
+    for line in "\n".join(blocks).splitlines():
+        assert not line or line.strip() in lines, f"docs/writing-an-app.md shows a line that tests/toy does not have: {line}"
+
+
 async def test_its_style_is_served_under_its_name(file: str) -> None:
     async with served(file, workers=None) as (_, client):
         page = (await client.get("/toy")).text
@@ -85,6 +115,15 @@ async def test_the_search_box_finds_what_is_its_own(database: str) -> None:
 async def test_its_schedule_is_saved_when_workers_start(file: str) -> None:
     async with Pressroom(file, apps=[APP], workers=1) as press:
         assert [schedule.name for schedule, _ in await press.schedules()] == ["toy: stamp of the day"]
+
+
+async def test_the_stamp_of_the_day_is_made_in_the_morning(database: str) -> None:
+    clock = ManualClock()  # it stands at 08:00
+    async with Pressroom(database, apps=[APP], workers=1, clock=clock) as press:
+        clock.advance(hours=22)
+        await press.maintenance.fire_schedules()
+        (job,) = (await press.list(kind="toy.stamp")).jobs
+        assert await press.wait(job, timeout=60) == {"name": "today", "text": "today in blue"}
 
 
 async def test_it_is_told_when_its_process_leads_and_when_it_stops(file: str, eventually: Any) -> None:
