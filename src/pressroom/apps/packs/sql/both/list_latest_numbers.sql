@@ -1,1 +1,0 @@
-SELECT doc_id, latest FROM packs_document WHERE pack = :pack
