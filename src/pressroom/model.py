@@ -71,7 +71,7 @@ class Answer(StrEnum):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the jobs table, as the API shows it."""
+    """One row of the jobs table, as the API shows it. `org_id` is None for the default organisation, whose rows have ""."""
 
     id: int
     uid: str

@@ -55,7 +55,7 @@ def kinds_by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
 def select_kinds(
     known: Mapping[str, Kind], *, only: Sequence[str] | None, pools: Sequence[str] | None, all_but: Sequence[str]
 ) -> dict[str, Kind]:
-    """The kinds that a worker takes: `only` these or those of `pools`, without `all_but`.
+    """The kinds that a worker takes: `only` these or those of `pools`, without `all_but`. With None for both: all kinds.
 
     Raises UnknownKind for a name that is not known, and InvalidArgument for an unknown pool or if no kind is left.
     """

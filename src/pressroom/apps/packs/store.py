@@ -78,7 +78,7 @@ def _pack_of(id: str, rows: Sequence[Row]) -> Pack:  # noqa: ARG001
 
 def save_data(org_id: str, id: str, data: str, words: str, author: str, expected: int | None) -> Work[Pack]:
     """As the next version. The same data again makes none. `words` are those for search. Raises DataConflict if `expected` is
-    not the newest version."""
+    given and not the newest version."""
     pack = yield from lock_pack(org_id, id)
     if expected is not None and expected != pack.data_version:
         raise DataConflict(expected, pack.data_version)
@@ -116,7 +116,7 @@ def list_data_versions(id: str, limit: int = 100) -> Work[list[DataVersion]]:
 
 
 def set_link(org_id: str, id: str, digest: str | None, expires_at: int | None) -> Work[Pack]:
-    """Replace the pack's link, or withdraw it. The one before stops working."""
+    """Replace the pack's link, or withdraw it (None and None). The one before stops working."""
     yield from lock_pack(org_id, id)
     moment = yield from now()
     yield Statement("packs.set_pack_link", {"id": id, "digest": digest, "expires_at": expires_at, "now": moment})
@@ -188,7 +188,7 @@ def list_overlays_of(pack: Pack) -> Work[list[Overlay]]:
 
 
 def list_overlays(org_id: str, doc_id: str = "", scope_id: str = "", limit: int = 1_000) -> Work[list[Overlay]]:
-    """All of an organisation, or those of a document, of a user, session or pack."""
+    """All of an organisation, or those of a document, of a user, session or pack. What is "" does not filter."""
     wanted = {"org_id": org_id, "doc_id": doc_id, "scope_id": scope_id, "limit": limit}
     rows = yield Statement("packs.list_overlays", wanted)
     return [_overlay_of_row(row) for row in rows]
@@ -248,7 +248,7 @@ AFTER_ALL = "g"  # sorts behind every UUID
 
 
 def list_packs(org_id: str, wanted: PackFilter, *, before: str = "", limit: int = 50) -> Work[list[PackSummary]]:
-    """Newest first."""
+    """Newest first; from the first one if `before` is ""."""
     filters = {"user_id": wanted.user_id, "session_id": wanted.session_id, "status": wanted.status}
     place = {"org_id": org_id, "before": before or AFTER_ALL, "limit": limit, **filters}
     statement = Statement("packs.list_packs", place)
@@ -291,6 +291,7 @@ class UserFile(msgspec.Struct, frozen=True):
 
 
 def list_files_of_user(org_id: str, user_id: str, *, before: str = "", limit: int = 200) -> Work[list[UserFile]]:
+    """Newest first; from the first one if `before` is ""."""
     place = {"org_id": org_id, "user_id": user_id, "before": before or AFTER_ALL, "limit": limit}
     return [UserFile(*row) for row in (yield Statement("packs.list_files_of_user", place))]
 

@@ -60,6 +60,10 @@ class ArtifactDraft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    """`sha256` and `generation` are None if it has many files. `org_id` is None for the default organisation. With None for
+    `expires_at` it is kept as long as its job and its holds.
+    """
+
     uid: str
     name: str
     sha256: str | None
@@ -199,7 +203,10 @@ def record_artifacts_hook(keep_for: timedelta | None = None) -> Settling:
 
 
 def get(uid: str, *, org_id: str | None = None) -> Work[Artifact]:
-    """An artifact by its uid. Raises NotFound, also for another organisation's, and Expired. A hold outlives the expiry."""
+    """An artifact by its uid. Raises NotFound, and Expired. A hold outlives the expiry.
+
+    With `org_id` it is not found if it is another organisation's. None does not check; "" is the default organisation.
+    """
     moment = yield from now()
     return (yield from _find_one("find_artifact", {"uid": uid, "now": moment}, uid, org_id=org_id))
 
