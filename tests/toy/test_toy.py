@@ -292,6 +292,28 @@ async def test_its_migrations_have_numbers_of_their_own(database: str) -> None:
         pass  # which does not use the app
 
 
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [
+        ("sqlite/1_stamps.sql", "1_stamps.sql of {} is no migration: those are named like 0001_stamps.sql"),
+        ("postgres/0001_stamps.sql", "{} has migrations, and none in migrations/sqlite: each database needs its own"),
+    ],
+)
+def test_a_migration_that_would_not_be_found_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, problem: str
+) -> None:
+    """The first statement failed instead: there was no such table."""
+    package = f"app_of_{Path(file).stem[:4]}"
+    (tmp_path / package / "migrations" / file).parent.mkdir(parents=True)
+    (tmp_path / package / "migrations" / file).write_text("CREATE TABLE x (y TEXT)")
+    (tmp_path / package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(InvalidArgument) as told:
+        migrations.migrations("sqlite", database_schema([App("toy", package, Toy)]))
+    assert str(told.value) == problem.format(package)
+
+
 async def test_its_demo_data_can_be_made(file: str) -> None:
     assert APP.demo is not None
     async with Pressroom(file, apps=[APP], workers=1) as press:
