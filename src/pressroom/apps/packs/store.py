@@ -343,6 +343,11 @@ def find_render_of_file(file_id: str) -> Work[PackRender | None]:
     return render_of_row(rows[0]) if rows else None
 
 
+def latest_numbers(pack: str) -> Work[dict[str, int]]:
+    """The number of the newest render of each document that has any."""
+    return dict((yield Statement("packs.list_latest_numbers", {"pack": pack})))
+
+
 class NewPackRender(msgspec.Struct, frozen=True, kw_only=True):
     target: RenderTarget
     job_uid: str

@@ -78,6 +78,18 @@ class NamedDestinations:
 
 def name_tree(root: Any) -> Iterator[tuple[bytes, Any]]:
     """The entries of a name tree in its order. A node is visited once, and at most MAX_NAMES entries are read."""
+    for key, value in _tree_entries(root, "/Names"):
+        if isinstance(key, String):
+            yield bytes(key), value
+
+
+def number_tree(root: Any) -> Iterator[tuple[int, Any]]:
+    for key, value in _tree_entries(root, "/Nums"):
+        if isinstance(key, int):
+            yield key, value
+
+
+def _tree_entries(root: Any, leaf: str) -> Iterator[tuple[Any, Any]]:
     seen: set[tuple[int, int]] = set()
     waiting = [root]
     count = 0
@@ -86,12 +98,10 @@ def name_tree(root: Any) -> Iterator[tuple[bytes, Any]]:
         if not isinstance(node, Dictionary) or (node.is_indirect and node.objgen in seen):
             continue
         seen.add(node.objgen)
-        if isinstance(entries := node.get("/Names"), Array):
+        if isinstance(entries := node.get(leaf), Array):
             pairs = list(entries)
             count += len(pairs) // 2
-            for key, value in zip(pairs[::2], pairs[1::2], strict=False):
-                if isinstance(key, String):
-                    yield bytes(key), value
+            yield from zip(pairs[::2], pairs[1::2], strict=False)
         if isinstance(kids := node.get("/Kids"), Array):
             waiting += reversed(list(kids))
 

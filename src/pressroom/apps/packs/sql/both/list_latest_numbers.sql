@@ -1,0 +1,1 @@
+SELECT doc_id, latest FROM packs_document WHERE pack = :pack
