@@ -4,6 +4,7 @@ A table follows a line `<!-- settings: NAME -->`, where NAME is a part of the co
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pressroom.config.service_settings import ServiceSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = "| in `pressroom.toml` | in the environment | default | meaning |\n|---|---|---|---|\n"
-_TABLE = re.compile(r"(?<=<!-- settings: )(?P<name>\w+)(?P<marker> -->\n\n)(?:\|.*\n)*")
+_TABLE = re.compile(r"(?<=<!-- settings: )(?P<name>\w+)(?P<marker> -->\n)\n*(?:\|.*\n)*\n*")
 
 
 def find_tables() -> dict[str, str]:
@@ -60,12 +61,15 @@ def _default(value: Any) -> str:
 
 
 def fill_tables(page: str) -> str:
-    """The page with its tables as they should be. Raises if a table has no place in it, or a place no table."""
+    """The page with its tables as they should be. Raises unless each table has one place in it, and each place a table."""
     tables = find_tables()
-    places = [place["name"] for place in _TABLE.finditer(page)]
-    if sorted(places) != sorted(tables):
-        raise SystemExit(f"{PAGE.name} has places for {', '.join(places)}; there are settings of {', '.join(tables)}")
-    return _TABLE.sub(lambda place: f"{place['name']}{place['marker']}{tables[place['name']]}", page)
+    places = Counter(place["name"] for place in _TABLE.finditer(page))
+    wrong = [f"add a line `<!-- settings: {name} -->` where its table belongs" for name in tables if not places[name]]
+    wrong += [f"remove `<!-- settings: {name} -->`: there are no such settings" for name in places if name not in tables]
+    wrong += [f"there are {count} lines `<!-- settings: {name} -->`" for name, count in places.items() if count > 1]
+    if wrong:
+        raise SystemExit(f"docs/{PAGE.name}: {'; '.join(wrong)}")
+    return _TABLE.sub(lambda place: f"{place['name']}{place['marker']}\n{tables[place['name']]}\n", page)
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ pages, search, settings, commands, SQL, migrations, templates, static files, inv
 docs/writing-an-app.md.
 """
 
-import importlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pressroom.config import DeclaredSettings, Settings
 from pressroom.definitions import Kind, Schedule
 from pressroom.errors import InvalidArgument, InvalidSettings
 from pressroom.model import Job, Work
+from pressroom.registry import import_named_module, search_current_folder
 from pressroom.sealing import Keyring
 from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 
@@ -177,10 +177,9 @@ def _load(name: str) -> App:
     module, _, attribute = f"pressroom.apps.{name}.app:APP".partition(":") if name in BUILT_IN else name.partition(":")
     if not attribute:
         raise InvalidSettings([f"apps: there is no app {name!r}; use {', '.join(BUILT_IN)}, or MODULE:NAME for your own"])
-    try:
-        app = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as reason:
-        raise InvalidSettings([f"apps: {name!r} cannot be imported: {reason}"]) from reason
+    if name not in BUILT_IN:
+        search_current_folder()
+    app = getattr(import_named_module(module, f"apps: {name!r}"), attribute, None)
     if not isinstance(app, App):
         raise InvalidSettings([f"apps: {name!r} is not an App"])
     return app

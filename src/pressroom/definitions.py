@@ -45,6 +45,8 @@ class Kind:
     `pool` is where it runs, for workers that do not take every kind: "render" needs no network, "outbound" reaches other
     servers (webhooks, KV, CDN, git, Vault), "default" is the rest.
 
+    `timeout` is the seconds that an attempt may take; None is no limit. Without `cache_for` no result is reused.
+
     `retry_timeouts` is whether an attempt that ran into a time limit is made again. `preempt`: a newer payload of its key stops
     an attempt that has run for a second; the stopped job ends as superseded by the newer one.
 

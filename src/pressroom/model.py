@@ -71,7 +71,7 @@ class Answer(StrEnum):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the jobs table, as the API shows it."""
+    """One row of the jobs table, as the API shows it. `org_id` is None for the default organisation, whose rows have ""."""
 
     id: int
     uid: str
@@ -251,7 +251,7 @@ class Result:
 
 
 class Statement(NamedTuple):
-    """One SQL statement with its parameters, to be run inside the caller's transaction."""
+    """One SQL statement with its parameters, run inside the caller's transaction: the name of a .sql file, or SQL text."""
 
     sql: str
     params: Mapping[str, Any] | None = None

@@ -52,6 +52,8 @@ class Pressroom(PressMethods):
 
     With `kinds` alone there are these kinds and no others. With `apps` there are also those of the apps and of the core
     (`render`, webhooks). With neither, or with `settings`, the apps are those of the settings.
+
+    `options` are settings by their names. One that is None is left as the settings say, as are `database` and `clock`.
     """
 
     def __init__(

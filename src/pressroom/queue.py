@@ -134,7 +134,8 @@ class Queue(Lifecycle):
         """Accept a job. When this returns it is on stable storage (with `within`: when that transaction is).
 
         The answer says whether it is a new job, the payload of a queued one (`coalesced`), another caller's that renders
-        the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name.
+        the same input (`joined`), or an earlier result (`hit`). `kind` is the kind itself or its name. Without `org_id`, or
+        with "", the job is the default organisation's. Without `tier` and `max_attempts` they are as its kind says.
         """
         with tracing.submit_span(str(kind), trace) as traced:
             # fmt: off
@@ -191,7 +192,10 @@ class Queue(Lifecycle):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """Jobs that match, newest first, without their payloads."""
+        """Jobs that match, newest first, without their payloads.
+
+        What is None does not choose: without `org_id` there are jobs of every organisation, with "" those of the default one.
+        """
         if not 1 <= limit <= PAGE_LIMIT:
             raise InvalidArgument(f"limit is 1 to {PAGE_LIMIT}, not {limit}")
         wanted = JobFilter(
@@ -301,7 +305,7 @@ class Queue(Lifecycle):
         key_prefix: str | None = None,
     ) -> AsyncGenerator[Event]:
         """Jobs' events as they happen; from now on, or from the one after `after`. An org, a kind or a beginning of keys leaves
-        the others out."""
+        the others out. With "" for `org_id` they are those of the default organisation."""
         last = await self._database.read(queries.last_event_id) if after is None else after
         with self.listeners.listen(None) as news:
             while not self.listeners.closed:

@@ -55,7 +55,7 @@ def kinds_by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
 def select_kinds(
     known: Mapping[str, Kind], *, only: Sequence[str] | None, pools: Sequence[str] | None, all_but: Sequence[str]
 ) -> dict[str, Kind]:
-    """The kinds that a worker takes: `only` these or those of `pools`, without `all_but`.
+    """The kinds that a worker takes: `only` these or those of `pools`, without `all_but`. With None for both: all kinds.
 
     Raises UnknownKind for a name that is not known, and InvalidArgument for an unknown pool or if no kind is left.
     """
@@ -92,12 +92,11 @@ def check_schedules(schedules: Sequence[Schedule], kinds: dict[str, Kind]) -> Se
 
 def import_kinds(modules: Sequence[str]) -> tuple[list[Kind], list[Schedule]]:
     """The kinds and schedules at the top level of modules, alone or in lists. The current folder is searched first."""
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    search_current_folder()
     found: dict[str, Kind] = {}
     schedules: dict[str, Schedule] = {}
     for name in modules:
-        for value in _module_values(_import_module(name)):
+        for value in _module_values(import_named_module(name, f"imports: {name!r}")):
             if isinstance(value, Kind):
                 found[value.name] = value
             elif isinstance(value, Schedule):
@@ -116,17 +115,26 @@ def import_problems(modules: Sequence[str]) -> list[str]:
     return problems
 
 
-def _import_module(name: str) -> ModuleType:
+def search_current_folder() -> None:
+    """For modules of the caller's own. A script such as `pressroom` searches its own folder instead."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+
+
+def import_named_module(name: str, named_by: str) -> ModuleType:
+    """A module that a setting names. Raises InvalidSettings with a line that begins with `named_by`."""
     try:
         return importlib.import_module(name)
     except ImportError as reason:
-        raise InvalidSettings([f"imports: {name!r} cannot be imported: {reason}"]) from reason
+        is_missing = isinstance(reason, ModuleNotFoundError) and f"{name}.".startswith(f"{reason.name}.")
+        hint = "; start where it is, add its folder to PYTHONPATH, or install it" if is_missing else ""
+        raise InvalidSettings([f"{named_by} cannot be imported: {reason}{hint}"]) from reason
     except (Exception, SystemExit) as reason:  # its own code, which runs when it is imported
         frame = traceback.extract_tb(reason.__traceback__)[-1]
         where = f"{Path(frame.filename).name}, line {frame.lineno}"
         if isinstance(reason, SyntaxError):
             where = f"{Path(reason.filename or '').name}, line {reason.lineno}"
-        problem = f"imports: {name!r} failed while it was imported: {type(reason).__name__}: {reason} ({where})"
+        problem = f"{named_by} failed while it was imported: {type(reason).__name__}: {reason} ({where})"
         raise InvalidSettings([problem]) from reason
 
 

@@ -90,13 +90,13 @@ def test_engines_are_listed_with_what_is_missing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PRESSROOM_CHROMIUM", "/nowhere/chromium")
     listed = json.loads(run("engines", "--json").stdout)
     by_name = {engine["name"]: engine for engine in listed}
-    assert list(by_name) == catalogue.engine_names()
+    assert list(by_name) == [engine.name for engine in catalogue.engines()]
     assert by_name["markdown"]["ready"]
     assert "comrak" in by_name["markdown"]["version"]
     assert not by_name["nomnoml"]["ready"]
     table = run("engines").stdout.decode()
     assert "pressroom engines install node" in table
-    assert all(name in table for name in catalogue.engine_names())
+    assert all(engine.name in table for engine in catalogue.engines())
 
 
 @pytest.mark.deep

@@ -4,10 +4,25 @@ import hashlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from pressroom.artifacts import Blob, Data, ListedBlob, Reserve, key_of
+from pressroom.definitions import Settling
 from pressroom.errors import NotFound
-from pressroom.model import Work
+from pressroom.model import Ending, Status, Work
+from pressroom.store.artifacts.artifacts import ArtifactDraft, record
 from pressroom.testing import ManualClock, SteppedStore
+
+
+def record_artifacts_hook(keep_for: int | None = None) -> Settling:
+    """A settling hook that records what a completed job made (see `result_with_artifacts`), for so many milliseconds."""
+
+    def settling(ending: Ending) -> Work[None]:
+        if ending.status in (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS):
+            for draft in msgspec.convert(ending.result["artifacts"], list[ArtifactDraft]):
+                yield from record(draft, job=ending.uid, org_id=ending.org_id, keep_for=keep_for)
+
+    return settling
 
 
 class Rows:

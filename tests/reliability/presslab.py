@@ -58,7 +58,7 @@ async def _run(args: argparse.Namespace) -> tuple[dict[str, object], list[str]]:
         else:
             shutil.rmtree(folder)
     totals = {"mutants": 0, "made": 0, "refused": 0, "mutants_crashed": 0, "mutants_slow": 0}
-    for name in (args.engines or catalogue.engine_names()) if args.mutants else ():
+    for name in (args.engines or [engine.name for engine in catalogue.engines()]) if args.mutants else ():
         if missing := catalogue.get_engine(name).missing():
             print(f"{name}: left out: {missing.what}", file=sys.stderr)
             continue

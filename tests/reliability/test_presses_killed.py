@@ -65,7 +65,7 @@ def own_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_when_the_whole_process_is_killed_its_presses_die_and_the_next_start_sweeps(own_temporary_folder: str) -> None:
-    usable = [name for name in catalogue.engine_names() if catalogue.get_engine(name).missing() is None][:: by_depth(4, 1)]
+    usable = [engine.name for engine in catalogue.engines() if engine.missing() is None][:: by_depth(4, 1)]
     argv = [sys.executable, "-m", "tests.reliability.press_victim", *usable]
     environ = os.environ | {"TMPDIR": own_temporary_folder}
     with subprocess.Popen(argv, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as victim:

@@ -31,7 +31,7 @@ def _engines() -> None:
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("name", catalogue.engine_names())
+@pytest.mark.parametrize("name", [engine.name for engine in catalogue.engines()])
 async def test_mutated_sources_get_a_typed_answer(name: str) -> None:
     if missing := catalogue.get_engine(name).missing():
         pytest.skip(missing.what)

@@ -544,4 +544,4 @@ def test_where_the_html_engine_is_missing_files_are_merged_and_nothing_is_printe
 
 def test_a_language_of_bytes_is_offered_in_no_form() -> None:
     assert "pdf" not in catalogue.languages()
-    assert "pdf" in catalogue.engine_names()
+    assert "pdf" in [engine.name for engine in catalogue.engines()]

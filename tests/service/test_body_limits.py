@@ -63,11 +63,13 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 async def test_only_what_holds_a_text_may_be_long(file: str) -> None:
-    """A new route that takes long bodies is added to the list here, knowingly."""
     async with on_stage(file, works=False) as stage:
         changing = [route for route in stage.app.routes if set(route.methods) - {"GET", "HEAD", "OPTIONS"}]
 
-    assert {route.path for route in changing if not route.small_body} == TEXTS | NOT_READ
+    assert {route.path for route in changing if not route.small_body} == TEXTS | NOT_READ, (
+        "a route that reads a few fields gets small_body=True (a page: small=True, the default); add one that reads a "
+        "whole text to TEXTS in this file, and one that reads no body to NOT_READ"
+    )
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -229,7 +229,14 @@ def _send(case: schemathesis.Case, server: Server) -> None:
     if "wait" in (case.query or {}) and not case.meta.is_negative_at(ParameterLocation.QUERY):
         case.query["wait"] = LONGEST_WAIT
     token = server.operator if operation in OF_ALL else server.tokens[turn // 2 % 2]
-    case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, timeout=300)
+    try:
+        case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, timeout=300)
+    except BaseException as failure:
+        failure.add_note(
+            f"{operation}: a status that the document lacks is added where the route says its `responses`. If a request that "
+            f"fits the document is refused for what no schema can say, the status is added to REFUSED in {__name__}"
+        )
+        raise
 
 
 def _make_sense(case: schemathesis.Case, server: Server, turn: int) -> None:
@@ -307,7 +314,10 @@ async def test_the_requests_that_are_shown_are_accepted_as_they_are(database: st
                 )
 
                 expected = SHOWN.get(operation["operationId"], [200, 201, 202])
-                assert answer.status_code in expected, f"{method} {path}: {answer.text}"
+                assert answer.status_code in expected, (
+                    f"{method} {where}: the example is answered with {answer.status_code}: {answer.text}. If it is right and "
+                    f"cannot succeed here, add {operation['operationId']!r} to SHOWN in this file"
+                )
 
 
 async def _documentation(client: httpx.AsyncClient) -> dict[str, str]:
@@ -376,7 +386,10 @@ async def test_whoever_is_asked_for_a_token_reads_so_in_the_document(file: str) 
                     answer = await client.request(method, path)
 
                 expected = 404 if operation["operationId"] in UNCONFIGURED else 401
-                assert (answer.status_code == expected) == ("401" in operation["responses"]), f"{method} {path}"
+                assert (answer.status_code == expected) == ("401" in operation["responses"]), (
+                    f"{method} {path} is answered with {answer.status_code} without a right token: its `responses` name 401 "
+                    "if and only if it needs one"
+                )
             security = operation.get("security", document["security"])
             assert "401" not in operation["responses"] or {"token": []} in security, f"{method} {path}"
 

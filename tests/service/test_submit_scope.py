@@ -16,7 +16,7 @@ from pressroom.serving import make_service
 from tests.service.access_stage import Stage, on_stage, shout
 from tests.web.browsing import Person, member
 
-# Every kind that Pressroom registers. A new one is added here by whoever adds it, with the scope that it needs.
+# Every kind that Pressroom registers, with its `submit_scope`.
 SCOPES = {
     "render": "submitter",
     "diagram": "submitter",
@@ -68,7 +68,10 @@ async def jobs_in(stage: Stage) -> int:
 
 async def test_every_kind_that_is_registered_says_who_may_submit_it(file: str) -> None:
     async with Pressroom(file, workers=None) as press:
-        assert {name: one.submit_scope for name, one in press.kinds.items()} == SCOPES
+        assert {name: one.submit_scope for name, one in press.kinds.items()} == SCOPES, (
+            "add a new kind to SCOPES in this file, with the scope of token that may submit it over HTTP, or None for code of "
+            "the process alone"
+        )
 
 
 def test_a_kind_is_for_its_own_code_and_a_decorated_one_for_submitters() -> None:

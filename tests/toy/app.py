@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pressroom.app import AddCommand, App, Core, Listener, RunningApp
 from pressroom.cli.output import Output
@@ -14,6 +14,15 @@ from pressroom.definitions import Kind, Schedule
 from pressroom.model import Ending, Statement, Work
 from pressroom.store.jobs.transitions import now
 from pressroom.store.operators.lookup import LookupResult, Viewer
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from pressroom.api.routes import Routes
+    from pressroom.api.service import Service
+    from pressroom.web.navigation import AppSection
+    from pressroom.web.site import PageRequest, Site
 
 SHOWN = 100
 
@@ -54,20 +63,39 @@ class Toy(RunningApp):
         return await self._core.database.read(partial(_list_stamps, org_id or ""))
 
     async def _make_stamp(self, job: Any, payload: Any) -> dict[str, str]:
-        return {"name": payload["name"], "text": f"{payload['name']} in {self.settings.ink}"[: self.settings.longest]}
+        return {"name": payload["name"], "text": self.text_of(payload["name"])}
 
-    def pages(self, site: Any) -> Any:
+    def text_of(self, name: str) -> str:
+        return f"{name} in {self.settings.ink}"[: self.settings.longest]
+
+    def routes(self, service: "Service") -> "Routes":
+        from pressroom.api.access import Scope
+        from pressroom.api.replies import reply
+        from pressroom.api.routes import Routes
+        from pressroom.api.schema import json_response, responses
+
+        async def list_stamps(request: "Request") -> "Response":
+            """The stamps of the caller's organisation."""
+            caller = await service.gate.caller(request, Scope.VIEWER)
+            return reply(await self.stamps(caller.org_id))
+
+        routes = Routes("stamps")
+        found = json_response(list[Stamp], "The stamps: name and text", example=[["paid", "paid in blue"]])
+        routes.add("/toy/stamps", list_stamps, "GET", responses=responses({200: found}, 401))
+        return routes
+
+    def pages(self, site: "Site") -> "AppSection":
         from pressroom.api.routes import Routes
         from pressroom.web.navigation import AppSection, NavItem
 
-        async def show(request: Any) -> Any:
+        async def show(request: "PageRequest") -> "Response":
             return request.page("toy/stamps.html", stamps=await self.stamps(request.caller.org_id))
 
         routes = Routes()
         site.get(routes, "/toy", show)
         return AppSection("Stamps", "/toy", routes, (NavItem("All stamps", "/toy"),))
 
-    def listeners(self, service: Any) -> Iterable[Listener]:
+    def listeners(self, service: "Service") -> Iterable[Listener]:
         async def show(scope: Any, receive: Any, send: Any) -> None:
             text = "\n".join(stamp.text for stamp in await self.stamps(None))
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
@@ -96,6 +124,7 @@ def _list_stamps(org_id: str) -> Work[list[Stamp]]:
 def _add_commands(add: AddCommand) -> None:
     add("make", make, "queue a stamp", makes_database=True).add_argument("name")
     add("list", list_stamps, "the stamps that there are")
+    add("try", try_stamp, "print a stamp without keeping it", in_memory=True).add_argument("name")
 
 
 async def make(toy: Toy, args: Namespace, output: Output) -> int:
@@ -106,6 +135,11 @@ async def make(toy: Toy, args: Namespace, output: Output) -> int:
 async def list_stamps(toy: Toy, args: Namespace, output: Output) -> int:
     for stamp in await toy.stamps(None):
         output.line(stamp.text)
+    return 0
+
+
+async def try_stamp(toy: Toy, args: Namespace, output: Output) -> int:
+    output.line(toy.text_of(args.name))
     return 0
 
 

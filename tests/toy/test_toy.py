@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -18,9 +19,11 @@ from pressroom.app import BUILT_IN, App, database_schema, find_apps
 from pressroom.config import Settings, load_settings
 from pressroom.definitions import kind
 from pressroom.errors import DatabaseTooNew, InvalidArgument, InvalidSettings, NotFound
+from pressroom.model import Statement, Work
 from pressroom.parts.app_listeners import AppListeners
 from pressroom.serving import make_service
 from pressroom.store.engine import migrations
+from pressroom.testing import ManualClock
 from tests import looking
 from tests.toy.app import APP, Toy, ToySettings
 
@@ -62,6 +65,34 @@ async def test_its_page_is_in_the_navigation_with_its_own_template_and_style(dat
     assert "All stamps" not in others
 
 
+async def test_its_route_answers_and_is_in_the_document(database: str) -> None:
+    async with served(database, workers=1) as (press, client):
+        await press.wait(await press.submit("toy.stamp", {"name": "paid"}), timeout=60)
+
+        answer = await client.get("/toy/stamps")
+        document = (await client.get("/openapi.json")).json()
+
+    assert answer.json() == [["paid", "paid in blue"]]
+    assert document["paths"]["/toy/stamps"]["get"]["tags"] == ["stamps"]
+
+
+def test_the_documentation_shows_it_as_it_is() -> None:
+    """It showed a function that did not exist any more."""
+    lines = {
+        line.strip() for name in ("app.py", "test_toy.py") for line in (ROOT / "tests/toy" / name).read_text().splitlines()
+    }
+    page = (ROOT / "docs/writing-an-app.md").read_text()
+    blocks = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if re.match(r"APP =|@dataclass|(async )?def ", block)
+    ]
+
+    assert len(blocks) >= 5
+    for line in "\n".join(blocks).splitlines():
+        assert not line or line.strip() in lines, f"docs/writing-an-app.md shows a line that tests/toy does not have: {line}"
+
+
 async def test_its_style_is_served_under_its_name(file: str) -> None:
     async with served(file, workers=None) as (_, client):
         page = (await client.get("/toy")).text
@@ -84,6 +115,15 @@ async def test_the_search_box_finds_what_is_its_own(database: str) -> None:
 async def test_its_schedule_is_saved_when_workers_start(file: str) -> None:
     async with Pressroom(file, apps=[APP], workers=1) as press:
         assert [schedule.name for schedule, _ in await press.schedules()] == ["toy: stamp of the day"]
+
+
+async def test_the_stamp_of_the_day_is_made_in_the_morning(database: str) -> None:
+    clock = ManualClock()  # it stands at 08:00
+    async with Pressroom(database, apps=[APP], workers=1, clock=clock) as press:
+        clock.advance(hours=22)
+        await press.maintenance.fire_schedules()
+        (job,) = (await press.list(kind="toy.stamp")).jobs
+        assert await press.wait(job, timeout=60) == {"name": "today", "text": "today in blue"}
 
 
 async def test_it_is_told_when_its_process_leads_and_when_it_stops(file: str, eventually: Any) -> None:
@@ -160,6 +200,63 @@ def test_its_commands_are_commands_of_pressroom(tmp_path: Path) -> None:
     assert pressroom(tmp_path, "toy", "list").returncode == 0
 
 
+def test_its_command_may_run_in_memory(tmp_path: Path) -> None:
+    """The app was looked for among the built-in ones."""
+    done = pressroom(tmp_path, "toy", "try", "paid")
+
+    assert (done.stdout, done.stderr) == ("paid in blue\n", "")
+    assert [*tmp_path.iterdir()] == []
+
+
+def pressroom_script(tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """As the script `pressroom` of an installation, which does not search the current folder by itself."""
+    environ = os.environ | {"PRESSROOM_APPS": "app_here:APP", "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", "pressroom", "toy", "try", "paid"]
+    return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+
+
+def test_an_app_is_found_in_the_current_folder(tmp_path: Path) -> None:
+    """As the modules of the setting `imports` are."""
+    (tmp_path / "app_here.py").write_text(f"import sys\nsys.path.append({str(ROOT)!r})\nfrom tests.toy.app import APP\n")
+
+    done = pressroom_script(tmp_path)
+
+    assert (done.stdout, done.stderr) == ("paid in blue\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            None,
+            "cannot be imported: No module named 'app_here'; start where it is, add its folder to PYTHONPATH, or install it",
+        ),
+        ("import absent_module", "cannot be imported: No module named 'absent_module'"),
+        ("\n1 / 0", "failed while it was imported: ZeroDivisionError: division by zero (app_here.py, line 2)"),
+        ("APP = 1", "is not an App"),
+        ("", "is not an App"),
+    ],
+)
+def test_what_is_wrong_with_the_module_of_an_app_is_told_in_a_line(tmp_path: Path, text: str | None, problem: str) -> None:
+    if text is not None:
+        (tmp_path / "app_here.py").write_text(text)
+
+    done = pressroom_script(tmp_path)
+
+    assert (done.returncode, done.stderr) == (2, f"pressroom: apps: 'app_here:APP' {problem}\n")
+
+
+async def test_a_statement_that_is_not_there_is_told_by_its_name(database: str) -> None:
+    """It was taken for SQL: a syntax error."""
+
+    def unit() -> Work[Any]:
+        return (yield Statement("list_stamps", {"org_id": ""}))
+
+    async with Pressroom(database, apps=[APP], workers=None) as press:
+        with pytest.raises(LookupError, match="there is no statement 'list_stamps'"):
+            await press.app("toy")._core.database.read(unit)
+
+
 def test_an_app_that_cannot_be_imported_is_told_in_a_line(tmp_path: Path) -> None:
     environ = os.environ | {"PRESSROOM_APPS": "nothing.here:APP"}
     done = subprocess.run(
@@ -193,6 +290,28 @@ async def test_its_migrations_have_numbers_of_their_own(database: str) -> None:
         await Pressroom(database, apps=[APP], workers=None).start()
     async with Pressroom(database, kinds=[shout], workers=None):
         pass  # which does not use the app
+
+
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [
+        ("sqlite/1_stamps.sql", "1_stamps.sql of {} is no migration: those are named like 0001_stamps.sql"),
+        ("postgres/0001_stamps.sql", "{} has migrations, and none in migrations/sqlite: each database needs its own"),
+    ],
+)
+def test_a_migration_that_would_not_be_found_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, problem: str
+) -> None:
+    """The first statement failed instead: there was no such table."""
+    package = f"app_of_{Path(file).stem[:4]}"
+    (tmp_path / package / "migrations" / file).parent.mkdir(parents=True)
+    (tmp_path / package / "migrations" / file).write_text("CREATE TABLE x (y TEXT)")
+    (tmp_path / package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(InvalidArgument) as told:
+        migrations.migrations("sqlite", database_schema([App("toy", package, Toy)]))
+    assert str(told.value) == problem.format(package)
 
 
 async def test_its_demo_data_can_be_made(file: str) -> None:

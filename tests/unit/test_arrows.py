@@ -1,6 +1,7 @@
 """Who may import whom. The arrows of the design, held by a test."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pressroom
 
 ROOT = Path(pressroom.__file__).parent
 
-# A part may import what stands on a lower step. Parts on the same step do not import each other.
+# A part may import what is on a lower step. Parts on the same step do not import each other. The same list is in
+# docs/architecture.md.
 STEPS = [
     {"errors", "clock"},
     {"model", "ids", "failpoints", "tracing"},
@@ -60,8 +62,20 @@ def imported_parts(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_downwards(path: Path) -> None:
     part = part_of(path)
+    assert part in STEP_OF, (
+        f"add {part!r} to STEPS in this file and to the table of docs/architecture.md, above all that it imports"
+    )
     for other in imported_parts(path) - {part}:
-        assert STEP_OF[other] < STEP_OF[part], f"{part} may not import {other}"
+        assert STEP_OF[other] < STEP_OF[part], (
+            f"{part} is on step {STEP_OF[part] + 1} and may not import {other}, on step {STEP_OF[other] + 1}"
+        )
+
+
+def test_the_steps_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    documented = [{*re.findall(r"`([\w.]+)`", names)} for names in re.findall(r"^\| \d+ \| (.+) \|$", page, re.MULTILINE)]
+
+    assert documented == STEPS, "make the table of docs/architecture.md the same as STEPS in this file"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "apps").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))

@@ -8,7 +8,7 @@ from pressroom import Kind, Pressroom, Schedule, kind
 from pressroom.app import BUILT_IN
 from pressroom.errors import InvalidArgument
 
-# Every kind that Pressroom registers, with its pool. A new one is added here with the pool that it needs.
+# Every kind that Pressroom registers, with its `pool`.
 OURS = {
     "render": "render",
     "diagram": "render",
@@ -44,7 +44,8 @@ def taken(**options: Any) -> set[str]:
 
 
 def test_kinds_of_our_own_are_in_the_pool_that_they_need() -> None:
-    assert {name: kind.pool for name, kind in Pressroom("sqlite:///:memory:").registry.kinds.items()} == OURS
+    pools = {name: kind.pool for name, kind in Pressroom("sqlite:///:memory:").registry.kinds.items()}
+    assert pools == OURS, "add a new kind to OURS in this file, with the pool that it needs (see Kind in definitions.py)"
 
 
 def test_a_kind_is_in_the_default_pool_unless_it_says_otherwise() -> None:

@@ -1,6 +1,7 @@
 """Settings come in layers, and a layer holds only what was really set."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,29 @@ def test_every_setting_is_documented_as_it_is_declared() -> None:
     assert text == settings_docs.fill_tables(text), "run ./dev docs"
     for name in (*config.ENVIRONMENT, *config.IN_FILE):
         assert f"`{name}`" in text, f"docs/settings.md does not mention {name}"
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ("{all}", "add a line `<!-- settings: new -->` where its table belongs"),
+        ("{all}{new}{new}", "there are 2 lines `<!-- settings: new -->`"),
+        ("{all}{new}<!-- settings: gone -->\n", "remove `<!-- settings: gone -->`: there are no such settings"),
+    ],
+)
+def test_a_table_of_settings_without_a_place_is_told_with_what_to_write(
+    page: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places, new = "".join(f"<!-- settings: {name} -->\n" for name in settings_docs.find_tables()), "<!-- settings: new -->\n"
+    monkeypatch.setattr(settings_docs, "find_tables", lambda: dict.fromkeys(re.findall(r": (\w+)", places + new), "| x |\n"))
+
+    with pytest.raises(SystemExit) as told:
+        settings_docs.fill_tables(page.format(all=places, new=new))
+
+    assert str(told.value) == f"docs/settings.md: {problem}"
+    filled = settings_docs.fill_tables(f"{places}{new}## Next\n")
+    assert filled.endswith("<!-- settings: new -->\n\n| x |\n\n## Next\n")
+    assert settings_docs.fill_tables(filled) == filled
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pressroom.store.jobs.transitions import now, record
 from pressroom.web.job import source_lines
 from pressroom.web.job.details import MAX_EVENTS_PER_END
 from pressroom.web.job.output import JobOutput, _image_size
+from tests.journeys.artifact_stage import record_artifacts_hook
 from tests.service.access_stage import Stage, on_stage, without_ids
 from tests.web.browsing import Person, found_token, member
 
@@ -378,7 +379,7 @@ async def test_an_output_of_many_files_is_a_list_of_them(database: str) -> None:
         ]
         return artifacts.result_with_artifacts(artifact_lifecycle.bundle_draft(files, media_type="text/html"))
 
-    site = Kind("site", make_site, settling=artifacts.record_artifacts_hook())
+    site = Kind("site", make_site, settling=record_artifacts_hook())
     async with on_stage_with(site, database) as stage, member(stage, Scope.VIEWER, "ours") as person:
         job = await stage.press.submit("site", org_id="ours")
         ended = await stage.press.wait_until_ended(job, timeout=60)

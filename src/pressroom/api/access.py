@@ -12,6 +12,7 @@ from starlette.requests import Request
 from pressroom.api.problems import HttpError
 from pressroom.errors import NotFound, PressroomError
 from pressroom.model import Job
+from pressroom.store.operators.audit import EVERYWHERE
 
 
 class Scope(IntEnum):
@@ -24,7 +25,7 @@ class Scope(IntEnum):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """`org_id` is whose rows exist for them. None with `everywhere` is the operator of the whole place.
+    """`org_id` is whose rows exist for them. None is the default organisation, and with `everywhere` all of them.
 
     `token` is the id of the token they came with, if they came with one.
     """
@@ -34,6 +35,16 @@ class Caller(msgspec.Struct, frozen=True):
     org_id: str | None = None
     everywhere: bool = False
     token: str | None = None
+
+    @property
+    def org_filter(self) -> str | None:
+        """Whose rows they see, as the `org_id` of what lists rows: None for every organisation, "" for the default one."""
+        return None if self.everywhere else self.org_id or ""
+
+    @property
+    def audit_org(self) -> str | None:
+        """The `org_id` of an entry of the audit log about what they do."""
+        return EVERYWHERE if self.everywhere else self.org_id
 
     def owns(self, org_id: str | None) -> bool:
         return self.everywhere or org_id == self.org_id

@@ -17,7 +17,7 @@ from pressroom.api.routes import Routes
 from pressroom.api.schema import json_response, path, query, responses
 from pressroom.api.service import Service
 from pressroom.store.alerts.alerts import NEWEST, Alert, no_such_alert
-from pressroom.store.operators.audit import EVERYWHERE, AuditEntry
+from pressroom.store.operators.audit import AuditEntry
 
 
 class AlertView(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +87,7 @@ class AlertsApi:
     async def list_alerts(self, request: Request) -> Response:
         """Acknowledged ones are kept for thirty days, unless `alert_retention` says otherwise."""
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        org_id = None if caller.everywhere else caller.org_id or ""
-        limit, cursor = parse_limit(request), parse_cursor(request, NUMBER)
+        org_id, limit, cursor = caller.org_filter, parse_limit(request), parse_cursor(request, NUMBER)
         before = NEWEST if cursor is None else int(cursor)
         is_open, kind = _parse_open(request), _parse_kind(request)
         found = await self._alerts.list(org_id=org_id, is_open=is_open, kind=kind, before=before, limit=limit + 1)
@@ -111,7 +110,7 @@ class AlertsApi:
 def ack_entry(caller: Caller, alert: Alert, request_id: str) -> AuditEntry:
     return AuditEntry(
         who=caller.name,
-        org_id=EVERYWHERE if caller.everywhere else caller.org_id,
+        org_id=caller.audit_org,
         action="alert.ack",
         target=f"alert {alert.id}",
         after={"kind": alert.kind, "subject": alert.subject, "code": alert.code, "count": alert.count},

@@ -69,11 +69,10 @@ class EventsApi:
     async def watch_all(self, request: Request) -> Response:
         """The events of all jobs that the caller may see, from now on or from where it is resumed. Does not end by itself."""
         caller = await self._service.gate.caller(request, Scope.VIEWER)
-        org = None if caller.everywhere else caller.org_id or ""
         after = parse_last_event_id(request)
         if after is None:
             after = await self._service.rendering.database.read(queries.last_event_id)
-        events = self._service.queue.events(after=after, org_id=org, kind=request.query_params.get("kind"))
+        events = self._service.queue.events(after=after, org_id=caller.org_filter, kind=request.query_params.get("kind"))
         still_admitted = partial(self._service.gate.still_admits, request, caller)
         return streams.respond(events, self._service.closing, self._service.metrics, after=after, still_admitted=still_admitted)
 

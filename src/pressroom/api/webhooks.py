@@ -172,8 +172,7 @@ class WebhooksApi:
     async def list_webhooks(self, request: Request) -> Response:
         caller = await self._service.gate.caller(request, Scope.OPERATOR)
         limit, after = parse_limit(request), parse_cursor(request, _UID) or ""
-        org = None if caller.everywhere else caller.org_id or ""
-        found = await self._webhooks.list(org, after=after, limit=limit + 1)
+        found = await self._webhooks.list(caller.org_filter, after=after, limit=limit + 1)
         cursor = found[limit - 1].uid if len(found) > limit else None
         items = [WebhookView(**webhook_fields(webhook)) for webhook in found[:limit]]
         return reply(WebhookList(items, cursor), headers=_page_headers(self._service, request, cursor))

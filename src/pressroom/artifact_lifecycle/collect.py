@@ -49,7 +49,7 @@ async def collect_garbage(
 ) -> CollectedCounts:
     """One round. `grace` is for rows; what no row knows goes when it was `min_age` for so many seconds.
 
-    The cache is brought down to `cache_limit` bytes, if there is a limit. `orphans` looks through the whole artifact store for
+    The cache is brought down to `cache_limit` bytes; 0 is no limit. `orphans` looks through the whole artifact store for
     bytes that no row knows: once a day is enough.
     """
     wait = int(grace * 1000)

@@ -13,6 +13,7 @@ from pressroom.errors import PackageMissing
 
 if TYPE_CHECKING:
     from pressroom.api.tokens import Tokens
+    from pressroom.app import App
     from pressroom.kinds.webhooks import Webhooks
     from pressroom.queue import Queue
     from pressroom.store.engine.schema import Schema
@@ -83,19 +84,19 @@ def command_on_app(name: str, act: Act[Any]) -> RunCommand:
     return partial(_run_on_app, name, act)
 
 
-def command_in_memory(name: str, act: Act[Any]) -> RunCommand:
+def command_in_memory(app: "App", act: Act[Any]) -> RunCommand:
     """With a running app on a database in memory, which ends with the command, as do the files in its folder."""
-    return partial(_run_in_memory, name, act)
+    return partial(_run_in_memory, app, act)
 
 
-async def _run_in_memory(name: str, act: Act[Any], args: Namespace, output: Output) -> int:
+async def _run_in_memory(app: "App", act: Act[Any], args: Namespace, output: Output) -> int:
     from tempfile import TemporaryDirectory
 
     from pressroom.pressroom import Pressroom
 
     with TemporaryDirectory(prefix="pressroom-") as folder:
-        async with Pressroom("sqlite:///:memory:", apps=[name], workers=os.cpu_count(), artifacts=folder) as press:
-            return await act(press.app(name), args, output)
+        async with Pressroom("sqlite:///:memory:", apps=[app], workers=os.cpu_count(), artifacts=folder) as press:
+            return await act(press.app(app.name), args, output)
 
 
 async def _run_on_queue(act: "Act[Queue]", settings: Settings, args: Namespace, output: Output) -> int:

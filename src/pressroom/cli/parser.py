@@ -73,7 +73,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
         if app.commands is not None:
             actions = commands.add_group(app.name, app.about)
             if app.name == named:
-                app.commands(_AppCommands(actions, app.name))
+                app.commands(_AppCommands(actions, app))
     for last in (checks, promote, demo):
         last.add_commands(commands)
     return parser
@@ -82,7 +82,7 @@ def make_parser(apps: Sequence[App] = (), argv: Sequence[str] = (), *, logs_json
 class _AppCommands:
     """Adds the actions of an app. An action may have two words, `edition pin`: the first is a group that was added before."""
 
-    def __init__(self, actions: Commands, app: str) -> None:
+    def __init__(self, actions: Commands, app: App) -> None:
         self._actions = actions
         self._app = app
         self._groups: dict[str, Commands] = {}
@@ -109,7 +109,7 @@ class _AppCommands:
         actions = self._groups[group] if group else self._actions
         if in_memory:
             return actions.add(action, command_in_memory(self._app, act), text, reads_settings=False)
-        parser = actions.add(action, command_on_app(self._app, act), text, makes_database=makes_database)
+        parser = actions.add(action, command_on_app(self._app.name, act), text, makes_database=makes_database)
         parser.set_defaults(on_server=on_server)
         add_home_option(parser)
         return parser

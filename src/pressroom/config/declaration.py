@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True)
     class PacksSettings(DeclaredSettings):
-        render_timeout: float = setting(120.0, "seconds that a document may take", above_zero(unit="s"))
+        render_timeout: float = setting(120.0, "seconds that a document may take", positive(unit="s"))
 
 The type of the field says how the setting is read. Its names in a file and in the environment, what is wrong with a value, and
 its row in docs/settings.md follow from the declaration.

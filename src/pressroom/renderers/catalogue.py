@@ -34,10 +34,6 @@ _ENGINES = {
 ALIASES = {"md": "markdown", "graphviz": "dot", "gv": "dot", "mmd": "mermaid", "vegalite": "vega-lite", "puml": "plantuml"}
 
 
-def engine_names() -> list[str]:
-    return list(_ENGINES)
-
-
 @cache
 def get_engine(name: str) -> type[Engine]:
     if name not in _ENGINES:

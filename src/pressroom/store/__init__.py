@@ -32,6 +32,8 @@ class Database(Protocol):
     ) -> T:
         """Carry out a unit of work in a transaction, alone or together with others, and return once it is committed.
 
+        `name` is that of its failpoints, `NAME.before_commit` and `NAME.after_commit`.
+
         `unit` may be called again if another unit of the same transaction failed. `after` is called with the result as
         soon as it is committed, even if the caller has stopped waiting. A unit that is not `durable` may be lost in a power
         failure, never in a crash of the program. A unit that only touches rows which it made, locked or holds a claim of may

@@ -31,6 +31,7 @@ class FairSlots:
 
     @asynccontextmanager
     async def hold_slot(self, org_id: str | None = None) -> AsyncIterator[None]:
+        """Wait for a slot, and give it back at the end. None and "" are both the default organisation. Raises Backpressure."""
         await self._acquire(org_id or "")
         try:
             yield

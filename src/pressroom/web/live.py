@@ -49,7 +49,7 @@ class LiveUpdates:
         last = await self._service.rendering.database.read(queries.last_event_id)
         seen = last_seen_event(request, last)
         if job_id is None:
-            events = self._service.queue.events(after=last, org_id=None if caller.everywhere else caller.org_id or "")
+            events = self._service.queue.events(after=last, org_id=caller.org_filter)
         else:
             try:
                 job = require_own(caller, await self._service.queue.get(job_id))

@@ -25,7 +25,7 @@ from pressroom.kinds.webhooks import Webhooks
 from pressroom.model import VERSION, Job, Work
 from pressroom.store.alerts import alerts
 from pressroom.store.jobs import queries
-from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
+from pressroom.store.operators.audit import AuditEntry, record
 from pressroom.store.operators.lookup import LookupResult, Viewer
 from pressroom.web import formatting, forms, static
 from pressroom.web.control_characters import replace_control_characters
@@ -69,7 +69,7 @@ class PageRequest:
     @property
     def org_id(self) -> str | None:
         """The organisation whose rows the caller sees. None: those of all; "": those of the default one."""
-        return None if self.caller.everywhere else self.caller.org_id or ""
+        return self.caller.org_filter
 
     async def read[T](self, unit: Callable[[], Work[T]]) -> T:
         return await self.site.service.rendering.database.read(unit)
@@ -106,7 +106,7 @@ class PageRequest:
         caller = self.caller
         return AuditEntry(
             who=caller.name,
-            org_id=EVERYWHERE if caller.everywhere else caller.org_id,
+            org_id=caller.audit_org,
             action=action,
             target=target,
             before=before,

@@ -7,7 +7,6 @@ from pressroom.api.access import Caller
 from pressroom.api.json_body import decode_json
 from pressroom.api.problems import HttpError, request_id_of
 from pressroom.apps.packs.actor import Actor
-from pressroom.store.operators.audit import EVERYWHERE
 
 USER = "Pressroom-User"
 UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -35,9 +34,7 @@ def trace_of(request: Request) -> dict[str, str]:
 
 
 def actor_of(request: Request, caller: Caller) -> Actor:
-    return Actor(
-        name=caller.name, audit_org=EVERYWHERE if caller.everywhere else caller.org_id, request_id=request_id_of(request)
-    )
+    return Actor(name=caller.name, audit_org=caller.audit_org, request_id=request_id_of(request))
 
 
 def user_of(request: Request) -> str | None:

@@ -79,7 +79,7 @@ def _pack_of(rows: Sequence[Row]) -> Pack:
 
 def save_data(org_id: str, id: str, data: str, words: str, author: str, expected: int | None) -> Work[Pack]:
     """As the next version. The same data again makes none. `words` are those for search. Raises DataConflict if `expected` is
-    not the newest version."""
+    given and not the newest version."""
     pack = yield from lock_pack(org_id, id)
     if expected is not None and expected != pack.data_version:
         raise DataConflict(expected, pack.data_version)
@@ -117,7 +117,7 @@ def list_data_versions(id: str, limit: int = 100) -> Work[list[DataVersion]]:
 
 
 def set_link(org_id: str, id: str, digest: str | None, expires_at: int | None) -> Work[Pack]:
-    """Replace the pack's link, or withdraw it. The one before stops working."""
+    """Replace the pack's link, or withdraw it (None and None). The one before stops working."""
     yield from lock_pack(org_id, id)
     moment = yield from now()
     yield Statement("packs.set_pack_link", {"id": id, "digest": digest, "expires_at": expires_at, "now": moment})
@@ -254,7 +254,7 @@ AFTER_ALL = "g"  # sorts behind every UUID
 
 
 def list_packs(org_id: str, wanted: PackFilter, *, before: str = "", limit: int = 50) -> Work[list[PackSummary]]:
-    """Newest first."""
+    """Newest first; from the first one if `before` is ""."""
     filters = {"user_id": wanted.user_id, "session_id": wanted.session_id, "status": wanted.status}
     place = {"org_id": org_id, "before": before or AFTER_ALL, "limit": limit, **filters}
     statement = Statement("packs.list_packs", place)

@@ -130,7 +130,7 @@ class Articles:
     ) -> PostResult:
         """W4: the newest revision, or another, is rendered again. Its HTML stays until there is another.
 
-        `spaced`: a revision that was rendered a moment ago is not rendered again (D7). Raises TooSoon.
+        `spaced`: a revision that was rendered a moment ago is not rendered again (D7). Raises RerenderTooSoon.
         """
         article = await self._database.read(partial(store.get_article, org_id or "", url))
         async with self._queue.transaction() as tx:

@@ -218,7 +218,7 @@ def get_source(org_id: str, article: int, number: int) -> Work[tuple[str, str]]:
 
 
 def get_renderable_revision(article: Article, number: int) -> Work[Revision]:
-    """A revision that may be rendered again. Raises TooSoon if that was just done."""
+    """A revision that may be rendered again. Raises RerenderTooSoon if that was just done."""
     found = yield from get_revision(article, number)
     since = (yield from now()) - (found.date_rendered or 0)
     if found.render_status is RenderStatus.RENDERED and since < RENDER_EVERY:

@@ -8,16 +8,15 @@ whichever is longest.
 import hashlib
 import secrets
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
 import msgspec
 
-from pressroom.definitions import Settling
 from pressroom.errors import Expired, InvalidArgument, NotFound
 from pressroom.ids import new_uid
-from pressroom.model import Ending, Row, Statement, Status, Work, from_ms
+from pressroom.model import Row, Statement, Work, from_ms
 from pressroom.store.artifacts import blobs
 from pressroom.store.artifacts.blobs import BlobName
 from pressroom.store.jobs.rows import compact
@@ -60,6 +59,10 @@ class ArtifactDraft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    """`sha256` and `generation` are None if it has many files. `org_id` is None for the default organisation. With None for
+    `expires_at` it is kept as long as its job and its holds.
+    """
+
     uid: str
     name: str
     sha256: str | None
@@ -179,29 +182,17 @@ def _cache_expiry_or(draft: ArtifactDraft, job: str | None, default: int | None)
 
 
 def result_with_artifacts(*drafts: ArtifactDraft, **more: Any) -> dict[str, Any]:
-    """What a handler returns so that `record_artifacts_hook` finds its drafts. The first is named on top, for readers of the
+    """What a handler returns so that its kind's settling hook finds its drafts. The first is named on top, for readers of the
     result.
     """
     first = drafts[0]
     return {"artifact": first.uid, "short_link": first.link, "artifacts": msgspec.to_builtins(drafts)} | more
 
 
-def record_artifacts_hook(keep_for: timedelta | None = None) -> Settling:
-    """A settling hook that records what a completed job made (see `result_with_artifacts`)."""
-    milliseconds = None if keep_for is None else int(keep_for.total_seconds() * 1000)
-
-    def settling(ending: Ending) -> Work[None]:
-        if ending.status in (Status.COMPLETED, Status.COMPLETED_WITH_ERRORS):
-            for draft in msgspec.convert(ending.result["artifacts"], list[ArtifactDraft]):
-                yield from record(draft, job=ending.uid, org_id=ending.org_id, keep_for=milliseconds)
-
-    return settling
-
-
-def get(uid: str, *, org_id: str | None = None) -> Work[Artifact]:
-    """An artifact by its uid. Raises NotFound, also for another organisation's, and Expired. A hold outlives the expiry."""
+def get(uid: str) -> Work[Artifact]:
+    """An artifact of any organisation, by its uid. Raises NotFound, and Expired. A hold outlives the expiry."""
     moment = yield from now()
-    return (yield from _find_one("find_artifact", {"uid": uid, "now": moment}, uid, org_id=org_id))
+    return (yield from _find_one("find_artifact", {"uid": uid, "now": moment}, uid))
 
 
 def expiry_of(uid: str) -> Work[Expiry | None]:
@@ -227,11 +218,9 @@ def of_job(job: str) -> Work[list[Artifact]]:
     return [_artifact(row) for row in rows if not row[-1]]
 
 
-def _find_one(
-    statement: str, params: dict[str, str | int], name: str, *, org_id: str | None = None, include_expired: bool = False
-) -> Work[Artifact]:
+def _find_one(statement: str, params: dict[str, str | int], name: str, *, include_expired: bool = False) -> Work[Artifact]:
     rows = yield Statement(statement, params)
-    if not rows or (org_id is not None and rows[0][8] != org_id):
+    if not rows:
         raise NotFound(f"there is no such {name}" if name == "link" else f"there is no artifact {name[:80]!r}")
     if rows[0][-1] and not include_expired:
         raise Expired(f"this {name} has expired" if name == "link" else f"artifact {name} has expired")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
-from pressroom.errors import DatabaseTooNew, MigrationEdited
+from pressroom.errors import DatabaseTooNew, InvalidArgument, MigrationEdited
 from pressroom.store.engine.schema import CORE, Schema, SqlPackage
 from pressroom.store.engine.statements import without_comments
 
@@ -51,8 +51,16 @@ def migrations(dialect: str, schema: Schema) -> list[Migration]:
 
 
 def _migrations_of(package: SqlPackage, dialect: str) -> list[Migration]:
-    folder = files(package.package) / "migrations" / dialect
-    found = ((_FILE.fullmatch(file.name), file) for file in (folder.iterdir() if folder.is_dir() else ()))
+    folder = files(package.package) / "migrations"
+    if not folder.is_dir():
+        return []
+    if not (folder / dialect).is_dir():
+        raise InvalidArgument(
+            f"{package.package} has migrations, and none in migrations/{dialect}: each database needs its own"
+        )
+    found = [(_FILE.fullmatch(file.name), file) for file in (folder / dialect).iterdir() if file.name.endswith(".sql")]
+    if unnamed := [file.name for match, file in found if match is None]:
+        raise InvalidArgument(f"{unnamed[0]} of {package.package} is no migration: those are named like 0001_stamps.sql")
     return sorted(
         Migration(package.app, int(match[1]), match[2], file.read_text(encoding="utf-8")) for match, file in found if match
     )

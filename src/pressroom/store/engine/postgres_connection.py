@@ -22,7 +22,7 @@ from pressroom.store.engine.postgres_statements import (
     without_nul,
 )
 from pressroom.store.engine.schema import CORE_ONLY, Schema
-from pressroom.store.engine.statements import load
+from pressroom.store.engine.statements import load, own_sql
 
 SCHEMA = "pressroom"
 CONNECT_TIMEOUT = 10  # seconds
@@ -160,7 +160,7 @@ class PostgresConnection:
                 moment, self._moment = self._moment, None
                 return [(moment,)]
         if text is None:
-            text = translate_parameters(name)
+            text = translate_parameters(own_sql(name))
         if params:
             params = with_null_tests(params, text)
         if name in _HISTORY and not self._readonly:

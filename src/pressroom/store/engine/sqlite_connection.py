@@ -12,7 +12,7 @@ from pressroom.errors import DatabasePromoted, NotADatabase, StoreBusy, StoreFul
 from pressroom.model import Row, Work
 from pressroom.store.engine import promoted_mark
 from pressroom.store.engine.schema import CORE_ONLY, Schema
-from pressroom.store.engine.statements import load
+from pressroom.store.engine.statements import load, own_sql
 
 BUSY_TIMEOUT = 5.0
 WAL_LIMIT = 64 * 1024 * 1024
@@ -59,7 +59,7 @@ class SqliteConnection:
         try:
             sql, params = next(work)
             while True:
-                sql, params = work.send(run(texts.get(sql, sql), params).fetchall())
+                sql, params = work.send(run(texts.get(sql) or own_sql(sql), params).fetchall())
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 

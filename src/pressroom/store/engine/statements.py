@@ -39,6 +39,16 @@ def _read_sql_files(folder: Traversable) -> dict[str, str]:
     return {file.name.removesuffix(".sql"): without_comments(file.read_text(encoding="utf-8")) for file in found}
 
 
+def own_sql(text: str) -> str:
+    """The text of a statement that is no name of a file. Raises LookupError if it can only have been meant as a name."""
+    if not any(map(str.isspace, text)):
+        raise LookupError(
+            f"there is no statement {text!r}. It is a file in sql/both, sql/sqlite or sql/postgres, named after the statement; "
+            'those of an app have its name in front: "wiki.find_article"'
+        )
+    return text
+
+
 def without_comments(text: str) -> str:
     """The comments are for readers of the file; the database would parse them on every first use."""
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--")).strip()

@@ -40,7 +40,7 @@ def claim(
     worker: str, kinds: Iterable[str], free_slots: FreeSlots, lease: int, last_served_org: str = "", moment: int | None = None
 ) -> Work[list[Claim]]:
     """Take as many jobs as there are free slots, best first, under a lease. `last_served_org` is the organisation that was
-    served last, and `moment` is now.
+    served last; "" before any was, and for the default one. `moment` is now, if it is known already.
     """
     kinds = list(kinds)
     if moment is None:

@@ -16,7 +16,7 @@ BEYOND = 1 << 62
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Which jobs to list. What is left out does not filter."""
+    """Which jobs to list. What is left out does not filter. `org_id` is "" for those of the default organisation."""
 
     status: Sequence[Status] = ()
     kind: str | None = None

@@ -28,7 +28,9 @@ from pressroom.store.jobs.transitions import now, promote_next_of_key, record
 
 
 class CheckedJob(msgspec.Struct, frozen=True):
-    """A job that was checked and may be inserted. Times are relative, because only the database knows what time it is."""
+    """A job that was checked and may be inserted. Times are relative milliseconds, because only the database knows what time it
+    is. With `cache_for` 0 its result is not reused; "" for `org_id` is the default organisation.
+    """
 
     uid: str
     kind: str

@@ -14,7 +14,6 @@ from pressroom.errors import InvalidArgument
 LSST_MAIN = "main"  # the ref that an edition of mode lsst_doc shows until there is a version
 BIGGEST_NUMBER = 2**53 - 1  # of a version, so that JSON holds it
 
-REF_MODES = (TrackingMode.GIT_REF, TrackingMode.ALTERNATE_GIT_REF)
 STREAM_MODES = (TrackingMode.SEMVER_MAJOR, TrackingMode.SEMVER_MINOR)  # releases create editions of these
 _PARSERS: dict[TrackingMode, Callable[[str], Any]] = {
     TrackingMode.LSST_DOC: versions.parse_lsst_doc,

@@ -53,7 +53,7 @@ class SiteUpdates:
 def _org_to_watch(caller: Caller, org: str) -> str | None:
     """None: all of them."""
     if not org:
-        return None if caller.everywhere else caller.org_id or ""
+        return caller.org_filter
     if not caller.owns(org):
         raise OrgNotFound
     return org

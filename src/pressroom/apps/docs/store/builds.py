@@ -74,7 +74,7 @@ def find_build_to_upload(uid: str, digest: str, seconds: float) -> Work[Build]:
 
 
 def list_builds(project: str, *, status: str = "", before: str = "", limit: int = 100) -> Work[list[Build]]:
-    """Created last first."""
+    """Created last first; from the first one if `before` is "", and of every status if `status` is ""."""
     place = {"project": project, "status": status, "before": before or LAST_UID, "limit": limit}
     return [build_of_row(row) for row in (yield Statement("docs.list_builds", place))]
 

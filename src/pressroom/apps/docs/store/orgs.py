@@ -40,6 +40,7 @@ def get_org(slug: str) -> Work[Org]:
 
 
 def list_orgs(only: str | None = None, *, after: str = "", limit: int = 100) -> Work[list[Org]]:
+    """By slug, after `after`. `only` is the one organisation that a caller may see; None is all of them."""
     rows = yield Statement("docs.list_orgs", {"only": only or "", "after": after, "limit": limit})
     return [org_of_row(row) for row in rows]
 

@@ -38,12 +38,13 @@ def lock_project(id: str) -> Work[Project]:
 
 
 def list_projects(org: str, *, text: str = "", after: str = "", limit: int = 100) -> Work[list[Project]]:
-    """By slug."""
+    """By slug, after `after`: those with `text` in their slug or title, or all if it is ""."""
     place = {"org": org, "text": _pattern(text), "after": after, "limit": limit}
     return [project_of_row(row) for row in (yield Statement("docs.list_projects", place))]
 
 
 def list_newest_projects(org: str, *, text: str = "", before: str = "", limit: int = 100) -> Work[list[Project]]:
+    """Created last first, as in `list_projects`; from the first one if `before` is ""."""
     place = {"org": org, "text": _pattern(text), "before": before or LAST_ID, "limit": limit}
     return [project_of_row(row) for row in (yield Statement("docs.list_newest_projects", place))]
 

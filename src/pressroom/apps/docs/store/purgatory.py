@@ -111,7 +111,7 @@ def _enter(project: Project, what: str, subject: str, name: str, build: Build | 
 
 
 def list_entries(org: str, *, project: str = "", before: str = "", limit: int = 100) -> Work[list[PurgatoryEntry]]:
-    """Entered last first."""
+    """Entered last first; from the first one if `before` is "", and of all projects if `project` is ""."""
     place = {"org": org, "project": project, "before": before or LAST_ID, "limit": limit}
     return [PurgatoryEntry(*row) for row in (yield Statement("docs.list_purgatory", place))]
 

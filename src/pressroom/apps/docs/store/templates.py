@@ -59,7 +59,7 @@ class StaleDashboard(msgspec.Struct, frozen=True):
 
 
 def find_binding(org: str, project: str | None) -> Work[TemplateBinding | None]:
-    """`project` is an id."""
+    """The template of a project (its id), or with None that of the organisation."""
     rows = yield Statement("docs.find_template", {"org": org, "project": project or ""})
     return TemplateBinding(*rows[0]) if rows else None
 
@@ -80,6 +80,7 @@ def get_binding_by_id(id: str) -> Work[TemplateBinding]:
 
 
 def list_bindings_of_repository(repository: str, git_ref: str = "") -> Work[list[TemplateBinding]]:
+    """Those of one branch or tag, or of all if `git_ref` is ""."""
     rows = yield Statement("docs.list_templates_of_repository", {"repository": repository, "git_ref": git_ref})
     return [TemplateBinding(*row) for row in rows]
 

@@ -3,14 +3,12 @@
 from urllib.parse import quote
 
 from pressroom.apps.packs.actor import Actor
-from pressroom.store.operators.audit import EVERYWHERE
 from pressroom.web.site import PageRequest
 
 
 def actor_of(request: PageRequest) -> Actor:
     caller = request.caller
-    audit_org = EVERYWHERE if caller.everywhere else caller.org_id
-    return Actor(name=caller.name, audit_org=audit_org, request_id=request.http.state.request_id)
+    return Actor(name=caller.name, audit_org=caller.audit_org, request_id=request.http.state.request_id)
 
 
 def key_address(key: str) -> str:

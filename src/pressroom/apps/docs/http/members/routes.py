@@ -21,7 +21,7 @@ from pressroom.errors import NotFound
 from pressroom.ids import parse_uid
 from pressroom.store.access.tokens import Token
 from pressroom.store.operators import lookup
-from pressroom.store.operators.audit import EVERYWHERE, AuditEntry, record
+from pressroom.store.operators.audit import AuditEntry, record
 
 if TYPE_CHECKING:
     from pressroom.apps.docs.app import DocsApp
@@ -120,8 +120,12 @@ class MembersApi:
         return valid[0]
 
     async def _record(self, request: Request, caller: Caller, action: str, token: Token, **changes: Any) -> None:
-        org = EVERYWHERE if caller.everywhere else caller.org_id
         entry = AuditEntry(
-            who=caller.name, action=action, target=token.prefix, org_id=org, request_id=request_id_of(request), **changes
+            who=caller.name,
+            action=action,
+            target=token.prefix,
+            org_id=caller.audit_org,
+            request_id=request_id_of(request),
+            **changes,
         )
         await self._database.run(partial(record, entry), name="audit")
