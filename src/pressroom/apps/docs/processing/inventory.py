@@ -1,26 +1,23 @@
 """The first phase of a build (Q20): its archive becomes an artifact, which the build holds from then on."""
 
-import logging
 from functools import partial
 from itertools import batched
 
 from pressroom import artifact_lifecycle, failpoints
 from pressroom.app import Core
-from pressroom.apps.docs.model import Build, Org
+from pressroom.apps.docs.model import Build, BuildStatus, Org
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds as rows
 from pressroom.apps.docs.store.builds import Inventory, build_holder
-from pressroom.apps.docs.uploads.link_check import check_links
+from pressroom.apps.docs.uploads.build_files import list_files
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.apps.docs.uploads.unpacking import unpacked
-from pressroom.artifact_lifecycle import FILES_AT_ONCE, blob_key
+from pressroom.artifact_lifecycle import FILES_AT_ONCE
 from pressroom.errors import NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
 from pressroom.store.artifacts import recording
 from pressroom.store.artifacts.artifacts import ArtifactFile
 from pressroom.worker.context import RunningJob
-
-log = logging.getLogger("pressroom.docs")
 
 SITE = "application/vnd.pressroom.site"
 
@@ -53,30 +50,26 @@ class BuildInventory:
         settings = self._settings
         archive = self._staging.read(build.uid)
         store = self._core.rendering.blobs
+        known = (
+            await self._find_known_files(build) if job.attempt == 1 else {}
+        )  # later ones put everything, also what is missing
         try:
             async with unpacked(
-                store, archive, build.content_hash, max_files=settings.max_files, max_size=settings.max_size
+                store, archive, build.content_hash, max_files=settings.max_files, max_size=settings.max_size, known=known
             ) as scratch:
                 await job.message(f"Cataloging {len(scratch):,} objects")
                 files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
-        await job.message(f"Cataloging {len(files):,} objects: checking their links")
-        links = await check_links(files, self._read)
-        if links.unchecked:
-            log.info("build %s: %s", build.uid, links.unchecked)
         artifact = await self._record(org, build, files)
-        inventory = Inventory(
-            artifact=artifact,
-            object_count=len(files),
-            total_size=sum(file.size for file in files),
-            broken_links=links.broken,
-            problems=links.problems,
-        )
+        inventory = Inventory(artifact=artifact, object_count=len(files), total_size=sum(file.size for file in files))
         await job.write(partial(_seal, build.uid, inventory))
 
-    async def _read(self, file: ArtifactFile) -> bytes:
-        return b"".join([chunk async for chunk in await self._core.rendering.blobs.get(blob_key(file))])
+    async def _find_known_files(self, build: Build) -> dict[str, int]:
+        """Sizes by hash, of the project's last build: most of what is uploaded is the same again."""
+        database = self._core.database
+        last = await database.read(partial(rows.list_builds, build.project, status=BuildStatus.COMPLETED, limit=1))
+        return {file.sha256: file.size for file in await list_files(database, last[0])} if last else {}
 
     async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
         """In pieces, so that other writers do not wait for all of them."""

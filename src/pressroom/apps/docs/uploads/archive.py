@@ -5,10 +5,12 @@ themselves into memory.
 """
 
 import gzip
+import hashlib
 import os
 import tarfile
 import unicodedata
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -17,6 +19,7 @@ import msgspec
 from pressroom.errors import SourceInvalid
 
 CHUNK = 256 * 1024
+SMALL = 1024 * 1024  # bytes of a file that is read whole
 BLOCKS = 64 * 1024  # bytes that are read at once: what follows damage in them is not named
 HEADER_BYTES = 1024 * 1024  # of one extended header: names and attributes of one entry
 PATH_BYTES = 1_024
@@ -40,17 +43,22 @@ class ArchiveLimits(msgspec.Struct, frozen=True):
 
 
 class UnpackedFile(msgspec.Struct, frozen=True, array_like=True):
-    """`name` is that of the file in the folder that it was written to; equal ones are hard links in the archive."""
+    """`name` is that of the file in the folder that it was written to; equal ones are hard links in the archive. `sha256` is
+    given for a known file, which was not written."""
 
     path: str
     name: str
     size: int
+    sha256: str = ""
 
 
-def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[UnpackedFile]:
-    """Write the files of a tar.gz into a folder, under numbers. Raises SourceInvalid."""
+def unpack(
+    archive: BinaryIO, folder: Path, limits: ArchiveLimits, known: Collection[bytes] = frozenset()
+) -> list[UnpackedFile]:
+    """Write the files of a tar.gz into a folder, under numbers; small ones with a known digest (SHA-256) are left out. Raises
+    SourceInvalid."""
     data = _Decompressed(archive)
-    contents = _Contents(folder, limits)
+    contents = _Contents(folder, limits, known)
     try:
         with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=BLOCKS, tarinfo=_TarEntry) as entries:
             while (entry := entries.next()) is not None:
@@ -117,9 +125,10 @@ class _TarEntry(tarfile.TarInfo):
 
 
 class _Contents:
-    def __init__(self, folder: Path, limits: ArchiveLimits) -> None:
+    def __init__(self, folder: Path, limits: ArchiveLimits, known: Collection[bytes]) -> None:
         self._folder = folder
         self._limits = limits
+        self._known = known
         self._entries = 0
         self._size = 0
         self._files: dict[str, UnpackedFile] = {}
@@ -152,13 +161,21 @@ class _Contents:
             raise SourceInvalid(f"{shown(path)}: the files have more than {self._limits.size:,} bytes together")
         source = archive.extractfile(entry)
         assert source is not None  # it is regular
+        first = source.read(SMALL)
+        if self._known and len(first) == entry.size:
+            digest = hashlib.sha256(first)
+            if digest.digest() in self._known:
+                self._files[path] = UnpackedFile(path, "", entry.size, digest.hexdigest())
+                return
         name = str(self._entries)
         written = 0
         try:
-            with open(self._folder / name, "xb", buffering=0) as file:
-                while data := source.read(CHUNK):
+            with open(f"{self._folder}/{name}", "xb", buffering=0) as file:
+                data = first
+                while data:
                     file.write(data)
                     written += len(data)
+                    data = source.read(CHUNK) if written < entry.size else b""
         except OSError as reason:
             raise SourceInvalid(f"{shown(path)} cannot be unpacked: {os.strerror(reason.errno or 0)}") from None
         if written != entry.size:
@@ -170,7 +187,7 @@ class _Contents:
         if linked is None:
             raise SourceInvalid(f"{shown(path)} is a hard link to {shown(target)}, which is no file before it in the archive")
         self._claim_path(path)
-        self._files[path] = UnpackedFile(path, linked.name, linked.size)
+        self._files[path] = msgspec.structs.replace(linked, path=path)
 
     def _claim_path(self, path: str) -> None:
         """The last of several entries of one name counts, as tar has it. Other names must not look the same."""
@@ -205,7 +222,7 @@ def clean_path(name: str) -> str:
         raise SourceInvalid(f"{shown(name)} is an absolute path")
     if size > PATH_BYTES:
         raise SourceInvalid(f"{shown(name)}: a path has at most {PATH_BYTES:,} bytes")
-    if "\\" in name or any(unicodedata.category(letter) == "Cc" for letter in name):
+    if "\\" in name or (not name.isprintable() and any(unicodedata.category(letter) == "Cc" for letter in name)):
         raise SourceInvalid(f"{shown(name)}: a path has no backslash and no control character")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
@@ -218,6 +235,8 @@ def clean_path(name: str) -> str:
 
 
 def _looks(path: str) -> str:
+    if path.isascii():
+        return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
