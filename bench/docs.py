@@ -1,7 +1,8 @@
 """Documentation: from an upload to readers, what other writers notice of it, and what a page and a version cost.
 
-Sites are generated (docs_site.py). The rounds of all sides are taken in turns, each on a new database in a new folder. Rows by
-the clock have one in processor time beside them, of this process and of those that it starts: other work disturbs that less.
+Sites are generated (docs_generated_site.py). The rounds of all sides are taken in turns, each on a new database in a new folder.
+Rows by the clock have one in processor time beside them, of this process and of those that it starts: other work disturbs that
+less.
 """
 
 import asyncio
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import docs_editions, docs_limits, docs_memory, docs_site, http_servers, place
+from bench import docs_editions, docs_generated_site, docs_limits, docs_memory, http_servers, place
 from bench.docs_builds import Processed, Spent, bytes_in, record_at_once, site_bench, submit_times, submits_beside, write_times
-from bench.docs_site import Site
+from bench.docs_generated_site import Site
 from bench.figure import Figure, quantile, say
 from bench.http import BYTES, PICTURE
 from bench.http_load import Ask, rate
@@ -49,7 +50,7 @@ FULL = DocsSizes(
     rounds=5,
     seconds=3,
     files=5_000,
-    build_rounds=5,
+    build_rounds=3,
     many=50_000,
     few=500,
     submits=200,
@@ -76,8 +77,8 @@ QUICK = DocsSizes(
 def builds(folder: Path, sizes: DocsSizes) -> Iterator[Figure]:
     """From `PATCH {"status": "uploaded"}` until the edge answers with a page of the build."""
     site = Site(sizes.files)
-    archive = docs_site.packed(site, folder / "site.tar.gz")
-    next_archive = docs_site.packed(docs_site.revised(site, CHANGED, seed=1), folder / "site-next.tar.gz")
+    archive = docs_generated_site.packed(site, folder / "site.tar.gz")
+    next_archive = docs_generated_site.packed(docs_generated_site.revised(site, CHANGED, seed=1), folder / "site-next.tar.gz")
     unpacked, first, second = [], [], []
     for number in range(sizes.build_rounds):
         unpacked.append(docs_limits.unpack_and_sync(archive, folder / f"unpacked-{number}"))
@@ -112,12 +113,14 @@ def _spent(name: str, ours: list[Spent], other: list[Spent], against: str, aim: 
 
 def writers(folder: Path, sizes: DocsSizes) -> Iterator[Figure]:
     """What everybody else who writes notices of a large site."""
-    yield from asyncio.run(_beside_many(folder / "writers", docs_site.packed(Site(sizes.many), folder / "many.tar.gz"), sizes))
+    yield from asyncio.run(
+        _beside_many(folder / "writers", docs_generated_site.packed(Site(sizes.many), folder / "many.tar.gz"), sizes)
+    )
 
 
 async def _beside_many(home: Path, archive: Path, sizes: DocsSizes) -> list[Figure]:
     when = f"while {sizes.many:,} files are processed"
-    few = docs_site.packed(Site(sizes.few), home.with_name("few.tar.gz"))
+    few = docs_generated_site.packed(Site(sizes.few), home.with_name("few.tar.gz"))
     async with site_bench(home) as bench:
         idle = await submit_times(bench.flow, sizes.submits)
         with write_times(bench.flow) as times:
@@ -151,7 +154,7 @@ def storage(folder: Path, sizes: DocsSizes) -> Iterator[Figure]:
     """Each version changes the text of 15 % of its pages. Generated, until there are measured versions of real sites."""
     for version_on_pages in (False, True):
         home = folder / f"versions-{version_on_pages}"
-        sites = docs_site.versions(sizes.version_files, sizes.versions, version_on_pages=version_on_pages)
+        sites = docs_generated_site.versions(sizes.version_files, sizes.versions, version_on_pages=version_on_pages)
         made = asyncio.run(_build_all(home, sites))
         whole = sum(build.total_size or 0 for build in made) / 1e6
         where = "its number on every page" if version_on_pages else "15 % of its pages changed"
@@ -165,7 +168,7 @@ async def _build_all(home: Path, sites: list[Site]) -> list[Build]:
     async with site_bench(home) as bench:
         made = []
         for number, site in enumerate(sites):
-            archive = docs_site.packed(site, home.with_name(f"{home.name}-{number}.tar.gz"))
+            archive = docs_generated_site.packed(site, home.with_name(f"{home.name}-{number}.tar.gz"))
             made.append((await bench.process(archive, ref=f"v1.{number}.0")).build)
         return made
 
@@ -174,7 +177,7 @@ def memory(folder: Path, sizes: DocsSizes) -> Iterator[Figure]:
     """The most that a worker ever held, in a process of its own (`python -m bench.docs_memory HOME ARCHIVE`)."""
     found = []
     for files in (sizes.many, sizes.few):
-        archive = docs_site.packed(Site(files), folder / ("many.tar.gz" if files == sizes.many else "few.tar.gz"))
+        archive = docs_generated_site.packed(Site(files), folder / ("many.tar.gz" if files == sizes.many else "few.tar.gz"))
         home = folder / f"memory-{files}"
         command = [sys.executable, "-m", docs_memory.__name__, str(home), str(archive)]
         said = subprocess.run(command, cwd=place.ROOT, check=True, capture_output=True, text=True).stdout.split()

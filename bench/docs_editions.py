@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench import docs_site
+from bench import docs_generated_site
 from bench.docs_builds import SiteBench, Spent, measured, site_bench
-from bench.docs_site import Site
+from bench.docs_generated_site import Site
 from pressroom.app import database_schema
 from pressroom.apps.docs.model import Build, TrackingParams
 from pressroom.apps.docs.processing.edition_moves import EditionMoves, EditionOutcomes
@@ -39,7 +39,7 @@ async def switch(home: Path, editions: int, rounds: int) -> tuple[list[Spent], l
 
 async def _build(bench: SiteBench, home: Path, ref: str, revision: int) -> Build:
     site = Site(FILES, revisions={0: revision})
-    archive = docs_site.packed(site, home / f"{revision}.tar.gz")
+    archive = docs_generated_site.packed(site, home / f"{revision}.tar.gz")
     return (await bench.process(archive, ref=ref)).build
 
 

@@ -90,7 +90,7 @@ def packed(site: Site, path: Path) -> Path:
         return path
     with (
         path.open("wb") as file,
-        gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as compressed,
+        gzip.GzipFile(fileobj=file, mode="wb", filename="", compresslevel=1, mtime=0) as compressed,
         tarfile.open(fileobj=compressed, mode="w|") as archive,
     ):
         for name, data in site.contents():
