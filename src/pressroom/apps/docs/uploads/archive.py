@@ -10,7 +10,7 @@ import os
 import tarfile
 import unicodedata
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -19,7 +19,7 @@ import msgspec
 from pressroom.errors import SourceInvalid
 
 CHUNK = 256 * 1024
-SMALL = 1024 * 1024  # bytes of a file that is read whole
+SMALL = 1024 * 1024  # bytes of a file that is read whole; a larger one is never a known one
 BLOCKS = 64 * 1024  # bytes that are read at once: what follows damage in them is not named
 HEADER_BYTES = 1024 * 1024  # of one extended header: names and attributes of one entry
 PATH_BYTES = 1_024
@@ -159,23 +159,21 @@ class _Contents:
         self._size += entry.size
         if self._size > self._limits.size:
             raise SourceInvalid(f"{shown(path)}: the files have more than {self._limits.size:,} bytes together")
-        source = archive.extractfile(entry)
-        assert source is not None  # it is regular
-        first = source.read(SMALL)
+        chunks = _chunks_of(archive, entry)
+        first = next(chunks, b"")
         if self._known and len(first) == entry.size:
             digest = hashlib.sha256(first)
             if digest.digest() in self._known:
                 self._files[path] = UnpackedFile(path, "", entry.size, digest.hexdigest())
                 return
         name = str(self._entries)
-        written = 0
+        written = len(first)
         try:
             with open(f"{self._folder}/{name}", "xb", buffering=0) as file:
-                data = first
-                while data:
-                    file.write(data)
-                    written += len(data)
-                    data = source.read(CHUNK) if written < entry.size else b""
+                file.write(first)
+                for chunk in chunks:
+                    file.write(chunk)
+                    written += len(chunk)
         except OSError as reason:
             raise SourceInvalid(f"{shown(path)} cannot be unpacked: {os.strerror(reason.errno or 0)}") from None
         if written != entry.size:
@@ -210,6 +208,21 @@ class _Contents:
                     raise SourceInvalid(f"{shown(above)} is a file and a folder")
                 above = above.rpartition("/")[0]
         return [self._files[path] for path in sorted(self._files)]
+
+
+def _chunks_of(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Iterator[bytes]:
+    """A small file comes whole, straight from the stream: `extractfile` puts three layers around it."""
+    if entry.size <= SMALL and not entry.issparse():
+        stream = cast("BinaryIO", archive.fileobj)
+        data = stream.read(entry.size)
+        if len(data) != entry.size:
+            raise tarfile.ReadError("unexpected end of data")
+        yield data
+        return
+    source = archive.extractfile(entry)
+    assert source is not None  # it is regular
+    while data := source.read(CHUNK):
+        yield data
 
 
 def clean_path(name: str) -> str:
