@@ -1,8 +1,8 @@
 """Documentation: from an upload to readers, what other writers notice of it, and what a page and a version cost.
 
-Sites are generated (docs_generated_site.py). The rounds of all sides are taken in turns, each on a new database in a new folder.
-Rows by the clock have one in processor time beside them, of this process and of those that it starts: other work disturbs that
-less.
+Sites are generated (docs_generated_site.py). The rounds of all sides are taken in turns, each on a new database in a new
+folder. Rows by the clock have one in processor time beside them, of this process and of those that it starts: other work
+disturbs that less.
 """
 
 import asyncio

@@ -82,8 +82,7 @@ async def test_known_files_are_not_unpacked(tmp_path: Path) -> None:
     known = {hashlib.sha256(data).hexdigest(): len(data) for data in (SITE["index.html"], large)}
     store = Disk(tmp_path / "kept", SystemClock())
     archive = archive_of(site)
-    limits = {"max_files": 10, "max_size": 10_000_000}
-    async with unpacked(store, in_chunks(archive), hash_of(archive), **limits, known=known) as files:
+    async with unpacked(store, in_chunks(archive), hash_of(archive), max_files=10, max_size=10_000_000, known=known) as files:
         found = {file.path: None if file.source is None else file.source.read_bytes() for file in files}
         assert found == site | {"index.html": None, "copy.html": None}  # a large one is not held in memory to be compared
         assert {file.path: (file.sha256, file.size) for file in files} == {

@@ -1,5 +1,6 @@
 """The first phase of a build (Q20): its archive becomes an artifact, which the build holds from then on."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import batched
 
@@ -13,7 +14,7 @@ from pressroom.apps.docs.uploads.build_files import list_files
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.apps.docs.uploads.unpacking import unpacked
 from pressroom.artifact_lifecycle import FILES_AT_ONCE
-from pressroom.errors import NotFound, SourceInvalid, TooLarge
+from pressroom.errors import BlobGone, NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
 from pressroom.store.artifacts import recording
 from pressroom.store.artifacts.artifacts import ArtifactFile
@@ -47,23 +48,30 @@ class BuildInventory:
     async def _take(self, job: RunningJob, org: Org, build: Build) -> None:
         if await self._staging.size(build.uid) is None:
             raise SourceInvalid("the uploaded archive is gone; create a new build and upload it again")
-        settings = self._settings
-        archive = self._staging.read(build.uid)
-        store = self._core.rendering.blobs
-        known = (
-            await self._find_known_files(build) if job.attempt == 1 else {}
-        )  # later ones put everything, also what is missing
         try:
-            async with unpacked(
-                store, archive, build.content_hash, max_files=settings.max_files, max_size=settings.max_size, known=known
-            ) as scratch:
-                await job.message(f"Cataloging {len(scratch):,} objects")
-                files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
-        except NotFound as gone:
-            raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
+            files = await self._unpack(job, build, await self._find_known_files(build))
+        except BlobGone:  # of bytes that the store should have: all are put, what is missing too
+            files = await self._unpack(job, build, {})
         artifact = await self._record(org, build, files)
         inventory = Inventory(artifact=artifact, object_count=len(files), total_size=sum(file.size for file in files))
         await job.write(partial(_seal, build.uid, inventory))
+
+    async def _unpack(self, job: RunningJob, build: Build, known: Mapping[str, int]) -> list[ArtifactFile]:
+        settings, store = self._settings, self._core.rendering.blobs
+        archive = self._staging.read(build.uid)
+        try:
+            async with unpacked(
+                store,
+                archive,
+                build.content_hash,
+                max_files=settings.max_files,
+                max_size=settings.max_size,
+                known=known,
+            ) as scratch:
+                await job.message(f"Cataloging {len(scratch):,} objects")
+                return await artifact_lifecycle.store_files(store, self._core.database, scratch)
+        except NotFound as gone:
+            raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
 
     async def _find_known_files(self, build: Build) -> dict[str, int]:
         """Sizes by hash, of the project's last build: most of what is uploaded is the same again."""
