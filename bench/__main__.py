@@ -84,6 +84,11 @@ PACKS: dict[str, Callable[[Path, PackSizes], Iterator[Figure]]] = {
     "interactive": packs.interactive,
 }
 DOCS: dict[str, Callable[[Path, DocsSizes], Iterator[Figure]]] = {
+    "builds": docs.builds,
+    "writers": docs.writers,
+    "editions": docs.editions,
+    "storage": docs.storage,
+    "memory": docs.memory,
     "pages": docs.pages,
     "released": docs_sites.stored,
 }

@@ -1,6 +1,7 @@
 """The servers of the bench: processes of their own, on one core, while whoever asks them is on the other."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -81,13 +82,45 @@ def bare(folder: Path, picture: bytes = b"") -> Iterator[Server]:
         yield server
 
 
+def nginx_program() -> str | None:
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
 @contextmanager
-def _running(argv: Sequence[str], port: int, environ: dict[str, str], ready: str, pinned: bool, log: Path) -> Iterator[Server]:
+def nginx(folder: Path, page: bytes) -> Iterator[Server]:
+    """One process, which answers /page.html from a folder."""
+    (port,) = free_ports(1)
+    home = folder / f"nginx-{port}"
+    (home / "site").mkdir(parents=True)
+    (home / "site" / "page.html").write_bytes(page)
+    temporary = "".join(f"{name}_temp_path {home / name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (home / "nginx.conf").write_text(
+        f"daemon off;\nmaster_process off;\npid {home / 'pid'};\nerror_log stderr;\nevents {{ worker_connections 1024; }}\n"
+        f"http {{\n{temporary}access_log off;\nsendfile on;\ntcp_nopush on;\nkeepalive_requests 1000000000;\n"
+        f"types {{ text/html html; }}\nserver {{ listen 127.0.0.1:{port}; root {home / 'site'}; }}\n}}\n"
+    )
+    program = nginx_program()
+    assert program is not None
+    argv = ["-p", str(home), "-c", str(home / "nginx.conf")]
+    with _running(argv, port, {}, "/page.html", True, folder / f"nginx-{port}.log", program) as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    argv: Sequence[str],
+    port: int,
+    environ: dict[str, str],
+    ready: str,
+    pinned: bool,
+    log: Path,
+    program: str = sys.executable,
+) -> Iterator[Server]:
     pin = ["taskset", "-c", str(cores()[0])] if pinned else []
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [*pin, sys.executable, *argv], cwd=place.ROOT, env=os.environ | environ, stdout=output, stderr=output
+            [*pin, program, *argv], cwd=place.ROOT, env=os.environ | environ, stdout=output, stderr=output
         ) as process,
     ):
         try:

@@ -42,12 +42,12 @@ async def _work(path: str) -> None:
         await ours.until_settled(press, JOBS)
 
 
-def _peak() -> float:
-    """The most this process ever held, in MiB."""
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+def peak(pid: int | str = "self") -> float:
+    """The most that a process ever held, in MiB."""
+    (line,) = (line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":
     asyncio.run(_work(sys.argv[1]))
-    print(_peak())
+    print(peak())

@@ -14,7 +14,7 @@ from pressroom import failpoints
 from pressroom.artifacts import Blobs, key_of
 from pressroom.artifacts.local_files import LocalFile, measure_file
 from pressroom.artifacts.staged_uploads import GZIP
-from pressroom.errors import InvalidArgument, NotFound
+from pressroom.errors import BlobGone, InvalidArgument, NotFound
 from pressroom.ids import new_uid
 from tests.contract.conftest import Shelf
 
@@ -48,6 +48,22 @@ async def test_files_are_there_once_they_are_put(shelf: Shelf) -> None:
     assert len([one async for one in shelf.blobs.list_blobs()]) == len(contents)
 
 
+async def test_a_file_that_is_there_need_not_be_put_again(shelf: Shelf) -> None:
+    (file,) = await scratch_files(shelf.blobs, b"hello")
+    await shelf.blobs.put_files([file])
+
+    await shelf.blobs.put_files([file._replace(path=None, is_known=True)])
+
+    assert await shelf.blobs.verify(file.key)
+
+
+async def test_a_file_that_should_be_there_and_is_not_is_missed(shelf: Shelf) -> None:
+    if shelf.kind != "disk":
+        pytest.skip("a bucket is not asked")
+    with pytest.raises(BlobGone):
+        await shelf.blobs.put_files([LocalFile(None, key_of(hashlib.sha256(b"hello").hexdigest()), 5, is_known=True)])
+
+
 async def test_two_that_put_the_same_files_do_not_disturb_each_other(shelf: Shelf) -> None:
     contents = [str(number).encode() for number in range(30)]
     both = [await scratch_files(shelf.blobs, *contents) for _ in range(2)]
@@ -59,6 +75,7 @@ async def test_two_that_put_the_same_files_do_not_disturb_each_other(shelf: Shel
 
 async def test_files_are_readable_by_our_own_user_alone(shelf: Shelf) -> None:
     (file,) = await scratch_files(shelf.blobs, b"hello")
+    assert file.path is not None
     assert os.stat(file.path).st_mode & 0o077 == 0
 
 

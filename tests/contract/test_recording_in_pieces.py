@@ -56,6 +56,8 @@ async def recorded_in(address: str, folder: Path) -> AsyncIterator[Recorded]:
         yield Recorded(press._database, Disk(folder / "kept", clock), clock)
 
 
+_UNKNOWN = ScratchFile(path="x", source=None, sha256="0" * 64, size=1, media_type="text/plain")
+
 SITE = {f"{number}.html": str(number % 7).encode() for number in range(30)}
 
 
@@ -156,3 +158,9 @@ async def test_one_with_many_files_is_deleted_in_pieces(database: str, tmp_path:
         await collect_garbage(kept.disk, kept.database, grace=0, min_age=0)
         assert [one.size async for one in kept.disk.list_blobs()] == [1]
         assert len(await kept.database.read(partial(artifacts.files_of, other))) == 1
+
+
+async def test_a_file_without_a_source_must_be_one_that_an_artifact_refers_to(database: str, tmp_path: Path) -> None:
+    async with recorded_in(database, tmp_path) as kept:
+        with pytest.raises(BlobGone):
+            await store_files(kept.disk, kept.database, [_UNKNOWN])

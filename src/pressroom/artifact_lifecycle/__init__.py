@@ -14,6 +14,7 @@ import msgspec
 
 from pressroom.artifacts import Blobs, Data, Reserve, key_of
 from pressroom.artifacts.local_files import LocalFile
+from pressroom.errors import BlobGone
 from pressroom.store import Database
 from pressroom.store.artifacts import aliases, blobs
 from pressroom.store.artifacts.artifacts import OUTPUT, Artifact, ArtifactDraft, ArtifactFile, new_link
@@ -61,10 +62,12 @@ FILES_AT_ONCE = 500  # whose rows are written in one transaction: about 30 ms of
 
 
 class ScratchFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of an artifact that lies in a scratch folder of the store. Its hash was measured there."""
+    """A file of an artifact that lies in a scratch folder of the store. Its hash was measured there.
+
+    Without a `source` it is one that another artifact refers to."""
 
     path: str  # in the artifact
-    source: Path
+    source: Path | None
     sha256: str
     size: int
     media_type: str
@@ -72,14 +75,19 @@ class ScratchFile(msgspec.Struct, frozen=True, kw_only=True):
 
 async def store_files(store: Blobs, database: Database, files: Sequence[ScratchFile]) -> list[ArtifactFile]:
     """Put many files: reserved in batches, synced together, equal ones once. As with `store_artifact`, they are to be recorded
-    within the collector's grace (`store.artifacts.recording`)."""
-    by_hash = {file.sha256: file for file in files}
+    within the collector's grace (`store.artifacts.recording`). Raises BlobGone if one without a source is not there."""
+    by_hash: dict[str, ScratchFile] = {}
+    for file in files:
+        if file.source is not None or file.sha256 not in by_hash:
+            by_hash[file.sha256] = file
     generations: dict[str, int] = {}
     local: list[LocalFile] = []
     for batch in batched(by_hash.values(), FILES_AT_ONCE):
         reserved = await _reserve_many(database, {file.sha256: file.size for file in batch})
         for file in batch:
             generation, is_live = reserved[file.sha256]
+            if file.source is None and not is_live:
+                raise BlobGone(f"the bytes of {file.path} were collected meanwhile; they must be put again")
             generations[file.sha256] = generation
             local.append(LocalFile(file.source, key_of(file.sha256, generation), file.size, is_live))
     await store.put_files(local)

@@ -59,7 +59,8 @@ class Blobs(Protocol):
 
     async def put_files(self, files: Sequence[LocalFile]) -> None:
         """Keep files of a folder that `make_scratch_folder` made. They are on stable storage, and visible, whole, once this
-        returns; one sync serves all of them. A file may be moved away; their hashes were measured by the caller.
+        returns; one sync serves all of them. A file may be moved away; their hashes were measured by the caller. Raises
+        BlobGone if one without a path is found not to be there; not every store looks.
         """
         ...
 

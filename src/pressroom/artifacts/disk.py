@@ -45,7 +45,7 @@ from pressroom.artifacts.signing_secret import create_private_file, load_or_crea
 from pressroom.artifacts.store_id import create_folder_id, read_folder_id
 from pressroom.artifacts.threads import in_thread
 from pressroom.clock import Clock
-from pressroom.errors import NotFound, StoreUnavailable
+from pressroom.errors import BlobGone, NotFound, StoreUnavailable
 from pressroom.ids import new_uid
 
 MAX_SMALL_BYTES = 256 * 1024  # hashed in 0.2 ms: less than it takes to ask a thread
@@ -203,14 +203,31 @@ class Disk:
         with self._folder_at(()) as root:
             sync_filesystem(root)
             failpoints.hit("blob.temp_written")
+            self._make_folders({file.key[:2] for file in files})
             for _, group in groupby(sorted(files, key=lambda file: file.key), key=lambda file: file.key[:2]):
                 same = [*group]
                 with self._folder_of(same[0].key, make=True) as folder:
                     for file in same:
-                        if not _is_in_folder(folder, file.key, file.size):
-                            os.rename(file.path, file.key, dst_dir_fd=folder)
+                        if _is_in_folder(folder, file.key, file.size):
+                            continue
+                        if file.path is None:
+                            raise BlobGone(
+                                f"the bytes of {file.key} are not in the artifact folder; run `pressroom fsck --artifacts`"
+                            )
+                        os.rename(file.path, file.key, dst_dir_fd=folder)
             failpoints.hit("blob.renamed")
             sync_filesystem(root)
+
+    def _make_folders(self, names: Iterable[str]) -> None:
+        """With one sync for all that are new."""
+        with self._folder_at(("blobs",)) as folder:
+            made = 0
+            for name in sorted(names):
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=folder)
+                    made += 1
+            if made:
+                os.fsync(folder)
 
     def _has_blob(self, key: str, size: int) -> bool:
         try:

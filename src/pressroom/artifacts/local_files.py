@@ -15,9 +15,10 @@ _CHUNK = 1024 * 1024
 
 
 class LocalFile(NamedTuple):
-    """A file that may be moved into the store under its key. `is_known`: an artifact refers to these bytes already."""
+    """A file that may be moved into the store under its key. `is_known`: an artifact refers to these bytes already; then it may
+    lack a path."""
 
-    path: Path
+    path: Path | None
     key: str
     size: int
     is_known: bool = False

@@ -142,7 +142,7 @@ class S3:
         return await self._put_stream(head, rest, reserve)
 
     async def put_files(self, files: Sequence[LocalFile]) -> None:
-        """What an artifact refers to already is in the bucket, and is not sent again."""
+        """What an artifact refers to already is taken to be in the bucket, and is not sent again."""
         slots = asyncio.Semaphore(FILES_AT_ONCE)
 
         async def put_file(file: LocalFile) -> None:
@@ -302,6 +302,7 @@ class S3:
         return f"{self._prefix}/{checked_key(key)}" if self._prefix else checked_key(key)
 
     async def _put_file(self, file: LocalFile) -> None:
+        assert file.path is not None  # an artifact does not refer to it yet
         if file.size > PART:
             await self._upload_in_parts(file.key, file.path, file.size)
             return

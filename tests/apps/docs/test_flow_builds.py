@@ -1,22 +1,30 @@
 """From an upload to editions (Q1, Q2, Q5 to Q12, Q19 to Q24, Q33, Q35), in one job."""
 
 import asyncio
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pressroom import Pressroom, failpoints
+from pressroom import Pressroom, artifact_lifecycle, failpoints
 from pressroom.app import database_schema
 from pressroom.apps.docs.errors import BuildNotFound, NotUploaded
 from pressroom.apps.docs.model import BuildStatus, PublishStatus
+from pressroom.apps.docs.processing import links
 from pressroom.apps.docs.requests import ProjectChanges, Rollback
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.uploads import leftovers
+from pressroom.apps.docs.uploads.link_check import LinkReport, check_links
+from pressroom.artifact_lifecycle import ScratchFile, store_files
+from pressroom.artifacts import Blobs, key_of
 from pressroom.backends import find_violations
+from pressroom.errors import StoreUnavailable
 from pressroom.ids import new_uid
 from pressroom.model import Job, Status
+from pressroom.store import Database
+from pressroom.store.artifacts.artifacts import ArtifactFile
 from tests.apps.docs.flow_stage import (
     SITE,
     DocsFlow,
@@ -341,6 +349,63 @@ async def test_broken_links_hold_the_editions_back_if_the_project_says_so(databa
         assert job.status is Status.COMPLETED
         assert (await flow.edition()).build == later.uid
         assert len(await flow.app.builds.list_problems(later)) == 1
+
+
+async def test_readers_do_not_wait_until_the_links_are_checked(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached, let_go = asyncio.Event(), asyncio.Event()
+
+    async def check(*args: Any) -> LinkReport:
+        reached.set()
+        await let_go.wait()
+        return await check_links(*args)
+
+    monkeypatch.setattr(links, "check_links", check)
+    async with docs_flow(database) as flow:
+        build = await flow.submit(SITE | {"index.html": b'<a href="missing.html">x</a>'})
+        await reached.wait()
+        edition = await flow.edition()
+        assert (edition.build, edition.publish_status) == (build.uid, PublishStatus.PUBLISHED)
+        assert (await flow.build(build.uid)).broken_links is None
+        let_go.set()
+        build, job = await flow.ended(build)
+        assert (job.status, build.broken_links) == (Status.COMPLETED, 1), job.errors
+
+
+async def test_a_published_build_does_not_fail_because_its_links_cannot_be_checked(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def check(*_: Any) -> LinkReport:
+        raise StoreUnavailable("the bucket does not answer")
+
+    monkeypatch.setattr(links, "check_links", check)
+    async with docs_flow(database) as flow:
+        build, job = await flow.process(SITE)
+        assert (job.status, build.status, build.broken_links) == (Status.COMPLETED, BuildStatus.COMPLETED, None)
+
+
+async def test_the_files_that_a_project_has_are_not_unpacked_again(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And are put again when they are found to be gone."""
+    sources: list[dict[str, bool]] = []
+
+    async def store(blobs: Blobs, rows: Database, files: list[ScratchFile]) -> list[ArtifactFile]:
+        sources.append({file.path: file.source is not None for file in files})
+        return await store_files(blobs, rows, files)
+
+    monkeypatch.setattr(artifact_lifecycle, "store_files", store)
+    async with docs_flow(database) as flow:
+        await flow.process(SITE)
+        build, job = await flow.process(MORE)
+        assert (job.status, job.attempts) == (Status.COMPLETED, 1)
+        assert sources.pop() == {path: path == "index.html" for path in MORE}
+        for path, data in MORE.items():
+            assert await flow.read(build, path) == data
+        sha256 = hashlib.sha256(SITE["usage/index.html"]).hexdigest()
+        await flow.app.core.rendering.blobs.delete([key_of(sha256)])
+        build, job = await flow.process(MORE | {"more.txt": b"more"})
+        assert (job.status, job.attempts) == (Status.COMPLETED, 1)
+        assert all(sources.pop().values())
+        assert not all(sources.pop().values())
+        assert await flow.read(build, "usage/index.html") == SITE["usage/index.html"]
 
 
 async def test_jobs_are_kept_as_long_as_the_setting_says(database: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gzip
+import hashlib
 import io
 import random
 import tarfile
@@ -14,7 +15,9 @@ import msgspec
 import pytest
 
 from pressroom.apps.docs.model import BuildStatus
+from pressroom.apps.docs.uploads import archive as archive_module
 from pressroom.apps.docs.uploads import unpacking
+from pressroom.apps.docs.uploads.archive import UnpackedFile
 from pressroom.apps.docs.uploads.unpacking import HashMismatch, unpacked
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
@@ -34,7 +37,7 @@ async def unpack(folder: Path, archive: bytes, content_hash: str | None = None, 
     store = Disk(folder / "kept", SystemClock())
     try:
         async with unpacked(store, in_chunks(archive), content_hash or hash_of(archive), **limits) as files:
-            return {file.path: file.source.read_bytes() for file in files}
+            return {file.path: file.source.read_bytes() for file in files if file.source is not None}
     finally:
         assert list((folder / "kept" / "tmp").iterdir()) == []
 
@@ -87,6 +90,35 @@ async def test_an_archive_is_refused_early_and_read_to_its_end_all_the_same(tmp_
     archive = archive_of({"../x": b"", "big.bin": random.Random(1).randbytes(3_000_000)})
     with pytest.raises(SourceInvalid, match="leads out"):
         await unpack(tmp_path, archive)
+
+
+async def test_known_files_are_not_unpacked(tmp_path: Path) -> None:
+    large = random.Random(1).randbytes(archive_module.SMALL + 1)
+    site = SITE | {"large.bin": large, "copy.html": SITE["index.html"]}
+    known = {hashlib.sha256(data).hexdigest(): len(data) for data in (SITE["index.html"], large)}
+    store = Disk(tmp_path / "kept", SystemClock())
+    archive = archive_of(site)
+    async with unpacked(store, in_chunks(archive), hash_of(archive), max_files=10, max_size=10_000_000, known=known) as files:
+        found = {file.path: None if file.source is None else file.source.read_bytes() for file in files}
+        assert found == site | {"index.html": None, "copy.html": None}  # a large one is not held in memory to be compared
+        assert {file.path: (file.sha256, file.size) for file in files} == {
+            path: (hashlib.sha256(data).hexdigest(), len(data)) for path, data in site.items()
+        }
+
+
+@pytest.mark.parametrize(
+    "claimed",
+    [
+        UnpackedFile("x.html", "", 5, "0" * 64),  # is not among the known ones
+        UnpackedFile("x.html", "", 6, hashlib.sha256(b"known").hexdigest()),
+        UnpackedFile("../x.html", "", 5, hashlib.sha256(b"known").hexdigest()),
+        UnpackedFile("x.html", "known", 32),
+    ],
+)
+def test_the_process_cannot_name_a_file_that_is_not_known(tmp_path: Path, claimed: UnpackedFile) -> None:
+    (tmp_path / unpacking.KNOWN).write_bytes(bytes(32))
+    with pytest.raises((EngineCrashed, SourceInvalid)):
+        unpacking._measure(tmp_path, (claimed,), {hashlib.sha256(b"known").hexdigest(): 5})
 
 
 async def never_ending() -> AsyncIterator[bytes]:

@@ -1,5 +1,6 @@
 """Search in the pages that editions show: both databases find the same."""
 
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,10 @@ from pressroom.apps.docs.search import search as search_module
 from pressroom.apps.docs.search import store
 from pressroom.apps.docs.search.page_text import PageText
 from pressroom.apps.docs.search.search import PageHit, Search
+from pressroom.apps.docs.uploads.page_stream import send_pages
 from pressroom.ids import new_uid
+from pressroom.model import Work
+from pressroom.store.artifacts.artifacts import ArtifactFile
 from tests.apps.docs.flow_stage import DocsFlow, docs_flow
 
 SITE = {
@@ -185,6 +189,55 @@ async def test_texts_go_with_their_build(database: str) -> None:
 
         assert await texts(flow) == []
         assert await flow.app.core.database.read(partial(store.search_pages, build.uid, ["coffee"], 10)) == []
+
+
+async def test_pages_that_have_not_changed_are_not_read_again(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def pages(paths: Sequence[str], some: Sequence[ArtifactFile], *more: Any) -> AsyncGenerator[bytes]:
+        read.extend(page.path for page in some)
+        return send_pages(paths, some, *more)
+
+    monkeypatch.setattr(search_module, "send_pages", pages)
+    async with docs_flow(database) as flow:
+        first = await indexed(flow, SITE)
+        read.clear()
+        tea = b"<h1>Tea</h1><p>without coffee"
+        second = await indexed(flow, {path: data for path, data in SITE.items() if path != "cafe.html"} | {"index.html": tea})
+
+        assert "index.html" in read
+        assert "coffee.html" not in read
+        assert sorted(await find(flow, "coffee")) == ["coffee.html", "index.html"]
+        assert await find(flow, "tea") == ["index.html"]
+        assert await find(flow, "lait") == []
+        assert {build for build, _ in await texts(flow)} == {second.uid} != {first.uid}
+
+
+async def test_large_pages_are_written_and_deleted_one_by_one(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other writers wait for each transaction: it is bounded by what it writes, not by pages alone."""
+    monkeypatch.setattr(search_module, "CHARACTERS_SAVED_AT_ONCE", 100)
+    monkeypatch.setattr(store, "CHARACTERS_DELETED_AT_ONCE", 100)
+    saved, deleted = [], []
+    save, delete = store.save_texts, store.delete_texts
+
+    def save_texts(build: str, attempt: str, texts: Sequence[PageText]) -> Work[None]:
+        saved.append(len(texts))
+        return (yield from save(build, attempt, texts))
+
+    def delete_texts(build: str, attempt: str) -> Work[int]:
+        deleted.append((yield from delete(build, attempt)))
+        return deleted[-1]
+
+    monkeypatch.setattr(store, "save_texts", save_texts)
+    monkeypatch.setattr(store, "delete_texts", delete_texts)
+    large = b"<p>" + b"word " * 30
+    async with docs_flow(database) as flow:
+        await indexed(flow, {"a.html": large, "b.html": large, "c.html": b"<p>word", "d.html": b"<p>word"})
+        assert saved == [1, 1, 2]
+        await indexed(flow, {"a.txt": b"no page"})
+
+        assert await texts(flow) == []
+        assert [count for count in deleted if count] == [1, 1, 2]
 
 
 async def test_more_pages_than_one_process_reads(database: str, monkeypatch: pytest.MonkeyPatch) -> None:

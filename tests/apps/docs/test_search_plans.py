@@ -8,10 +8,25 @@ from pressroom.testing import SteppedStore
 
 PLANS = {
     "docs.search_pages": ["docs_page_index VIRTUAL TABLE INDEX", "docs_page_text USING INTEGER PRIMARY KEY"],
-    "docs.delete_page_texts": ["docs_page_text USING COVERING INDEX sqlite_autoindex_docs_page_text_1 (build=?)"],
+    "docs.delete_page_texts": ["docs_page_text USING INDEX sqlite_autoindex_docs_page_text_1 (build=?)"],
+    "docs.copy_page_texts": ["docs_page_text USING INDEX sqlite_autoindex_docs_page_text_1 (build=? AND path=?)"],
+    "docs.find_indexed_build": [
+        "docs_build USING INDEX docs_build_number (project=?",
+        "docs_search USING PRIMARY KEY (build=?)",
+    ],
     "docs.leave_search": ["docs_edition_build (build=?)"],
 }
-VALUES = {"build": "b", "words": '["a"]', "limit": 1, "attempt": "a", "project": "", "now": 1}
+VALUES = {
+    "build": "b",
+    "source": "a",
+    "words": '["a"]',
+    "paths": '["a"]',
+    "limit": 1,
+    "characters": 1,
+    "attempt": "a",
+    "project": "",
+    "now": 1,
+}
 
 
 @pytest.mark.parametrize("statement", PLANS)

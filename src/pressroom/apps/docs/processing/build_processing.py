@@ -17,6 +17,7 @@ from pressroom.apps.docs.processing.dashboard_phase import render_dashboard
 from pressroom.apps.docs.processing.edition_moves import EditionMoves, EditionOutcomes
 from pressroom.apps.docs.processing.edition_publishing import EditionPublishing, ProjectPlace, find_place
 from pressroom.apps.docs.processing.inventory import BuildInventory
+from pressroom.apps.docs.processing.links import BuildLinks
 from pressroom.apps.docs.processing.moves import KeptEdition, MovedEdition, move_by_build, shown_build
 from pressroom.apps.docs.processing.search_index import index_pages
 from pressroom.apps.docs.search.search import Search
@@ -54,6 +55,7 @@ class BuildProcessing:
         self._core = core
         self._settings: DocsSettings = core.app_settings
         self._inventory = BuildInventory(core, staging)
+        self._links = BuildLinks(core)
         self._publishing = publishing
         self._search = search
         self._urls = PublishedUrls(self._settings)
@@ -78,6 +80,9 @@ class BuildProcessing:
         if subject is None:
             return {"build": order.build, "message": DELETED}
         build = await self._inventory.take(job, subject.place.org, subject.build)
+        may_hold = subject.place.project.on_broken_links == "hold"
+        if may_hold:
+            build = await self._links.check(job, build)
 
         await job.phase("tracking", message=f"Finding the editions of {build.git_ref}")
         tracked = await self._track(job, subject.place, build)
@@ -88,6 +93,8 @@ class BuildProcessing:
         outcomes = await moves.run(tracked.editions, move, skipped=tracked.skipped)
 
         problem = await render_dashboard(job, self._publishing, subject.place, last=job.attempt >= self.kind.max_attempts)
+        if not may_hold:
+            await self._links.check_published(job, build)
         await index_pages(job, self._search, build)
         return _result(build, outcomes, _problems(subject.place, build, problem))
 

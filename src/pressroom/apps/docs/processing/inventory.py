@@ -1,27 +1,24 @@
 """The first phase of a build (Q20): its archive becomes an artifact, which the build holds from then on."""
 
-import logging
+from collections.abc import Mapping
 from functools import partial
 from itertools import batched
 
 from pressroom import artifact_lifecycle, failpoints
 from pressroom.app import Core
-from pressroom.apps.docs.model import Build, Org
+from pressroom.apps.docs.model import Build, BuildStatus, Org
 from pressroom.apps.docs.settings import DocsSettings
 from pressroom.apps.docs.store import builds as rows
 from pressroom.apps.docs.store.builds import Inventory, build_holder
-from pressroom.apps.docs.uploads.build_files import read_file
-from pressroom.apps.docs.uploads.link_check import check_links
+from pressroom.apps.docs.uploads.build_files import list_files
 from pressroom.apps.docs.uploads.staging import Staging
 from pressroom.apps.docs.uploads.unpacking import unpacked
 from pressroom.artifact_lifecycle import FILES_AT_ONCE
-from pressroom.errors import NotFound, SourceInvalid, TooLarge
+from pressroom.errors import BlobGone, NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
 from pressroom.store.artifacts import recording
 from pressroom.store.artifacts.artifacts import ArtifactFile
 from pressroom.worker.context import RunningJob
-
-log = logging.getLogger("pressroom.docs")
 
 SITE = "application/vnd.pressroom.site"
 
@@ -54,29 +51,36 @@ class BuildInventory:
             raise SourceInvalid("the uploaded archive is gone; create a new build and upload it again")
         if size > settings.max_upload:  # a bucket takes another one in its place as long as the address works
             raise TooLarge(f"the archive is larger than {settings.max_upload:,} bytes")
+        try:
+            files = await self._unpack(job, build, await self._find_known_files(build))
+        except BlobGone:  # of bytes that the store should have: all are put, what is missing too
+            files = await self._unpack(job, build, {})
+        artifact = await self._record(org, build, files)
+        inventory = Inventory(artifact=artifact, object_count=len(files), total_size=sum(file.size for file in files))
+        await job.write(partial(_seal, build.uid, inventory))
+
+    async def _unpack(self, job: RunningJob, build: Build, known: Mapping[str, int]) -> list[ArtifactFile]:
+        settings, store = self._settings, self._core.rendering.blobs
         archive = self._staging.read(build.uid)
-        store = self._core.rendering.blobs
         try:
             async with unpacked(
-                store, archive, build.content_hash, max_files=settings.max_files, max_size=settings.max_size
+                store,
+                archive,
+                build.content_hash,
+                max_files=settings.max_files,
+                max_size=settings.max_size,
+                known=known,
             ) as scratch:
                 await job.message(f"Cataloging {len(scratch):,} objects")
-                files = await artifact_lifecycle.store_files(store, self._core.database, scratch)
+                return await artifact_lifecycle.store_files(store, self._core.database, scratch)
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
-        await job.message(f"Cataloging {len(files):,} objects: checking their links")
-        links = await check_links(files, partial(read_file, store))
-        if links.unchecked:
-            log.info("build %s: %s", build.uid, links.unchecked)
-        artifact = await self._record(org, build, files)
-        inventory = Inventory(
-            artifact=artifact,
-            object_count=len(files),
-            total_size=sum(file.size for file in files),
-            broken_links=links.broken,
-            problems=links.problems,
-        )
-        await job.write(partial(_seal, build.uid, inventory))
+
+    async def _find_known_files(self, build: Build) -> dict[str, int]:
+        """Sizes by hash, of the project's last build: most of what is uploaded is the same again."""
+        database = self._core.database
+        last = await database.read(partial(rows.list_builds, build.project, status=BuildStatus.COMPLETED, limit=1))
+        return {file.sha256: file.size for file in await list_files(database, last[0])} if last else {}
 
     async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
         """In pieces, so that other writers do not wait for all of them."""

@@ -53,7 +53,9 @@ def is_searched(path: str) -> bool:
 
 
 def read_text(path: str, page: bytes) -> PageText | None:
-    """None for a page without text, such as one that leads to another, and for one that asks not to be found."""
+    """None for a page without text, such as one that leads to another, and for one that asks not to be found.
+
+    A change of what it returns needs a migration that empties docs_search: builds copy texts from each other."""
     reader = _TextReader()
     parse_html(page, reader)
     text = (_collapsed(reader.main) or _collapsed(reader.body))[:LONGEST_TEXT]

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from pressroom.apps.docs.model import Build
 from pressroom.apps.docs.search.page_text import PageText
 from pressroom.model import Row, Statement, Work
 from pressroom.store.jobs.rows import compact
 from pressroom.store.jobs.transitions import now
 
-ROWS_DELETED_AT_ONCE = 200
+ROWS_DELETED_AT_ONCE = 50
+CHARACTERS_DELETED_AT_ONCE = 300_000  # which costs about as much as to save them
 BUILDS_AT_ONCE = 20
 
 
@@ -24,6 +26,18 @@ def save_texts(build: str, attempt: str, texts: Sequence[PageText]) -> Work[None
     )
 
 
+def find_indexed_build(build: Build) -> Work[str | None]:
+    """The newest other build of its project whose pages can be searched."""
+    rows = yield Statement("docs.find_indexed_build", {"project": build.project, "build": build.uid})
+    return rows[0][0] if rows else None
+
+
+def copy_texts(build: str, attempt: str, source: str, paths: Sequence[str]) -> Work[list[str]]:
+    """Of pages that another build has with the same bytes. Returns the paths of those that it has a text of."""
+    place = {"build": build, "attempt": attempt, "source": source, "paths": compact(list(paths))}
+    return [path for (path,) in (yield Statement("docs.copy_page_texts", place))]
+
+
 def finish_indexing(build: str, attempt: str) -> Work[bool]:
     moment = yield from now()
     return bool((yield Statement("docs.finish_indexing", {"build": build, "attempt": attempt, "now": moment})))
@@ -38,7 +52,8 @@ def leave_search(project: str, attempt: str) -> Work[list[str]]:
 
 def delete_texts(build: str, attempt: str) -> Work[int]:
     """Some of a build: call it until it returns 0."""
-    place = {"build": build, "attempt": attempt, "limit": ROWS_DELETED_AT_ONCE}
+    limits = {"limit": ROWS_DELETED_AT_ONCE, "characters": CHARACTERS_DELETED_AT_ONCE}
+    place = {"build": build, "attempt": attempt, **limits}
     return len((yield Statement("docs.delete_page_texts", place)))
 
 

@@ -28,13 +28,13 @@ class NewBuild(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """What an archive held (Q20). The files themselves are the artifact's."""
+    """What an archive held (Q20). The files themselves are the artifact's; its links may be checked later."""
 
     artifact: str
     object_count: int
     total_size: int
-    broken_links: int
-    problems: list[dict[str, Any]]  # of the broken links, the first ones
+    broken_links: int | None = None
+    problems: list[dict[str, Any]] | None = None  # of the broken links, the first ones
 
 
 def insert_build(project: str, new: NewBuild, upload_digest: str | None) -> Work[Build]:
@@ -117,6 +117,12 @@ def record_inventory(uid: str, inventory: Inventory) -> Work[None]:
     }
     if (yield Statement("docs.record_inventory", {"uid": uid, **fields})):
         yield from artifacts.hold(build_holder(uid), inventory.artifact)
+
+
+def record_links(uid: str, broken: int, problems: list[dict[str, Any]]) -> Work[bool]:
+    """How many links are broken, and the first ones; once."""
+    fields = {"uid": uid, "broken_links": broken, "problems": encoded(problems)}
+    return bool((yield Statement("docs.record_links", fields)))
 
 
 def reopen_build(uid: str, job_uid: str) -> Work[bool]:

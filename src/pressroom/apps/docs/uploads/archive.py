@@ -5,9 +5,12 @@ themselves into memory.
 """
 
 import gzip
+import hashlib
 import tarfile
 import unicodedata
 import zlib
+from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -16,6 +19,7 @@ import msgspec
 from pressroom.errors import SourceInvalid
 
 CHUNK = 256 * 1024
+SMALL = 1024 * 1024  # bytes of a file that is read whole; a larger one is never a known one
 BLOCKS = 64 * 1024  # bytes that are read at once: what follows damage in them is not named
 HEADER_BYTES = 1024 * 1024  # of one extended header: names and attributes of one entry
 PATH_BYTES = 1_024
@@ -39,17 +43,22 @@ class ArchiveLimits(msgspec.Struct, frozen=True):
 
 
 class UnpackedFile(msgspec.Struct, frozen=True, array_like=True):
-    """`name` is that of the file in the folder that it was written to; equal ones are hard links in the archive."""
+    """`name` is that of the file in the folder that it was written to; equal ones are hard links in the archive. `sha256` is
+    given for a known file, which was not written."""
 
     path: str
     name: str
     size: int
+    sha256: str = ""
 
 
-def unpack(archive: BinaryIO, folder: Path, limits: ArchiveLimits) -> list[UnpackedFile]:
-    """Write the files of a tar.gz into a folder, under numbers. Raises SourceInvalid, and OSError if they cannot be written."""
+def unpack(
+    archive: BinaryIO, folder: Path, limits: ArchiveLimits, known: Collection[bytes] = frozenset()
+) -> list[UnpackedFile]:
+    """Write the files of a tar.gz into a folder, under numbers; small ones with a known digest (SHA-256) are left out. Raises
+    SourceInvalid, and OSError if they cannot be written."""
     data = _Decompressed(archive)
-    contents = _Contents(folder, limits, data)
+    contents = _Contents(folder, limits, data, known)
     try:
         with tarfile.open(fileobj=cast("BinaryIO", data), mode="r|", bufsize=BLOCKS, tarinfo=_TarEntry) as entries:
             while (entry := entries.next()) is not None:
@@ -121,10 +130,11 @@ class _TarEntry(tarfile.TarInfo):
 
 
 class _Contents:
-    def __init__(self, folder: Path, limits: ArchiveLimits, data: _Decompressed) -> None:
+    def __init__(self, folder: Path, limits: ArchiveLimits, data: _Decompressed, known: Collection[bytes]) -> None:
         self._folder = folder
         self._limits = limits
         self._data = data
+        self._known = known
         self._entries = 0
         self._size = 0  # of all files, hard links included: each is a file of the site
         self._written = 0
@@ -154,14 +164,19 @@ class _Contents:
     def _write(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, path: str) -> None:
         self._claim_path(path)
         self._count(path, entry.size)
-        source = archive.extractfile(entry)
-        assert source is not None  # it is regular
+        chunks = _chunks_of(archive, entry)
+        first = next(chunks, b"")
+        if self._known and len(first) == entry.size:
+            digest = hashlib.sha256(first)
+            if digest.digest() in self._known:
+                self._files[path] = UnpackedFile(path, "", entry.size, digest.hexdigest())
+                return
         name = str(self._entries)
         written = 0
-        with open(self._folder / name, "xb") as file:
-            while data := source.read(CHUNK):
-                file.write(data)
-                written += len(data)
+        with open(f"{self._folder}/{name}", "xb") as file:
+            for chunk in chain((first,), chunks):
+                file.write(chunk)
+                written += len(chunk)
                 self._data.require_proportion(self._written + written)  # a sparse file has more than was read
         self._written += written
         if written != entry.size:
@@ -174,7 +189,7 @@ class _Contents:
             raise SourceInvalid(f"{shown(path)} is a hard link to {shown(target)}, which is no file before it in the archive")
         self._claim_path(path)
         self._count(path, linked.size)
-        self._files[path] = UnpackedFile(path, linked.name, linked.size)
+        self._files[path] = msgspec.structs.replace(linked, path=path)
 
     def _count(self, path: str, size: int) -> None:
         self._size += size
@@ -210,6 +225,21 @@ class _Contents:
         return folders
 
 
+def _chunks_of(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Iterator[bytes]:
+    """A small file comes whole, straight from the stream: `extractfile` puts three layers around it."""
+    if entry.size <= SMALL and not entry.issparse():
+        stream = cast("BinaryIO", archive.fileobj)
+        data = stream.read(entry.size)
+        if len(data) != entry.size:
+            raise tarfile.ReadError("unexpected end of data")
+        yield data
+        return
+    source = archive.extractfile(entry)
+    assert source is not None  # it is regular
+    while data := source.read(CHUNK):
+        yield data
+
+
 def clean_path(name: str) -> str:
     """The path of an entry in the site; empty for the top folder. Raises SourceInvalid."""
     try:
@@ -220,7 +250,7 @@ def clean_path(name: str) -> str:
         raise SourceInvalid(f"{shown(name)} is an absolute path")
     if size > PATH_BYTES:
         raise SourceInvalid(f"{shown(name)}: a path has at most {PATH_BYTES:,} bytes")
-    if "\\" in name or any(unicodedata.category(letter) == "Cc" for letter in name):
+    if "\\" in name or (not name.isprintable() and any(unicodedata.category(letter) == "Cc" for letter in name)):
         raise SourceInvalid(f"{shown(name)}: a path has no backslash and no control character")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
@@ -233,6 +263,8 @@ def clean_path(name: str) -> str:
 
 
 def _looks(path: str) -> str:
+    if path.isascii():
+        return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import batched
 from pathlib import Path
@@ -25,6 +25,7 @@ MEMORY = 256 * 1024 * 1024  # bytes that the process may have
 SECONDS = 1_800.0
 ANSWER = 64 * 1024 * 1024  # bytes: the names of all files
 MEASURED_AT_ONCE = 500
+KNOWN = "known"  # a file beside those that are unpacked; their names are numbers
 
 
 class HashMismatch(SourceInvalid):
@@ -36,22 +37,34 @@ class HashMismatch(SourceInvalid):
 
 @asynccontextmanager
 async def unpacked(
-    store: Blobs, archive: AsyncIterable[bytes], content_hash: str, *, max_files: int, max_size: int
+    store: Blobs,
+    archive: AsyncIterable[bytes],
+    content_hash: str,
+    *,
+    max_files: int,
+    max_size: int,
+    known: Mapping[str, int] | None = None,
 ) -> AsyncIterator[list[ScratchFile]]:
     """The files of an archive, in a scratch folder of the artifact store that is removed at the end. Raises HashMismatch,
-    SourceInvalid and TooLarge, and StoreUnavailable if the files cannot be written."""
+    SourceInvalid and TooLarge, and StoreUnavailable if the files cannot be written.
+
+    `known` are sizes by hash of files that the store has and that the uploader may read: those are not unpacked. The process
+    that finds them is believed: it can say no more than its archive could hold."""
     folder = await store.make_scratch_folder()
     try:
-        yield await _unpack(archive, folder, content_hash, max_files, max_size)
+        yield await _unpack(archive, folder, content_hash, max_files, max_size, known or {})
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
 
 
 async def _unpack(
-    archive: AsyncIterable[bytes], folder: Path, content_hash: str, max_files: int, max_size: int
+    archive: AsyncIterable[bytes], folder: Path, content_hash: str, max_files: int, max_size: int, known: Mapping[str, int]
 ) -> list[ScratchFile]:
     digest = hashlib.sha256()
     instructions = {"folder": str(folder), "files": max_files, "size": max_size, "memory": MEMORY}
+    if known:
+        instructions["known"] = str(folder / KNOWN)
+        await asyncio.to_thread((folder / KNOWN).write_bytes, bytes.fromhex("".join(known)))
     module = "pressroom.apps.docs.uploads.unpacking_process"
     error: SourceInvalid | TooLarge | EngineCrashed | None = None
     answer = Unpacked()
@@ -74,7 +87,7 @@ async def _unpack(
         raise error
     files: list[ScratchFile] = []
     for batch in batched(answer.files, MEASURED_AT_ONCE):
-        files += await asyncio.to_thread(_measure, folder, batch)
+        files += await asyncio.to_thread(_measure, folder, batch, known)
     return files
 
 
@@ -91,14 +104,17 @@ def _decode(written: bytes) -> Unpacked:
         raise EngineCrashed("the process that unpacks archives wrote what cannot be understood") from None
 
 
-def _measure(folder: Path, files: tuple[UnpackedFile, ...]) -> list[ScratchFile]:
-    """Believes nothing that the process says: names, sizes and hashes are looked at again."""
-    return [_measured(folder, file) for file in files]
+def _measure(folder: Path, files: tuple[UnpackedFile, ...], known: Mapping[str, int]) -> list[ScratchFile]:
+    """Believes nothing that the process says of what it wrote: names, sizes and hashes are looked at again."""
+    return [_measured(folder, file, known) for file in files]
 
 
-def _measured(folder: Path, file: UnpackedFile) -> ScratchFile:
-    if clean_path(file.path) != file.path or not file.path or not file.name.isalnum():
+def _measured(folder: Path, file: UnpackedFile, known: Mapping[str, int]) -> ScratchFile:
+    is_known = bool(file.sha256) and known.get(file.sha256) == file.size
+    if clean_path(file.path) != file.path or not file.path or not (is_known or file.name.isdecimal()):
         raise EngineCrashed("the process that unpacks archives named a file that it may not")
+    if is_known:
+        return ScratchFile(path=file.path, source=None, sha256=file.sha256, size=file.size, media_type=media_type_of(file.path))
     source = folder / file.name
     try:
         sha256, size = measure_file(source)
