@@ -18,7 +18,7 @@ from pressroom.apps.docs.model import BuildStatus
 from pressroom.apps.docs.uploads import archive as archive_module
 from pressroom.apps.docs.uploads import unpacking
 from pressroom.apps.docs.uploads.archive import UnpackedFile
-from pressroom.apps.docs.uploads.unpacking import HashMismatch, unpacked
+from pressroom.apps.docs.uploads.unpacking import HashMismatch, KnownFile, unpacked
 from pressroom.artifacts.disk import Disk
 from pressroom.clock import SystemClock
 from pressroom.errors import EngineCrashed, SourceInvalid, StoreUnavailable, Timeout, TooLarge
@@ -94,13 +94,22 @@ async def test_an_archive_is_refused_early_and_read_to_its_end_all_the_same(tmp_
 
 async def test_known_files_are_not_unpacked(tmp_path: Path) -> None:
     large = random.Random(1).randbytes(archive_module.SMALL + 1)
-    site = SITE | {"large.bin": large, "copy.html": SITE["index.html"]}
-    known = {hashlib.sha256(data).hexdigest(): len(data) for data in (SITE["index.html"], large)}
+    old = b'<meta charset="iso-8859-1">'
+    site = SITE | {"large.bin": large, "copy.html": SITE["index.html"], "old.html": old}
+    known = {
+        hashlib.sha256(data).hexdigest(): KnownFile(len(data), media_type)
+        for data, media_type in ((SITE["index.html"], "text/html"), (large, "text/css"), (old, "text/html; charset=iso-8859-1"))
+    }
     store = Disk(tmp_path / "kept", SystemClock())
     archive = archive_of(site)
     async with unpacked(store, in_chunks(archive), hash_of(archive), max_files=10, max_size=10_000_000, known=known) as files:
         found = {file.path: None if file.source is None else file.source.read_bytes() for file in files}
-        assert found == site | {"index.html": None, "copy.html": None}  # a large one is not held in memory to be compared
+        assert found == site | dict.fromkeys(
+            ("index.html", "copy.html", "old.html")
+        )  # a large one is not held in memory to be compared
+        media_types = {file.path: file.media_type for file in files}
+        assert (media_types["copy.html"], media_types["old.html"]) == ("text/html", "text/html; charset=iso-8859-1")
+        assert media_types["large.bin"] == "application/octet-stream"
         assert {file.path: (file.sha256, file.size) for file in files} == {
             path: (hashlib.sha256(data).hexdigest(), len(data)) for path, data in site.items()
         }
@@ -118,7 +127,7 @@ async def test_known_files_are_not_unpacked(tmp_path: Path) -> None:
 def test_the_process_cannot_name_a_file_that_is_not_known(tmp_path: Path, claimed: UnpackedFile) -> None:
     (tmp_path / unpacking.KNOWN).write_bytes(bytes(32))
     with pytest.raises((EngineCrashed, SourceInvalid)):
-        unpacking._measure(tmp_path, (claimed,), {hashlib.sha256(b"known").hexdigest(): 5})
+        unpacking._measure(tmp_path, (claimed,), {hashlib.sha256(b"known").hexdigest(): KnownFile(5, "text/html")})
 
 
 async def never_ending() -> AsyncIterator[bytes]:

@@ -12,7 +12,7 @@ from pressroom.apps.docs.store import builds as rows
 from pressroom.apps.docs.store.builds import Inventory, build_holder
 from pressroom.apps.docs.uploads.build_files import list_files
 from pressroom.apps.docs.uploads.staging import Staging
-from pressroom.apps.docs.uploads.unpacking import unpacked
+from pressroom.apps.docs.uploads.unpacking import KnownFile, unpacked
 from pressroom.artifact_lifecycle import FILES_AT_ONCE
 from pressroom.errors import BlobGone, NotFound, SourceInvalid, TooLarge
 from pressroom.model import Work
@@ -59,7 +59,7 @@ class BuildInventory:
         inventory = Inventory(artifact=artifact, object_count=len(files), total_size=sum(file.size for file in files))
         await job.write(partial(_seal, build.uid, inventory))
 
-    async def _unpack(self, job: RunningJob, build: Build, known: Mapping[str, int]) -> list[ArtifactFile]:
+    async def _unpack(self, job: RunningJob, build: Build, known: Mapping[str, KnownFile]) -> list[ArtifactFile]:
         settings, store = self._settings, self._core.rendering.blobs
         archive = self._staging.read(build.uid)
         try:
@@ -76,11 +76,12 @@ class BuildInventory:
         except NotFound as gone:
             raise SourceInvalid(f"the uploaded archive is gone: {gone}") from None
 
-    async def _find_known_files(self, build: Build) -> dict[str, int]:
-        """Sizes by hash, of the project's last build: most of what is uploaded is the same again."""
+    async def _find_known_files(self, build: Build) -> dict[str, KnownFile]:
+        """By their hashes, those of the project's last build: most of what is uploaded is the same again."""
         database = self._core.database
         last = await database.read(partial(rows.list_builds, build.project, status=BuildStatus.COMPLETED, limit=1))
-        return {file.sha256: file.size for file in await list_files(database, last[0])} if last else {}
+        files = await list_files(database, last[0]) if last else []
+        return {file.sha256: KnownFile(file.size, file.media_type) for file in files}
 
     async def _record(self, org: Org, build: Build, files: list[ArtifactFile]) -> str:
         """In pieces, so that other writers do not wait for all of them."""

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import batched
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from pressroom.apps.docs.uploads.archive import UnpackedFile, clean_path
-from pressroom.apps.docs.uploads.media_types import media_type_of_file
+from pressroom.apps.docs.uploads.media_types import media_type_of, media_type_of_file
 from pressroom.apps.docs.uploads.unpacking_process import Unpacked
 from pressroom.artifact_lifecycle import ScratchFile
 from pressroom.artifacts import Blobs
@@ -26,6 +27,13 @@ SECONDS = 1_800.0
 ANSWER = 64 * 1024 * 1024  # bytes: the names of all files
 MEASURED_AT_ONCE = 500
 KNOWN = "known"  # a file beside those that are unpacked; their names are numbers
+
+
+class KnownFile(NamedTuple):
+    """One that the store has, by its hash."""
+
+    size: int
+    media_type: str
 
 
 class HashMismatch(SourceInvalid):
@@ -43,12 +51,12 @@ async def unpacked(
     *,
     max_files: int,
     max_size: int,
-    known: Mapping[str, int] | None = None,
+    known: Mapping[str, KnownFile] | None = None,
 ) -> AsyncIterator[list[ScratchFile]]:
     """The files of an archive, in a scratch folder of the artifact store that is removed at the end. Raises HashMismatch,
     SourceInvalid and TooLarge, and StoreUnavailable if the files cannot be written.
 
-    `known` are sizes by hash of files that the store has and that the uploader may read: those are not unpacked. The process
+    `known` are files that the store has and that the uploader may read, by their hashes: those are not unpacked. The process
     that finds them is believed: it can say no more than its archive could hold."""
     folder = await store.make_scratch_folder()
     try:
@@ -58,7 +66,12 @@ async def unpacked(
 
 
 async def _unpack(
-    archive: AsyncIterable[bytes], folder: Path, content_hash: str, max_files: int, max_size: int, known: Mapping[str, int]
+    archive: AsyncIterable[bytes],
+    folder: Path,
+    content_hash: str,
+    max_files: int,
+    max_size: int,
+    known: Mapping[str, KnownFile],
 ) -> list[ScratchFile]:
     digest = hashlib.sha256()
     instructions = {"folder": str(folder), "files": max_files, "size": max_size, "memory": MEMORY}
@@ -104,17 +117,21 @@ def _decode(written: bytes) -> Unpacked:
         raise EngineCrashed("the process that unpacks archives wrote what cannot be understood") from None
 
 
-def _measure(folder: Path, files: tuple[UnpackedFile, ...], known: Mapping[str, int]) -> list[ScratchFile]:
+def _measure(folder: Path, files: tuple[UnpackedFile, ...], known: Mapping[str, KnownFile]) -> list[ScratchFile]:
     """Believes nothing that the process says of what it wrote: names, sizes and hashes are looked at again."""
     return [_measured(folder, file, known) for file in files]
 
 
-def _measured(folder: Path, file: UnpackedFile, known: Mapping[str, int]) -> ScratchFile:
-    is_known = bool(file.sha256) and known.get(file.sha256) == file.size
+def _measured(folder: Path, file: UnpackedFile, known: Mapping[str, KnownFile]) -> ScratchFile:
+    same = known.get(file.sha256)
+    is_known = same is not None and same.size == file.size
     if clean_path(file.path) != file.path or not file.path or not (is_known or file.name.isdecimal()):
         raise EngineCrashed("the process that unpacks archives named a file that it may not")
-    if is_known:
-        return ScratchFile(path=file.path, source=None, sha256=file.sha256, size=file.size, media_type=media_type_of(file.path))
+    if same is not None and is_known:
+        media_type = media_type_of(file.path)
+        if same.media_type.startswith(f"{media_type};"):  # with the encoding that the page names
+            media_type = same.media_type
+        return ScratchFile(path=file.path, source=None, sha256=file.sha256, size=file.size, media_type=media_type)
     source = folder / file.name
     try:
         sha256, size = measure_file(source)
