@@ -179,14 +179,34 @@ async def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
 
 
 async def test_a_long_body_may_take_its_time_while_it_comes() -> None:
-    """An archive of 500 MB does not come within a minute. A second for each 32 KB."""
-    megabytes = bytes(3 * 1024 * 1024)
+    """An archive of 500 MB does not come within a minute. A second for each 32 KB, and never a minute without any."""
+    megabytes = bytes(2 * 1024 * 1024)
     async with serving() as server:
         reader, writer = await server.open()
         writer.write(b"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + megabytes)
         await writer.drain()
         connection = await server.until(lambda one: one._body_bytes == len(megabytes))
-        server.later(60 + 95)
+        for second in (59, 118):
+            server.later(59)
+            assert not connection.transport.is_closing(), second
+            writer.write(b"x")
+            await writer.drain()
+            await server.until(lambda one: one._body_bytes > len(megabytes) + (second == 118))
+        server.later(5)
+        assert not connection.transport.is_closing()
+        server.later(3)  # 60 + 64 for what came
+
+        assert problem_of(await all_of(reader)) == (408, "request_timeout")
+        writer.close()
+
+
+async def test_a_body_that_stops_coming_is_given_up_however_much_came() -> None:
+    async with serving() as server:
+        reader, writer = await server.open()
+        writer.write(b"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + bytes(8 * 1024 * 1024))
+        await writer.drain()
+        connection = await server.until(lambda one: one._body_bytes == 8 * 1024 * 1024)
+        server.later(59)
         assert not connection.transport.is_closing()
         server.later(2)
 

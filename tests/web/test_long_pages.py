@@ -12,7 +12,8 @@ import pytest
 
 from pressroom.api.json_body import MOST_VALUES, decode_json
 from pressroom.errors import InvalidArgument
-from pressroom.web import forms, line_diff, site
+from pressroom.web import forms, line_diff
+from pressroom.web.control_characters import replace_control_characters
 from tests.cost import cpu_of
 from tests.loop_guard import own_work
 from tests.service.access_stage import on_stage
@@ -26,7 +27,7 @@ FOOTNOTES = '<a href="#fnref-12" aria-label="Back to reference">↩</a> · '
 
 @pytest.mark.parametrize("text", [FOOTNOTES * 250_000, "ä" * 7_000_000, "<&>" * 5_000_000, "\x01\x9f↩" * 1_000_000])
 def test_a_page_of_15_mb_is_looked_through_in_little_time(text: str) -> None:
-    assert cpu_of(lambda: site._replace_control_characters(text)) < LIMIT
+    assert cpu_of(lambda: replace_control_characters(text)) < LIMIT
 
 
 def test_control_characters_are_shown_and_others_kept() -> None:
@@ -37,10 +38,10 @@ def test_control_characters_are_shown_and_others_kept() -> None:
     } | {letter: letter for letter in "\t\n\f\r"}
 
     for letter in letters:
-        assert site._replace_control_characters(f"a{letter}b") == f"a{expected[letter]}b".encode()
+        assert replace_control_characters(f"a{letter}b") == f"a{expected[letter]}b".encode()
     mixed = random.Random(1).choices(letters, k=1000)
-    assert site._replace_control_characters("".join(mixed)) == "".join(expected[letter] for letter in mixed).encode()
-    assert site._replace_control_characters("a\ud800b") == b"a?b"
+    assert replace_control_characters("".join(mixed)) == "".join(expected[letter] for letter in mixed).encode()
+    assert replace_control_characters("a\ud800b") == b"a?b"
 
 
 def test_repetitive_lines_are_compared_up_to_a_bound() -> None:

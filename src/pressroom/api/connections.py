@@ -3,7 +3,7 @@
 | phase | until | then |
 |---|---|---|
 | head | `head_timeout` after it was opened, or after the first byte of a later request; `head_limit` bytes | 408, 431 |
-| body | `body_timeout` after the head, and a second more for SLOWEST bytes that came; the route limits its length | 408 |
+| body | `body_timeout` after the head; while it comes, a second more for SLOWEST bytes; the route limits its length | 408 |
 | answering | for as long as it takes | |
 | idle | `keep_alive_timeout` (uvicorn's own) | closed |
 | discarding | what was refused: DISCARD_LIMIT bytes, or `body_timeout` | closed |
@@ -154,7 +154,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.cycle.response_complete:
             self._discard(len(body))
         elif self.phase is Phase.BODY:
-            self.deadline = self._body_deadline + self._body_bytes / SLOWEST
+            earned = self._body_deadline + self._body_bytes / SLOWEST
+            self.deadline = max(self._body_deadline, min(earned, self.all.clock() + self.all.body_timeout))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
