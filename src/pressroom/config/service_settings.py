@@ -99,7 +99,8 @@ class ServiceSettings(DeclaredSettings):
     )
     body_timeout: float = setting(
         60.0,
-        "seconds after its head until its body has come, and one more for each 32 KB while it comes; after as many without a byte it is a 408",
+        "seconds after its head until its body has come, and one more for each 32 KB while it comes; then it is a 408, as "
+        "after so many without a byte",
         _TIMEOUT,
     )
     keep_alive_timeout: float = setting(
