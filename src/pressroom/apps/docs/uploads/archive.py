@@ -227,7 +227,7 @@ class _Contents:
 
 def _chunks_of(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Iterator[bytes]:
     """A small file comes whole, straight from the stream: `extractfile` puts three layers around it."""
-    if entry.size <= SMALL and not entry.issparse():
+    if 0 <= entry.size <= SMALL and not entry.issparse():
         stream = cast("BinaryIO", archive.fileobj)
         data = stream.read(entry.size)
         if len(data) != entry.size:
