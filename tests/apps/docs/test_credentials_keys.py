@@ -16,7 +16,7 @@ import hvac
 import pytest
 
 from pressroom.apps.docs.credentials.local_keys import LocalKeys
-from pressroom.apps.docs.credentials.model import CredentialDraft, NewSecret, ServiceChanges, ServiceDraft
+from pressroom.apps.docs.credentials.model import CredentialDraft, NewSecret, OrgService, ServiceChanges, ServiceDraft
 from pressroom.apps.docs.credentials.providers import CREDENTIAL_FIELDS, SERVICE_PROVIDERS
 from pressroom.apps.docs.credentials.vault_transit import VaultTransit
 from pressroom.apps.docs.errors import (
@@ -481,6 +481,33 @@ async def test_services_do_not_lead_into_the_network_of_the_operator(
         draft = ServiceDraft(label="out", provider=provider, config=config, credential_label="x" if needed else None)
         with pytest.raises(InvalidArgument):
             await stage.app.services.create("acme", draft, actor="anna")
+
+
+async def test_two_organisations_do_not_publish_to_one_folder(database: str, tmp_path: Path) -> None:
+    """They would overwrite, and delete, each other's sites."""
+    allowed = tmp_path / "sites"
+    (allowed / "acme" / "below").mkdir(parents=True)
+    (allowed / "link").symlink_to(allowed / "acme")
+    async with pubs_stage(database, workers=None, settings=DocsSettings(publish_allow=(str(allowed),))) as stage:
+        await stage.new_org("acme")
+        await stage.new_org("umbrella")
+
+        async def create(org: str, label: str, folder: str) -> OrgService:
+            draft = ServiceDraft(label=label, provider="folder", config={"path": str(allowed / folder)}, credential_label=None)
+            return await stage.app.services.create(org, draft, actor="anna")
+
+        await create("acme", "out", "acme")
+        await create("acme", "again", "acme/below")
+        for folder in ("acme", "acme/below", ".", "link", "link/x", "umbrella/../acme"):
+            with pytest.raises(InvalidArgument, match="another organisation"):
+                await create("umbrella", "out", folder)
+        theirs = await create("umbrella", "out", "acme-2")
+        with pytest.raises(InvalidArgument, match="another organisation"):
+            await stage.app.services.change(
+                "umbrella", "out", ServiceChanges(config={"path": str(allowed / "acme")}), actor="anna"
+            )
+
+        assert (await stage.app.services.get("umbrella", "out")).config == theirs.config == {"path": str(allowed / "acme-2")}
 
 
 async def test_vault_settings_are_checked_together() -> None:

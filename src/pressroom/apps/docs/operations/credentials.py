@@ -1,5 +1,6 @@
 """Credentials and services: create, change, delete, and rotate the keys. A secret that was stored is never shown."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -134,9 +135,9 @@ class OrgServices:
         return await self._core.database.read(partial(rows.get_service, org, label))
 
     async def create(self, org: str, draft: ServiceDraft, *, actor: str) -> OrgService:
-        """Raises LabelTaken, CredentialNotFound and ProviderMismatch."""
-        label, config = check_label(draft.label), check_config(draft.provider, draft.config)
-        self._check_target(draft.provider, config)
+        """Raises LabelTaken, CredentialNotFound and ProviderMismatch, and InvalidArgument for a target that may not be."""
+        label = check_label(draft.label)
+        config = self._check_target(draft.provider, check_config(draft.provider, draft.config))
 
         def unit() -> Work[OrgService]:
             service = yield from rows.insert_service(org, label, draft.provider, config, draft.credential_label)
@@ -146,13 +147,12 @@ class OrgServices:
         return await self._core.database.run(unit, name="service")
 
     async def change(self, org: str, label: str, changes: ServiceChanges, *, actor: str) -> OrgService:
-        """Raises CredentialNotFound and ProviderMismatch."""
+        """Raises CredentialNotFound and ProviderMismatch, and InvalidArgument for a target that may not be."""
 
         def unit() -> Work[OrgService]:
             service = yield from rows.get_service(org, label)
             if isinstance(changes.config, dict):
-                config = check_config(service.provider, changes.config)
-                self._check_target(service.provider, config)
+                config = self._check_target(service.provider, check_config(service.provider, changes.config))
                 service = msgspec.structs.replace(service, config=config)
             if not isinstance(changes.credential_label, msgspec.UnsetType):
                 service = msgspec.structs.replace(service, credential_label=changes.credential_label)
@@ -171,10 +171,12 @@ class OrgServices:
 
         await self._core.database.run(unit, name="service")
 
-    def _check_target(self, provider: str, config: dict[str, Any]) -> None:
+    def _check_target(self, provider: str, config: dict[str, Any]) -> dict[str, Any]:
+        """The configuration, with a folder by its real path."""
         from pressroom.apps.docs.publishing.targets import check_target
 
         check_target(provider, config, self._core)
+        return {**config, "path": os.path.realpath(config["path"])} if "path" in config else config
 
 
 def _newest_version_in_use() -> Work[int]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from pressroom.apps.docs.credentials.model import OrgService, StoredCredential
@@ -79,9 +80,11 @@ def delete_credential(org: str, label: str) -> Work[None]:
 def insert_service(
     org: str, label: str, provider: str, config: Mapping[str, Any], credential_label: str | None
 ) -> Work[OrgService]:
-    """Raises OrgNotFound, LabelTaken, CredentialNotFound and ProviderMismatch."""
+    """Raises OrgNotFound, LabelTaken, CredentialNotFound and ProviderMismatch, and InvalidArgument for a folder of another
+    organisation."""
     yield from get_org(org)
     yield from _check_credential(org, provider, credential_label)
+    yield from _check_folder(org, provider, config)
     moment = yield from now()
     fields = {
         "org": org,
@@ -114,6 +117,7 @@ def save_service(service: OrgService) -> Work[OrgService]:
     """Its config and credential. Raises ServiceNotFound, CredentialNotFound and ProviderMismatch."""
     yield from get_service(service.org, service.label)
     yield from _check_credential(service.org, service.provider, service.credential_label)
+    yield from _check_folder(service.org, service.provider, service.config)
     moment = yield from now()
     fields = {
         "org": service.org,
@@ -164,6 +168,19 @@ def _credential_of_row(row: Row) -> StoredCredential:
     return StoredCredential(
         org=org, label=label, provider=provider, ciphertext=ciphertext, date_created=created, date_changed=changed
     )
+
+
+def _check_folder(org: str, provider: str, config: Mapping[str, Any]) -> Work[None]:
+    """Two organisations would overwrite, and delete, what the other one publishes."""
+    if provider != "folder":
+        return
+    wanted = PurePath(config["path"])
+    for (other,) in (yield Statement("docs.list_folders_of_others", {"org": org})):
+        taken = PurePath(json.loads(other)["path"])
+        if wanted.is_relative_to(taken) or taken.is_relative_to(wanted):
+            raise InvalidArgument(
+                "config of folder: another organisation publishes to this folder, or to one above or below it"
+            )
 
 
 def _service_of_row(row: Row) -> OrgService:

@@ -1,0 +1,3 @@
+SELECT config
+  FROM docs_service
+ WHERE provider = 'folder' AND org <> :org
