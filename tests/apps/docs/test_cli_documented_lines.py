@@ -49,7 +49,7 @@ def test_five_commands_lead_from_nothing_to_a_site_with_two_versions(tmp_path: P
         assert "This is version 1.0" in site.get("v/1.0/index.html").text
         dashboard, switcher = site.get("v/").text, site.get("v/switcher.json").json()
         assert ["Latest 2.x" in dashboard, "Latest 1.0.x" in dashboard] == [True, True]
-        assert {one["version"] for one in switcher} == {"__main", "1", "2"}
+        assert {one["version"] for one in switcher} == {"2.0.0", "1", "2"}
         missing = site.get("v/1/upgrade.html")
         assert missing.status_code == 404
         assert "upgrade.html" in missing.text
