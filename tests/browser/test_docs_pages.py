@@ -53,7 +53,7 @@ def test_a_site_is_made_by_the_keyboard_and_followed_live(page: Page, service: S
     page.goto(f"{service.url}/sites")
     if page.get_by_label("Name, for addresses").count():
         page.get_by_label("Name, for addresses").fill("acme")
-        page.get_by_role("button", name="Make organisation").press("Enter")
+        page.get_by_role("button", name="Create organisation").press("Enter")
     page.goto(f"{service.url}/sites/acme")
     assert_accessible(page)
     page.get_by_label("Name, for addresses").fill("guide")
