@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import test_wiki
@@ -66,6 +67,7 @@ def test_all_articles_and_what_refers_to_one_are_listed(page: Page, served: Serv
     expect(page).to_have_url(f"{served.url}/wiki/{name}")
 
 
+@pytest.mark.deep
 def test_everything_is_rendered_again_and_the_table_tells_how_it_fares(page: Page, served: Served, look: str) -> None:
     write(page, served, f"Again_{look}", "A text.")
     page.goto(f"{served.url}/wiki/Special:RerenderAll")

@@ -26,7 +26,6 @@ RATE = 20.0
 CASES = [("redis", name) for name in SCENARIOS if name not in ("s3-stalls", "clock-back")]
 CASES += [("oban", name) for name in ("worker-killed", "backends-terminated", "commit-lost")]
 CASES += [("embedded", name) for name in ("postgres-crashed", "clock-back")]
-QUICK = [("redis", name) for name in ("commit-lost",)]
 
 
 class Street:
@@ -83,9 +82,10 @@ async def test_bytes_that_cannot_be_had_for_now_are_refused_for_now(house: House
     assert before.body == after.body
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("house", "name"),
-    [pytest.param(*case, marks=() if case in QUICK else pytest.mark.deep) for case in CASES],
+    CASES,
     indirect=["house"],
 )
 async def test_a_fault_loses_nothing_and_callers_are_told(house: House, name: str) -> None:

@@ -35,6 +35,7 @@ def holder(topology: Topology) -> Process | None:
     return next((process for process in topology.processes if process.pid in pids), None)
 
 
+@pytest.mark.deep
 @both_deliveries
 def test_what_is_sent_to_one_service_is_watched_and_fetched_at_the_other(topology: Topology) -> None:
     """R1: the commands of compose.yaml, each process with nothing but the environment file."""

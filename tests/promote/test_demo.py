@@ -18,6 +18,7 @@ from tests.promote.same import assert_same
 def _tell_nothing(what: str, done: int, total: int) -> None: ...
 
 
+@pytest.mark.deep
 def test_a_demo_is_promoted(
     on_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

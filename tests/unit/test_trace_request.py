@@ -1,8 +1,11 @@
 """A render is prepared once in the process that takes the request, and handed on."""
 
+import pytest
+
 from tools import trace_request
 
 
+@pytest.mark.deep
 async def test_a_miss_is_prepared_once() -> None:
     request, job = await trace_request.trace()
     once = {"planned": 1, "checked": 1, "engines found": 1}

@@ -128,7 +128,9 @@ async def test_two_hosts_and_none_are_refused(file: str) -> None:
 async def test_a_head_is_bounded(file: str) -> None:
     async with with_sites(file) as stage:
         long = "x" * 70_000
-        answer = await stage.send_raw(f"GET /acme/guide/ HTTP/1.1\r\nHost: localhost\r\nX-Long: {long}\r\n\r\n")
+        answer = await stage.send_raw(
+            f"GET /acme/guide/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: {long}\r\n\r\n"
+        )
 
     assert answer.startswith(b"HTTP/1.1 431")
 

@@ -175,6 +175,7 @@ async def test_all_editions_failing_is_a_failed_attempt(database: str) -> None:
         assert (await flow.edition("2")).publish_status is PublishStatus.PUBLISHED
 
 
+@pytest.mark.deep
 async def test_an_attempt_begins_where_the_one_before_it_ended(database: str) -> None:
     """Q33: idempotent at each step."""
     async with docs_flow(database, workers=1) as flow:
@@ -210,6 +211,7 @@ async def test_builds_of_one_ref_are_processed_one_after_the_other(database: str
         assert outside.shown["__main"] == (2, second.uid)
 
 
+@pytest.mark.deep
 async def test_builds_of_several_refs_leave_a_stream_at_the_latest_version(database: str) -> None:
     """Fenced moves: whatever the order, an edition ends at the version that comes last."""
     async with docs_flow(database, workers=4) as flow:
