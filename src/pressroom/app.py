@@ -61,7 +61,7 @@ class Listener:
     """An address of its own that an app is served at, beside the service's, by the same server under the same limits. It has an
     origin of its own: none of the service's routes is there.
 
-    `about` is one word for what is there. `setting` names the address, for whoever finds it taken. An address that nobody chose
+    `about` is one word for what is there. `setting` is where the address can be changed if it is taken. A default address
     is `optional`: if it is taken, that is logged, and everything else is served. Nothing listens before `is_needed` answers
     yes; without it, listening begins with the service.
     """

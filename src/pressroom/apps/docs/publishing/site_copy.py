@@ -119,7 +119,7 @@ class SiteCopy:
             self._record.orphans = dict.fromkeys(paths, now) | self._record.orphans
 
     async def _begin(self, paths: Sequence[str]) -> None:
-        """From here on nobody knows what is at these paths, until the record is saved again after `_end`."""
+        """From here on it is unknown what is at these paths, until the record is saved again after `_end`."""
         self._record.unknown = sorted({*self._record.unknown, *paths})
         await self._save()
 

@@ -139,7 +139,7 @@ def delete_service(org: str, label: str) -> Work[None]:
 
 
 def check_slots(org: str, slots: Mapping[str, str]) -> Work[None]:
-    """For whoever saves an organisation. Raises InvalidArgument for a slot that does not exist, ServiceNotFound and
+    """Before an organisation is saved. Raises InvalidArgument for a slot that does not exist, ServiceNotFound and
     ProviderMismatch."""
     for slot, label in slots.items():
         if slot not in SLOTS:
