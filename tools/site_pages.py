@@ -15,6 +15,12 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    for name, page in PAGES.items():
+        markdown = markdown.replace(f"](../{name}", f"]({page}")
+    return markdown
+
+
 def _with_links_of_the_site(text: str) -> str:
     text = text.replace("](docs/", "](")
     for name, page in PAGES.items():
