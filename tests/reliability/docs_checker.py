@@ -135,11 +135,13 @@ def mixed(journal: Sequence[Line], builds: dict[str, BuildRow]) -> list[str]:
 
 def older(journal: Sequence[Line], builds: dict[str, BuildRow]) -> list[str]:
     """One reader, one page: an older build after a newer one. An edge moves all pages at once, a folder one after the other."""
-    numbers = {build.nonce: build.number or 0 for build in builds.values()}
+    numbers: dict[str, int] = defaultdict(int)  # a build may be announced twice: one of them is never uploaded, and has none
+    for build in builds.values():
+        numbers[build.nonce] = max(numbers[build.nonce], build.number or 0)
     newest: dict[tuple[int, str, str], int] = {}
     found = []
     for line in _pages(journal):
-        number = numbers.get(line.data["nonce"], 0)
+        number = numbers[line.data["nonce"]]
         page = "" if line.data["build"] is not None else line.data["path"]
         place = (line.data["edge"], line.data["project"], page)
         if number < newest.get(place, 0):

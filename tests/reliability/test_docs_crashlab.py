@@ -129,6 +129,13 @@ def test_an_innocent_run_is_clean() -> None:
     assert (verdict.acked, verdict.completed, verdict.moves, verdict.recovered) == (2, 2, 2, 0)
 
 
+def test_a_build_that_was_announced_twice_is_known_by_the_one_that_was_uploaded() -> None:
+    """In whatever order the database lists them."""
+    forgotten = replace(build(2, "pending", number=None), uid="uid-3")
+    for builds in ([forgotten, build(1), build(2)], [build(1), build(2), forgotten]):
+        assert docs_checker.judge(*with_dump(builds=builds)(innocent())).clean
+
+
 @pytest.mark.parametrize(
     ("offence", "change"),
     [
