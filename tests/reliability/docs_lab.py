@@ -15,8 +15,6 @@ from tests.reliability.journal import Line
 from tests.reliability.slot import Toll
 from tests.reliability.victims import Role, Victim
 
-BACKLOG = 20  # open jobs. A build takes a second of a core: faults that come faster leave most builds to the time after them
-
 
 class DocsLab(HttpLab):
     team = docs_nemesis.TEAM
@@ -46,10 +44,6 @@ class DocsLab(HttpLab):
     def _found(self) -> None:
         super()._found()
         self._let(partial(docs_founder.run, self.address, self.folder))
-
-    def _keeps_pace(self) -> bool:
-        self._keeps_up()  # looks how many jobs are open
-        return super()._keeps_pace() and self._open_jobs < BACKLOG
 
     def _answers(self, victim: Victim, port: int) -> bool:
         """Killed before it ever answered, a server would have done nothing."""

@@ -15,6 +15,7 @@ from tests.reliability.journal import Journal
 
 UPLOADERS = 3
 PAUSE = (0.05, 0.4)  # seconds between two steps of one CI job
+BETWEEN = (1.5, 4.0)  # seconds between two CI jobs: a build takes a second of a core, and most are to end while faults go on
 READ_PAUSE = (0.02, 0.1)
 TRIES = 8
 BROKEN = 0.1  # of the archives
@@ -44,7 +45,7 @@ class DocsLoad:
             nonce, project = secrets.token_hex(8), self._dice.choice([*PROJECTS])
             is_broken = self._dice.random() < BROKEN
             await self._publish_one(client, project, nonce, build_archive(nonce, is_broken=is_broken))
-            await self._pause()
+            await asyncio.sleep(self._dice.uniform(*BETWEEN))
 
     async def _publish_one(self, client: DocsClient, project: str, nonce: str, archive: Archive) -> None:
         found: list[tuple[str, str]] = []
