@@ -58,9 +58,7 @@ def judge(journal: Sequence[Line], dump: DocsDump) -> DocsVerdict:
         unpublished=[
             one.name
             for one in dump.editions
-            if one.build
-            and (one.publish_status, one.published_seq) != ("published", one.publish_seq)
-            and one.build not in {build.uid for build in parked(dump)}
+            if one.build and (one.publish_status, one.published_seq) != ("published", one.publish_seq)
         ],
         mixed=mixed(journal, by_uid),
         older=older(journal, by_uid),
@@ -110,27 +108,16 @@ def behind(journal: Sequence[Line], dump: DocsDump) -> list[str]:
     newest: dict[str, BuildRow] = {}
     for build in sorted((one for one in dump.builds if one.status == "completed"), key=lambda one: one.number or 0):
         newest[build.project] = build
-    late = [
-        build for build in parked(dump) if build.project in newest and (build.number or 0) > (newest[build.project].number or 0)
-    ]
-    uids = {build.uid for build in (*newest.values(), *late)}
-    nonces = {build.nonce for build in (*newest.values(), *late)}
     found = [
         edition.name
         for edition in dump.editions
-        if edition.slug == MAIN and edition.project in newest and edition.build not in uids
+        if edition.slug == MAIN and edition.project in newest and edition.build != newest[edition.project].uid
     ]
     return found + [
         f"{line.data['project']}/{line.data['path']} in the {line.data['place']}"
         for line in journal
-        if line.do == "last" and line.data["project"] in newest and line.data["nonce"] not in nonces
+        if line.do == "last" and line.data["project"] in newest and line.data["nonce"] != newest[line.data["project"]].nonce
     ]
-
-
-def parked(dump: DocsDump) -> list[BuildRow]:
-    """Their jobs took down so many workers that they are not tried again. Their editions may have been moved before, and are
-    published by the next build, or by the reconciler."""
-    return [build for build in dump.builds if build.status == "failed" and (build.error or {}).get("code") == "worker_crash"]
 
 
 def mixed(journal: Sequence[Line], builds: dict[str, BuildRow]) -> list[str]:

@@ -136,16 +136,6 @@ def test_a_build_that_was_announced_twice_is_known_by_the_one_that_was_uploaded(
         assert docs_checker.judge(*with_dump(builds=builds)(innocent())).clean
 
 
-def test_an_edition_may_show_a_build_whose_job_was_parked_after_the_move() -> None:
-    error = {"code": "worker_crash", "message": "the worker died 3 times"}
-    shown = [edition(published_seq=1, publish_status="failed")]
-    late = with_dump(builds=[build(1), build(2, "failed", error=error)], editions=shown)
-    assert docs_checker.judge(*late(innocent())).clean
-
-    never_again = with_dump(builds=[build(1, "failed", error=error), build(2)], editions=[edition(build="uid-1")])
-    assert docs_checker.judge(*never_again(innocent())).offences["behind"]
-
-
 @pytest.mark.parametrize(
     ("offence", "change"),
     [
